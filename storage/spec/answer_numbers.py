@@ -22,7 +22,7 @@ _ONLY = (
     r"|[0-9]{{1,3}}(?:{1}[0-9]{{3}})+{0}[0-9]+|[0-9]{{1,3}}(?:{1}[0-9]{{3}}){{2,}}"  # 1.234,5  1.234.567
 )
 ONLY = {"comma": re.compile(_ONLY.format(",", r"\.")), "point": re.compile(_ONLY.format(r"\.", ","))}
-RUN = re.compile(r"[0-9]+(?:[.,][0-9]+)+")
+RUN = re.compile(r"(?<![0-9])[0-9]+(?:[.,][0-9]+)+")
 
 
 def written_with(values: Iterable[Any]) -> DecimalMark | None:
@@ -54,7 +54,8 @@ def number_of_answer(answer: object, decimal: str) -> object:
     whole, fraction = re.sub(r"[^0-9]", "", found[1]).lstrip("0") or "0", (found[2] or "").rstrip("0")
     as_thousand = decimal == "comma" and len(fraction) == 3 and len(whole) < 4 and whole != "0"
     plain = f"{whole}.{fraction}{'0' if as_thousand else ''}" if fraction else whole
-    return f"-{plain}" if re.search(r"(?<![\w)])[-−]\s*[€$£¥]?\s*$", before) and plain != "0" else plain
+    minus = re.search(r"(?<![\w)])[-−](?:\s*[€$£¥])?$", before.rstrip())
+    return f"-{plain}" if minus and plain != "0" else plain
 
 
 # ---- what rewards and blocks contain ----

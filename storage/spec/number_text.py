@@ -18,14 +18,13 @@ _EITHER = re.compile(r"[1-9][0-9]{0,2},[0-9]{3}")  # 1,234 may be a thousand, or
 _DECIMAL = re.compile(r"[0-9]*,[0-9]+")  # 0,0002
 _POINTS = re.compile(r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+,[0-9]+|[1-9][0-9]{0,2}(?:\.[0-9]{3}){2,}")  # 1.234,5  1.234.567
 _COMMAS = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+\.[0-9]+|[1-9][0-9]{0,2}(?:,[0-9]{3}){2,}")  # 1,234.5  1,234,567
-
-
 _SPACED = re.compile(r"([-+]?[1-9][0-9]{0,2})((?:[ '’_][0-9]{3})+)")  # 1 000 and 1'000
 _TIMES_TEN = re.compile(r"\s*[×x·*]\s*10\s*\^?\s*(?=[-+]?[0-9])")  # 2×10⁻⁵
 _SHORT = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)\s*([kKM%])")
 _WITH_UNIT = re.compile(r"([-+]?[0-9][0-9., ]*?)\s*[^\W\d_]{2,}")  # 48 tokens
 _WORTH = {"k": 1e3, "K": 1e3, "M": 1e6, "%": 1e-2}
 _THOUSAND = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")  # 1.000 is one to YAML, and a thousand to many
+_SIGNS = str.maketrans({"−": "-", "–": "-", "٫": ".", "٬": ",", "\u00a0": " ", "\u202f": " ", "\u2009": " "})
 
 
 def meant_numbers(value: Any, *, whole: bool = False) -> dict[str, int | float]:
@@ -43,9 +42,6 @@ def _in_plain_signs(value: str) -> str:
     text = unicodedata.normalize("NFKC", trim_spaces(value)).translate(_SIGNS)
     digits = (str(unicodedata.decimal(sign, sign)) for sign in text)
     return _TIMES_TEN.sub("e", "".join(digits))
-
-
-_SIGNS = str.maketrans({"−": "-", "–": "-", "٫": ".", "٬": ",", "\u00a0": " ", "\u202f": " ", "\u2009": " "})
 
 
 def _readings(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from groupwise.storage.spec.misfits import in_words
 from groupwise.storage.spec.misplaced import misplaced_problem
 from groupwise.storage.spec.missing_colon import colon_fix, colon_words, without_colons
 from groupwise.storage.spec.number_text import meant_number_words, number_fixes
-from groupwise.storage.spec.odd_spaces import trimmed_fix, trimmed_words
+from groupwise.storage.spec.odd_spaces import trim_spaces, trimmed_words
 from groupwise.storage.spec.problem import Fix, Problem, line_of, nearest_name
 from groupwise.storage.spec.setting_names import unknown_setting
 
@@ -112,11 +112,9 @@ def _to_named(field: str, detail: Any) -> tuple[Fix, ...]:
     name = detail["input"]
     if not isinstance(name, str):
         return ()
-    plain = name.strip("“”„‘’'\"« »")
-    if detail["type"] == "string_pattern_mismatch" and _is_function_name(trimmed_name := plain.strip()):
-        return (
-            (Fix(f"Use {trimmed_name}", {field: trimmed_name}),) if trimmed_name != name else trimmed_fix(field, name)
-        )
+    plain = trim_spaces(trim_spaces(name).strip("“”„‘’'\"«»"))
+    if detail["type"] == "string_pattern_mismatch" and _is_function_name(plain):
+        return (Fix(f"Use {plain}", {field: plain}),)
     if not _is_entry(field) or not _is_function_name(name):
         return ()
     return (Fix(f"Write it as “name: {name}”", {field: {"name": name}}),)

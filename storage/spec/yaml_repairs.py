@@ -21,8 +21,8 @@ SHOWN = 40  # of it on a button
 _ENTRY = r"(\s*(?:- +)?)([A-Za-z_]\w*)"
 _JOINED = re.compile(rf"{_ENTRY}:[{ODD}]*([^\s/:].*)")
 _EQUALS = re.compile(rf"{_ENTRY} *= *(\S.*)")
-_VALUE = re.compile(rf"({_ENTRY}: +)(\S.*?) *")
-_TAG = re.compile(r"((?:: |- |\[|, ))!\S* +")
+_VALUE = re.compile(rf"({_ENTRY}: +)(\S.*)")
+_TAG = re.compile(r"((?:: |- |\[|, ))![^\s\[\]{}]* +")
 _ALIAS = re.compile(r"\*([\w-]+)")
 
 
@@ -84,7 +84,7 @@ def _colon(at: int, line: str) -> Iterator[Repair]:
 
 def _signs(at: int, line: str, message: str) -> Iterator[Repair]:
     """Text that YAML takes for something else, put in quotes; and without a tag."""
-    found = _VALUE.fullmatch(line)
+    found = _VALUE.fullmatch(line.rstrip(" "))
     if _TAG.search(line):
         yield Repair(at, [_TAG.sub(r"\1", line)], "Remove the tag")
     if found is None or re.search(r"^[|>\[\]}]|^\{(?![^{}]*\}\s+\S)|\s#", found[4]):

@@ -11,6 +11,7 @@ from groupwise.storage.spec.yaml_repairs import Repair, repairs
 from groupwise.storage.spec.yaml_text import copy_plain, parse_document
 
 MOST = 12  # slips that are looked for
+READ = 2**20  # characters that the parser is given for them in all: what it takes some seconds for
 BEGINNING = re.compile(r"([A-Za-z_][\w-]*)\s*:(?:\s|$)")  # of a part: its name, at the margin
 
 
@@ -30,6 +31,7 @@ def read_past_slips(text: str) -> PastSlips:
     """What a text means without its slips, and what those are."""
     reader = _Reader(text)
     for _ in range(MOST):
+        reader.left -= len(text)
         try:
             document = parse_document(reader.text())
         except SpecError as error:
@@ -39,6 +41,7 @@ def read_past_slips(text: str) -> PastSlips:
         values = document.values if isinstance(document.values, dict) else {}
         reader.unread |= set() if values else {""}  # what is no mapping lacks nothing: it is no spec
         return reader.result(copy_plain(values), document.lines)
+    reader.unread.add("")  # nothing is known of the rest
     return reader.result({}, {})
 
 
@@ -51,6 +54,7 @@ class _Reader:
         self.end = "\n" if text.endswith("\n") else ""
         self.found: dict[tuple[str, int], Problem] = {}
         self.unread: set[str] = set()
+        self.left = READ
 
     def text(self, rows: list[str] | None = None) -> str:
         """The text of these rows, or of those so far."""
@@ -69,13 +73,14 @@ class _Reader:
             self.found["", 0] = first
             return False
         row = min(first.line, len(self.rows)) - 1
-        so_far = self._reach(self.rows)
+        around = self._parts_around(row)
+        so_far = self._reach(self.rows, around)
         for repair in repairs(self.rows, row, first.message):
-            if self._reach(self._with(repair)) > so_far:
+            if self._reach(self._with(repair), around) > so_far:
                 self._take(repair, first)
                 return True
         self.found.setdefault(("", row), first)
-        return self._leave_out(row)
+        return self.left > 0 and self._leave_out(row)
 
     def _with(self, repair: Repair) -> list[str]:
         return [*self.rows[: repair.row], *repair.rows, *self.rows[repair.row + len(repair.rows) :]]
@@ -110,24 +115,35 @@ class _Reader:
     def _leave_out(self, row: int) -> bool:
         """Without the row, or else without its part; whether there was anything to leave out."""
         self.unread.add(self._part_of(row))
-        without = [*self.rows[:row], "", *self.rows[row + 1 :]]
-        if self._reach(without) > self._reach(self.rows):
+        without, around = [*self.rows[:row], "", *self.rows[row + 1 :]], self._parts_around(row)
+        if self._reach(without, around) > self._reach(self.rows, around):
             self.rows = without
             return True
         first = next((n for n in range(row, -1, -1) if BEGINNING.match(self.rows[n])), 0)
-        last = next((n for n in range(row + 1, len(self.rows)) if BEGINNING.match(self.rows[n])), len(self.rows))
-        changed = any(self.rows[first:last])
-        self.rows[first:last] = [""] * (last - first)
+        changed = any(self.rows[first : around.stop])
+        self.rows[first : around.stop] = [""] * (around.stop - first)
         return changed
 
     def _part_of(self, row: int) -> str:
         begins = (BEGINNING.match(self.written[n]) for n in range(row, -1, -1))
         return next((found[1] for found in begins if found), "")
 
-    def _reach(self, rows: list[str]) -> float:
-        """The line at which the parser gives up; without end where it does not."""
+    def _parts_around(self, row: int) -> slice:
+        """The part of a row, and the one before it where the row begins one: whether a slip there is put right is seen
+        without the rest, which may be long."""
+        first = next((n for n in range(row - 1, -1, -1) if BEGINNING.match(self.rows[n])), 0)
+        last = next((n for n in range(row + 1, len(self.rows)) if BEGINNING.match(self.rows[n])), len(self.rows))
+        return slice(first, last)
+
+    def _reach(self, rows: list[str], around: slice) -> float:
+        """The line of some at which the parser gives up; without end where it does not, none once it has read enough
+        (READ)."""
+        text = self.text(rows[around])
+        self.left -= len(text)
+        if self.left < 0:
+            return 0
         try:
-            parse_document(self.text(rows))
+            parse_document(text)
         except SpecError as error:
             first = error.problems[0]
             return math.inf if first.field else first.line or 0

@@ -25,6 +25,7 @@ from groupwise.storage.spec.yaml_twice import twice_problem
 MAX_BYTES = 256 * 1024  # a spec is written by hand; anything larger is a mistake or an attack
 MAX_DEPTH = 32
 MAX_VALUES = 10_000  # names, values and lists: reading so many takes half a second
+MAX_NAME = 200  # characters of a setting's: each value inside is known by all names above it
 MAX_DIGITS = 64  # of a whole number: more mean nothing, and Python itself refuses to write out some thousands
 LINE_WIDTH = 110  # characters, of what is written
 KEPT = 16  # texts that are kept parsed
@@ -232,7 +233,7 @@ def _note_lines(text: str, node: Node, path: str, lines: dict[str, int], twice: 
     if isinstance(node, MappingNode):
         first: dict[str, int] = {}
         for number, (key, value) in enumerate(node.value):
-            inner = f"{path}.{key.value}".lstrip(".")
+            inner = f"{path}.{_name(key)}".lstrip(".")
             if inner in first:
                 twice.append(twice_problem(text, inner, node, first[inner], number))
                 continue
@@ -247,18 +248,22 @@ def _note_lines(text: str, node: Node, path: str, lines: dict[str, int], twice: 
 
 
 def _value(node: Node) -> Any:
-    """The plain value of a node. Raises SpecError for a name that is itself a list or a mapping."""
+    """The plain value of a node whose names were noted."""
     if isinstance(node, MappingNode):
-        return {_name(key): _value(value) for key, value in node.value}
+        return {scalar_value(key): _value(value) for key, value in node.value}
     if isinstance(node, SequenceNode):
         return [_value(item) for item in node.value]
     return scalar_value(node)
 
 
-def _name(key: Node) -> Any:
+def _name(key: Node) -> str:
+    """A name as it is written. Raises SpecError for one that is itself a list or a mapping, or has no end."""
+    line = key.start_mark.line + 1
     if not isinstance(key, ScalarNode):
-        raise SpecError([Problem("", "This is not YAML: found unhashable key", key.start_mark.line + 1)])
-    return scalar_value(key)
+        raise SpecError([Problem("", "This is not YAML: found unhashable key", line)])
+    if len(key.value) > MAX_NAME:
+        raise SpecError([Problem("", f"The name of a setting has more than {MAX_NAME} characters.", line)])
+    return str(key.value)
 
 
 def scalar_value(node: Node) -> Any:

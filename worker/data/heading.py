@@ -5,7 +5,7 @@ from typing import Any
 
 from groupwise.storage.spec.column_names import ANSWERS, CHATS, PROMPTS, find_named
 
-NUMBER = re.compile(r"\s*[-+−$€£]?\s*[0-9][0-9.,'\u00a0 ]*\s*[%€$£]?\s*")
+NUMBER = re.compile(r"[-+−$€£]?\s*[0-9][0-9.,'\u00a0 ]*[%€$£]?")
 SENTENCE = re.compile(r"[?!.=…]\s*$")
 WORDS = 4  # in a heading at most, mostly
 ROWS = 10  # that are compared
@@ -23,8 +23,8 @@ def _is_alike(name: str, below: list[str]) -> bool:
     cells = [cell for cell in below if cell.strip()]
     if not cells:
         return False
-    if NUMBER.fullmatch(name):
-        return all(map(NUMBER.fullmatch, cells))
+    if NUMBER.fullmatch(name.strip()):
+        return all(NUMBER.fullmatch(cell.strip()) for cell in cells)
     return _is_sentence(name) and sum(map(_is_sentence, cells)) > len(cells) / 2
 
 

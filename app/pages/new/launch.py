@@ -27,7 +27,6 @@ from groupwise.storage.spec.yaml_slips import read_past_slips
 ROUNDS = 4  # of reading a spec without what was wrong with it before
 STAND_INS: dict[str, Any] = {"name": "…", "rewards": [{"name": "format"}]}  # for what a spec must have
 NO_MODEL = "no/model"  # for a model that is still to be chosen: nothing is known of it
-LONGEST_PATCHED = 16 * 1024  # characters of a text that is read past its slips, which takes many readings
 TASK_TOKENS = 16  # of a built-in task's question, until the checks have counted them
 
 
@@ -105,8 +104,6 @@ def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = No
     means as it is read past them. Where a line cannot be read nothing is said of what is missing: it may stand there.
     Nor is anything of a line whose bracket is not closed: where its value ends is a guess. Of fixes those alone that
     change the text itself: there are no settings to edit yet."""
-    if len(text) > LONGEST_PATCHED:
-        return error.problems
     past = read_past_slips(text)
     reading = _check(_read_values(past.values if past.whole else {**STAND_INS, **past.values}, past.lines), offer)
     guessed = {one.line for one in past.problems if one.message.endswith(BRACKET)}
