@@ -14,7 +14,7 @@ import pytest
 
 from groupwise.storage.home import paths
 from groupwise.storage.spec.spec import DataSpec
-from groupwise.worker.data import parquet_rows, preview_source, sources, unpack
+from groupwise.worker.data import parquet_rows, preview_source, reading_process, sources, unpack
 from groupwise.worker.data.data_error import DataError
 
 MEGABYTE = 2**20
@@ -115,14 +115,14 @@ def test_what_is_in_proportion_is_read_whole_once_and_anew_when_it_changes() -> 
     path = repeated("small.parquet", "hello", 10_000)
     assert sources.load_source(spec(path))["question"][9_999] == "hello"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parquet_rows, "_unpack", lambda *_: pytest.fail("it is unpacked already"))
+        patch.setattr(parquet_rows, "ask_process", lambda *_, **__: pytest.fail("it is unpacked already"))
         assert len(sources.load_source(spec(path))) == 10_000
     repeated("small.parquet", "other", 20_000)
     assert sources.load_source(spec(path))["question"][19_999] == "other"
 
 
 def test_how_much_a_file_may_mean_follows_its_size() -> None:
-    sizes = [unpack.unpacked_limit(size) for size in (1, 10 * MEGABYTE, 200 * MEGABYTE, 2**40)]
+    sizes = [reading_process.unpacked_limit(size, unpack.ALWAYS) for size in (1, 10 * MEGABYTE, 200 * MEGABYTE, 2**40)]
     assert sizes == [2 * 2**30, 2 * 2**30, 10_000 * MEGABYTE, 64 * 2**30]
 
 
@@ -130,7 +130,7 @@ def test_a_helper_that_is_killed_is_said(monkeypatch: pytest.MonkeyPatch, own_ca
     path = repeated("killed.parquet", "hello", 10)
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(
-        DataError, match=r"killed\.parquet cannot be unpacked: what does that ended with code 1\. The file may be"
+        DataError, match=r"killed\.parquet cannot be read: what does that ended with code 1\. The file may be"
     ):
         sources.load_source(spec(path))
     assert not [file for file in own_cache.rglob("*") if file.is_file()]

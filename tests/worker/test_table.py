@@ -196,6 +196,7 @@ FAULTS: list[tuple[str, bytes | str, str]] = [
     ("a.csv", "q,a\nüäöß,1\n".encode() * 9 + b"1,\x81\n", "line 19 of a.csv is not UTF-8"),
     ("a.csv", "q,a\r1,2\r3,4\r", "old Macintosh"),
     ("a.csv", "q," * 3000 + "z\n", "3001 columns"),
+    ("a.csv", "q," * 1999 + "q\n" + "1," * 1999 + "1\n", "has “q” more than once"),
     ("a.parquet", b"PAR1 not really PAR1", "cannot be read as PARQUET"),
     ("a.parquet", b"q,a\n", "it is no Parquet file"),
     ("a.docx", "q", "is a text document, which holds no rows that can be read. Copy its table"),

@@ -7,10 +7,12 @@ import datetime
 import gzip
 import io
 import json
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
 
+import datasets
 import openpyxl
 import pytest
 
@@ -131,6 +133,12 @@ def test_a_spreadsheet_of_libreoffice_is_read(registry_home: Path) -> None:
     (paths.data_folder() / "b.ods").write_bytes((paths.data_folder() / "a.ods").read_bytes()[:200])
     with pytest.raises(DataError, match="b.ods cannot be read as a workbook. It may be damaged"):
         opened("b.ods")
+    with zipfile.ZipFile(paths.data_folder() / "c.ods", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", "x" * 1000)
+    packed = (paths.data_folder() / "c.ods").read_bytes()
+    (paths.data_folder() / "c.ods").write_bytes(packed[:38] + b"\xff" * 8 + packed[46:])  # the text no longer unpacks
+    with pytest.raises(DataError, match="c.ods cannot be read as a workbook. It may be damaged"):
+        opened("c.ods")
 
 
 def test_a_first_line_that_is_a_row_is_noticed_and_taken_for_one(registry_home: Path) -> None:
@@ -195,9 +203,12 @@ def test_what_unpacks_to_far_more_than_its_size_is_refused(
 ) -> None:
     put("bomb.csv.gz", gzip.compress(b"a,b\n" + b"1,2\n" * (80 * 2**20), 1))
     before = plain_file_drafts()  # what processes that were killed have left
+    killed = Path(datasets.config.HF_DATASETS_CACHE) / "groupwise" / ".123-abcd"
+    killed.mkdir(parents=True)
+    os.utime(killed, (0, 0))  # so long ago that no process can still be at it
     with pytest.raises(DataError, match="unpacks to more than 256 MB, which is out of proportion"):
         opened("bomb.csv.gz")
-    assert plain_file_drafts() == before
+    assert set(plain_file_drafts()) <= set(before)
     book("a.xlsx", A=[["q"], ["x"]])
     monkeypatch.setattr(workbook, "UNPACKED", 1000)
     with pytest.raises(DataError, match="unpacks to more than 0 GB"):
@@ -205,8 +216,6 @@ def test_what_unpacks_to_far_more_than_its_size_is_refused(
 
 
 def plain_file_drafts() -> list[Path]:
-    import datasets
-
     return sorted((Path(datasets.config.HF_DATASETS_CACHE) / "groupwise").glob(".*"))
 
 

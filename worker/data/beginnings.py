@@ -1,6 +1,7 @@
 """What a file is by what it begins with, where its name says another kind: a picture called .csv, say."""
 
 import zipfile
+import zlib
 from pathlib import Path
 
 from groupwise.storage.spec import other_kinds
@@ -75,12 +76,18 @@ def _kind_of_zip(path: Path) -> str:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()[:1000]
-            mime = archive.read("mimetype")[:80] if "mimetype" in names else b""
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError):
+            mime = _first_bytes(archive, "mimetype") if "mimetype" in names else b""
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError):
         return ZIP
     return OPEN_DOCUMENTS.get(mime) or next(
         (kind for part, kind in PARTS.items() if any(name.startswith(part) for name in names)), ZIP
     )
+
+
+def _first_bytes(archive: zipfile.ZipFile, part: str) -> bytes:
+    """What a part begins with: all of it may unpack to any size."""
+    with archive.open(part) as file:
+        return file.read(80)
 
 
 def _words_and_advice(kind: str, suffix: str) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from groupwise.storage.spec.file_format import SEPARATOR_WORDS
-from groupwise.storage.spec.heading_names import numbered_names
-from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.heading_names import numbered_names, unnamed_columns
+from groupwise.storage.spec.number_words import count_words, join_words
 from groupwise.storage.spec.problem import Fix
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.data.file_reading import FileReading
@@ -124,14 +124,14 @@ def header(path: Path, reading: FileReading) -> tuple[list[str], Place]:
     if first is None:
         raise DataError(f"{path.name} is empty.")
     after, names = first
-    if reading.kind == "csv" and reading.heading == "none":
-        names = [f"Column {n + 1}" for n in range(len(names))]
-    else:
-        names = numbered_names(names) if reading.heading == "numbered" else names
-        place = after
     called = f"the sheet “{reading.sheet}” of {path.name}" if reading.sheet else path.name
     if len(names) > COLUMNS:
         raise DataError(f"{called} has {len(names)} columns; at most {COLUMNS} can be read.")
+    if reading.kind == "csv" and reading.heading == "none":
+        names = unnamed_columns(len(names))
+    else:
+        names = numbered_names(names) if reading.heading == "numbered" else names
+        place = after
     _refuse_unclear_names(called, names)
     return names, place
 
@@ -140,22 +140,17 @@ def _refuse_unclear_names(called: str, names: list[str]) -> None:
     """Raises DataError where columns share a name or have none, with all of them at once."""
     twice = [f"“{name}”" for name in dict.fromkeys(names) if name.strip() and names.count(name) > 1]
     empty = [str(place) for place, name in enumerate(names, 1) if not name.strip()]
-    found = [f"{_listed(twice)} twice"] if twice and max(map(names.count, names)) == 2 else []
-    found = [f"{_listed(twice)} more than once"] if twice and not found else found
+    found = [f"{join_words(twice, MOST_LISTED)} twice"] if twice and max(map(names.count, names)) == 2 else []
+    found = [f"{join_words(twice, MOST_LISTED)} more than once"] if twice and not found else found
     if empty:
-        one = len(empty) == 1
-        found.append(f"an empty name (column {empty[0]})" if one else f"empty names (columns {_listed(empty)})")
+        listed = join_words(empty, MOST_LISTED)
+        found.append(f"empty names (columns {listed})" if len(empty) > 1 else f"an empty name (column {listed})")
     if not found:
         return
     new = [now for name, now in zip(names, numbered_names(names), strict=True) if name != now]
     fix = Fix(f"Number them: {', '.join(new[:NAMED])}{', …' if len(new) > NAMED else ''}", {"data.heading": "numbered"})
     message = f"the heading of {called} has {' and '.join(found)}. Give each column a name of its own."
     raise DataError(message, "data.heading", (fix,))
-
-
-def _listed(words: list[str]) -> str:
-    shown = [*words[:MOST_LISTED], *([f"{len(words) - MOST_LISTED} more"] if len(words) > MOST_LISTED else [])]
-    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
 
 
 def read_rows(

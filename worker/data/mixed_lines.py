@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 
 from groupwise.storage.spec.mixed_text import MIXED
 from groupwise.storage.spec.problem import Fix
-from groupwise.worker.data.text_encoding import EVIDENCE, FAR, STEP, Read, likeliest_encoding
+from groupwise.worker.data.text_encoding import EVIDENCE, FAR, STEP, Read, likeliest_encoding, word_around
 
 # What people write in Western languages, in UTF-8: as Windows-1252 it would be “Ã¼”, “â‚¬”, “â€œ”.
 WESTERN_UTF8 = re.compile(rb"\xc3[\x80-\xbf]|\xc2[\xa0-\xbf]|\xe2\x82\xac|\xe2\x80[\x93-\xa6]")
 READ_MIXED = Fix("Read what is not UTF-8 as Windows-1252", {"data.encoding": MIXED})
-WORD = 40  # characters of an example
 
 
 @dataclass
@@ -78,10 +77,8 @@ def _odd_word(line: bytes) -> str:
     try:
         line.decode("utf-8")
     except UnicodeDecodeError as error:
-        text, at = line.decode("cp1252", "replace"), error.start
-        begin = max(text.rfind(mark, 0, at) for mark in '\t ;,|":') + 1
-        end = min((found for mark in '\t ;,|":' if (found := text.find(mark, at)) >= 0), default=len(text))
-        return text[begin:end].strip()[:WORD]
+        text = line.decode("cp1252", "replace")
+        return text[word_around(text, error.start)].strip("\r'")
     return ""
 
 

@@ -24,7 +24,7 @@ from groupwise.storage.registry.messages.problem import Failed, messages_of
 from groupwise.storage.spec import patterns, row_filter
 from groupwise.storage.spec.answer_numbers import written_with
 from groupwise.storage.spec.file_format import FILE_SETTINGS
-from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.number_words import count_words, join_words
 from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import data, mapping, preview_source, read_as, tokens
@@ -65,17 +65,14 @@ def preview(asked: DataSpec, model: ModelSpec, index: int) -> PreviewAnswer:
     )
 
 
+# Settings of the data that fit any: how many rows are taken, and what stands before every prompt.
+OF_ANY_DATA = {"source", "shuffle", "limit", "holdout", "system_prompt", "examples"}
 # Where the data itself has to be fixed elsewhere: what makes the rest of the run work until then.
 MEANWHILE = Fix(
     "Switch to the built-in task, without the settings of this data",
     {"data.source": "task:arithmetic"},
-    tuple(
-        f"data.{name}"
-        for name in ("config", "split", "revision", "streaming", "separator", "quote", "encoding", "sheet",
-                     "skip_lines", "heading", "parameters", "filter", "prompt_template", "prompt_column",
-                     "answer_column", "answer_pattern", "answer_numbers", "columns")
-    ),
-)  # fmt: skip
+    tuple(f"data.{name}" for name in DataSpec.model_fields if name not in OF_ANY_DATA),
+)
 
 
 def failed_preview(error: DataError, asked: DataSpec) -> Failed:
@@ -90,8 +87,7 @@ def failed_preview(error: DataError, asked: DataSpec) -> Failed:
 def _find_reading(said: tuple[str, ...]) -> Fix:
     """`said`: the settings that a person gave, which go; the button names them."""
     names = [path.removeprefix("data.").replace("skip_lines", "lines to skip") for path in said]
-    listed = " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
-    return Fix(f"Find how the file is read, without the {listed} given", {}, said)
+    return Fix(f"Find how the file is read, without the {join_words(names)} given", {}, said)
 
 
 def _column(name: str, rows: mapping.Rows) -> Column:

@@ -5,10 +5,12 @@ from typing import Any
 
 from groupwise.storage.registry.messages.preview import RAW_CELL, RAW_COLUMNS, RAW_ROWS, SHEETS, ReadAs
 from groupwise.storage.spec.file_format import ENCODING_WORDS, SEPARATOR_WORDS, SEPARATORS
+from groupwise.storage.spec.heading_names import unnamed_columns
 from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data import mapping
 from groupwise.worker.data.csv_table import NO_HEADING
+from groupwise.worker.data.file_reading import FileReading
 from groupwise.worker.data.heading import is_a_row
 from groupwise.worker.data.text_encoding import misread_letters
 
@@ -43,7 +45,7 @@ def reading_problems(table: Any, first: mapping.Rows, asked: DataSpec) -> list[P
     ]
 
 
-def _doubt(reading: Any) -> list[Problem]:
+def _doubt(reading: FileReading) -> list[Problem]:
     """Two encodings fit: few letters tell them apart. Both readings of a word are shown, to choose by."""
     if reading.doubt is None:
         return []
@@ -56,7 +58,7 @@ def _doubt(reading: Any) -> list[Problem]:
     return [Problem("data.encoding", message, level=ADVICE, fixes=(fix,))]
 
 
-def _mixed_problem(table: Any, reading: Any) -> list[Problem]:
+def _mixed_problem(table: Any, reading: FileReading) -> list[Problem]:
     """Lines in another encoding than the rest: which, and how they are read."""
     odd = reading.odd
     if odd is None:
@@ -107,7 +109,7 @@ def _as_row(columns: list[str], first: mapping.Rows, asked: DataSpec) -> Fix:
     """The click that takes the first line for a row; where no column was chosen yet, with those that fit then."""
     if any(getattr(asked, name) != getattr(mapping.UNSAID, name) for name in _MAPPING):
         return NO_HEADING
-    numbered = [f"Column {n + 1}" for n in range(len(columns))]
+    numbered = unnamed_columns(len(columns))
     rows = [dict(zip(numbered, cells, strict=True)) for cells in (columns, *(_cells(row, columns) for row in first))]
     guessed = {path: value for path, value in mapping.guess(numbered, rows).items() if value is not None}
     return replace(NO_HEADING, settings={**NO_HEADING.settings, **guessed})
@@ -120,7 +122,7 @@ def _cells(row: dict[str, Any], columns: list[str]) -> list[Any]:
     return [row.get(name) for name in columns]
 
 
-def _one_column(columns: list[str], reading: Any, asked: DataSpec) -> list[Problem]:
+def _one_column(columns: list[str], reading: FileReading, asked: DataSpec) -> list[Problem]:
     if len(columns) > 1 or not reading.separator:
         return []
     other = next((name for name, mark in SEPARATORS.items() if mark in columns[0] and name != reading.separator), None)

@@ -19,6 +19,7 @@ EVIDENCE = 32 * 1024  # bytes from that letter on that are weighed
 CLEAR = 4.0  # nats by which the best has to be ahead of what reads otherwise, or a person is told of both
 BESIDE = 0.3  # share of letters beyond ASCII that stand beside plain ones, in Latin script
 BESIDE_PLAIN = re.compile(rb"(?<=[A-Za-z])[\x80-\xff]|[\x80-\xff](?=[A-Za-z])")
+BREAKS, WORD = '\n\t ;,|":', 40  # around a word that is shown; characters of it
 MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 # UTF-8 that was read as Windows-1252 and saved: “Ã¼” for “ü”, “â‚¬” for “€”.
 MOJIBAKE = re.compile("Ã[\u0080-¿ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â‚¬|â€[œž“”™˜¦\u009d]|Â[\u00a0-¿]|�")
@@ -100,9 +101,15 @@ def _is_known(evidence: bytes, text: str, encoding: str, cost: float) -> bool:
 def _differing_word(here: str, there: str) -> tuple[str, str]:
     """The first word that two encodings read differently, as both read it: each letter is one byte in both."""
     at = next(n for n, (one, other) in enumerate(zip(here, there, strict=True)) if one != other)
-    begin = max(here.rfind(mark, 0, at) for mark in "\n\t ;,|") + 1
-    end = min((found for mark in "\n\t ;,|" if (found := here.find(mark, at)) > 0), default=len(here))
-    return here[begin:end].strip("\r\"'")[:40], there[begin:end].strip("\r\"'")[:40]
+    word = word_around(here, at)
+    return here[word].strip("\r'"), there[word].strip("\r'")
+
+
+def word_around(text: str, at: int) -> slice:
+    """Where the word around a place of a text stands, or as much of it as is shown."""
+    begin = max(text.rfind(mark, 0, at) for mark in BREAKS) + 1
+    end = min((found for mark in BREAKS if (found := text.find(mark, at)) >= 0), default=len(text))
+    return slice(begin, min(end, begin + WORD))
 
 
 def _find_by_language(evidence: bytes, likeliest: str) -> str:

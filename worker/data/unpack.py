@@ -1,12 +1,8 @@
-"""Unpacks a Parquet file into an Arrow file, in a process that may be ended: a few megabytes of Parquet can mean as
-many gigabytes as its writer likes, and nothing in the file need say so.
+"""Unpacks a Parquet file into an Arrow file, in a process that may be ended (worker.data.reading_process).
 
-`python -m groupwise.worker.data.unpack SOURCE TARGET ROWS` (0: all of them) prints {"rows": how many} or {"error": why
-not}.
+`python -m groupwise.worker.data.unpack SOURCE TARGET ROWS` (0: all) prints {"rows": how many}, or why not.
 """
 
-import json
-import resource
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,16 +10,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 
-from groupwise.storage.home import disk
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.data.parquet_table import parquet_words, refuse_long_rows
+from groupwise.worker.data.reading_process import MEMORY, answer_asker, refuse_full_disk, unpacked_limit
 
-MEMORY = 4 * 2**30  # bytes of address space
 PIECES = (4096, 64, 1)  # rows unpacked at once: fewer where so many find no room in memory
 PART = 16 * 2**20  # bytes that are written together
 ALWAYS = 2 * 2**30  # bytes that any file may unpack to
-TIMES = 50  # of its own size that a larger one may
-MOST = 64 * 2**30
 
 
 def unpack_parquet(source: Path, target: Path, rows: int) -> int:
@@ -45,8 +38,7 @@ def _unpack(source: Path, target: Path, rows: int, piece: int) -> int:
             for part in _join_batches(_read_bounded(file, source, rows, piece)):
                 writer.write_table(part.cast(schema))
                 written += part.num_rows
-                if disk.lacks(target.parent, disk.TO_BEGIN):
-                    raise DataError(f"the disk has no room for what {source.name} unpacks to. Free some space.")
+                refuse_full_disk(target, source)
     return written
 
 
@@ -57,7 +49,7 @@ def _without_dictionary(field: pa.Field) -> pa.Field:
 
 def _read_bounded(file: pa.parquet.ParquetFile, source: Path, rows: int, piece: int) -> Iterator[pa.RecordBatch]:
     """The first rows, as long as what they unpack to is in proportion. Raises DataError."""
-    most, total, done = unpacked_limit(source.stat().st_size), 0, 0
+    most, total, done = unpacked_limit(source.stat().st_size, ALWAYS), 0, 0
     for batch in file.iter_batches(batch_size=min(piece, rows), use_threads=False):
         batch = batch.slice(0, rows - done)
         refuse_long_rows(source, batch, done)
@@ -70,11 +62,6 @@ def _read_bounded(file: pa.parquet.ParquetFile, source: Path, rows: int, piece: 
         yield batch
         if done >= rows:
             return
-
-
-def unpacked_limit(size: int) -> int:
-    """Bytes that a file of this size may unpack to."""
-    return min(max(ALWAYS, TIMES * size), MOST)
 
 
 def _join_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -90,15 +77,10 @@ def _join_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def main(source: str, target: str, rows: str) -> int:
-    """Unpack within bounds of memory, and print what came of it."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    """Unpack, and print what came of it."""
     pa.set_memory_pool(pa.system_memory_pool())  # others reserve far more address space than they use
-    try:
-        said: dict[str, object] = {"rows": unpack_parquet(Path(source), Path(target), int(rows))}
-    except DataError as error:
-        said = {"error": str(error)}
-    print(json.dumps(said))
-    return 0
+    path = Path(source)
+    return answer_asker(path.name, lambda: {"rows": unpack_parquet(path, Path(target), int(rows))})
 
 
 if __name__ == "__main__":
