@@ -20,8 +20,8 @@ from groupwise.app.pages.run.overview import overview
 from groupwise.app.pages.run.statistics import statistics
 from groupwise.app.pages.run_list.runs_table import runs_table
 from groupwise.app.server import gradio_patches, page_head, static_scripts
-from groupwise.app.ui.modules import APP
-from groupwise.app.ui.theme import STYLE, theme
+from groupwise.app.ui import sheets
+from groupwise.app.ui.theme import theme
 from groupwise.app.ui.topbar import topbar
 
 RUN_PARTS = (header, doctor, overview, groups, completions, statistics, config, log, checkpoints)
@@ -65,8 +65,6 @@ def parts(demo: gr.Blocks) -> dict[str, list[str]]:
 def mount_options() -> dict[str, Any]:
     """What gr.mount_gradio_app needs for the looks: theme and head.
 
-    The stylesheet goes into the head as it is: Gradio's own `css` would prefix its selectors.
+    Our sheets go into the head as they are: Gradio's own `css` would prefix their selectors.
     """
-    sheets = [STYLE, *sorted(APP.glob("pages/*/*.css"), key=lambda path: path.name)]
-    style = "\n".join(path.read_text(encoding="utf-8") for path in sheets)
-    return {"theme": theme(), "head": f"<style>{style}</style>"}
+    return {"theme": theme(), "head": f"<style>{sheets.joined()}</style>"}

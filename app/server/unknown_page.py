@@ -3,7 +3,7 @@
 import html
 from collections.abc import Mapping
 
-from groupwise.app.ui.theme import STYLE
+from groupwise.app.ui import sheets
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -24,7 +24,7 @@ def unknown_page(path: str, pages: Mapping[str, str]) -> str:
     """The page for an unknown path; `pages`: the address of each page that is linked, by its name."""
     link = '<a href="{}">{}</a>'.format
     return PAGE.format(
-        style=STYLE.read_text(encoding="utf-8"),
+        style=sheets.joined(pages=False),
         links="".join(link(html.escape(address), html.escape(name)) for name, address in pages.items()),
         buttons='<a class="btn pri" href="/">See all runs</a><a class="btn" href="/new">New run</a>',
         path=html.escape(path[:200]),

@@ -3,7 +3,7 @@ a run. Pure."""
 
 from collections.abc import Sequence
 
-PALETTE = 8  # --r1 … --r8 of style.css
+PALETTE = 8  # --r1 … --r8 of tokens.css
 
 
 def colours_of_functions(names: Sequence[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ few that are compared, one whose colour is much like another's takes one that is
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-PALETTE = 20  # --r1 … --r20 of style.css; as many runs can be compared
+PALETTE = 20  # --r1 … --r20 of tokens.css; as many runs can be compared
 NONE = "--ink-3"
 DASHES = ("solid", "dash", "dot")  # Plotly's: a further mark of lines, for whoever sees some colours alike
 OF_ONE_DASH = 8

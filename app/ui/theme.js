@@ -15,7 +15,7 @@ function followTheme() {
 }
 system.addEventListener("change", followTheme);
 followTheme();
-// What a token of style.css is now, as “#rrggbb”.
+// What a token of tokens.css is now, as “#rrggbb”.
 export function colour(name) {
   if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
   return colours.get(name);

@@ -1,11 +1,11 @@
-"""Gradio's theme, drawn from the tokens of style.css: no colour, size or font is decided here."""
+"""Gradio's theme, drawn from the tokens in tokens.css: no colour, size or font is decided here."""
 
 import re
 from pathlib import Path
 
 import gradio as gr
 
-STYLE = Path(__file__).with_name("style.css")
+TOKENS = Path(__file__).with_name("tokens.css")
 
 # Gradio's variables → our tokens. The tokens themselves change with the theme, so light and dark are the same here.
 VARIABLES = {
@@ -49,8 +49,8 @@ PLAIN = {
 
 
 def token(name: str, *, dark: bool = False) -> str:
-    """A token's value, as style.css has it."""
-    light_part, _, dark_part = STYLE.read_text(encoding="utf-8").partition(".dark")
+    """A token's value, as tokens.css has it."""
+    light_part, _, dark_part = TOKENS.read_text(encoding="utf-8").partition(".dark")
     found = re.search(rf"--{re.escape(name)}:([^;]+);", dark_part if dark else light_part)
     if found is None:
         raise KeyError(name)
@@ -62,6 +62,6 @@ def theme() -> gr.themes.Base:
     base = gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"])
     variables = {name: f"var(--{tok})" for name, tok in VARIABLES.items()} | PLAIN
     both = {f"{name}_dark": value for name, value in variables.items() if hasattr(base, f"{name}_dark")}
-    # The page's background is painted before style.css is there, so it gets the colours themselves.
+    # The page's background is painted before our sheets are there, so it gets the colours themselves.
     background = {"body_background_fill": token("bg"), "body_background_fill_dark": token("bg", dark=True)}
     return base.set(**variables, **both, **background)

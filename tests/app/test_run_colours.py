@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from groupwise.app.ui.run_colours import ALIKE, DASHES, NONE, PALETTE, colours_of, dash_of, own_colour
-from groupwise.app.ui.theme import STYLE
+from groupwise.app.ui.theme import TOKENS
 
 LEAST_APART = 0.08  # in OKLab; two colours are just told apart at 0.02
 LEAST_CONTRAST = 3.0  # of a line against its panel, as WCAG asks of graphics
@@ -67,12 +67,12 @@ def test_a_colour_s_line_says_a_little_more() -> None:
     assert dash_of(NONE) == "solid" and len(DASHES) * 8 >= PALETTE
 
 
-# --- what style.css has
+# --- what tokens.css has
 
 
 def tokens(theme: str) -> dict[str, str]:
     """The colours of the light theme (`:root`), or of the dark one over them."""
-    sheet = STYLE.read_text(encoding="utf-8")
+    sheet = TOKENS.read_text(encoding="utf-8")
     light, dark = (re.search(rf"{where} {{(.*?)}}", sheet, re.DOTALL) for where in (":root", r"\.dark"))
     assert light and dark
     found = dict(re.findall(r"(--[\w-]+): (#[0-9a-f]{6});", light[1]))

@@ -134,7 +134,7 @@ def test_a_page_names_the_modules_it_needs_and_no_other_file_is_served_as_one(da
     assert httpx.get(dashboard.url + other).status_code == 404
     for name in (
         "ui/live.py",
-        "ui/style.css",
+        "ui/tokens.css",
         "../storage/home/db.py",
         "%2e%2e/pyproject.toml",
         "/etc/passwd",

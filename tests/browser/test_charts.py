@@ -171,7 +171,7 @@ def test_the_charts_are_walked_by_keyboard(open_page: OpenPage, runs: dict[str, 
         by_function.press("-")
     page.wait_for_function("() => !location.search.includes('zoom')")
     page.keyboard.press("Tab")
-    expect(page.locator(".all summary")).to_be_focused()  # the charts are one stop
+    expect(page.locator(".all-metrics summary")).to_be_focused()  # the charts are one stop
     expect(page.locator(".chart .cross:visible")).to_have_count(0)
 
 
@@ -231,9 +231,9 @@ def test_what_a_run_lacks_is_said_where_it_is_missed(open_page: OpenPage, runs: 
     assert chart(page, "reward")["points"] == 8
     expect(page.locator('[data-chart="kl"] .wait')).to_contain_text("beta is 0")
     expect(page.locator('[data-chart="entropy"] .wait')).to_have_text("Not logged.")
-    page.locator(".all summary").click()
-    page.locator(".all .chip", has_text="<b>&lt;i").click()
-    expect(page.locator('.all [data-chart="<b>&lt;i"] h3')).to_have_text("<b>&lt;i")
+    page.locator(".all-metrics summary").click()
+    page.locator(".all-metrics .chip", has_text="<b>&lt;i").click()
+    expect(page.locator('.all-metrics [data-chart="<b>&lt;i"] h3')).to_have_text("<b>&lt;i")
 
     page.goto(f"{runs['address']}/run?id={runs['failed']}&tab=overview")
     expect(page.locator(".board .ended h2")).to_have_text("This run ended before its first step.")

@@ -48,7 +48,7 @@ def test_from_a_word_to_its_group_and_back_and_out_as_a_file(open_page: OpenPage
     words = first.locator("a.text").text_content()
     first.locator("a.text").click()
     expect(page.locator(".tabs [aria-selected=true]")).to_have_text("Groups")
-    expect(page.locator(".part-groups .comp pre", has_text=words).first).to_be_visible()
+    expect(page.locator(".gw-part-groups .comp pre", has_text=words).first).to_be_visible()
     page.go_back()
     expect(page.locator(".tabs [aria-selected=true]")).to_have_text("Completions")
     expect(page.locator(".gw-completions .words")).to_have_value("carry <ANSWER>4")

@@ -175,8 +175,8 @@ def test_what_was_changed_of_a_run_is_named_on_arrival(open_page: OpenPage, shar
 def test_lists_and_shelves_of_other_pages_stay_in_sight(open_page: OpenPage, shared_dashboard: str) -> None:
     run_id = made_run("long", 12, metrics=lambda step: curves(step, 12, random.Random(step)))
     page = open_page(f"{shared_dashboard}/run?id={run_id}&tab=groups")
-    expect(page.locator(".part-groups .option").first).to_be_visible()
-    page.add_style_tag(content=".part-groups .gw { min-height: 3000px }")
+    expect(page.locator(".gw-part-groups .option").first).to_be_visible()
+    page.add_style_tag(content=".gw-part-groups .gw { min-height: 3000px }")
     scroll(page, 900)
     expect(page.locator(".sides .list").first).to_be_in_viewport()
     page.goto(f"{shared_dashboard}/rewards")

@@ -93,13 +93,13 @@ function drawCurves() {
   showText(find(".unlaid"), words);
 }
 function drawNames() {
-  const box = find(".all .names");
-  const asked = find(".all input").value.toLowerCase();
+  const box = find(".all-metrics .names");
+  const asked = find(".all-metrics input").value.toLowerCase();
   const drawn = [...charts.keys()];
-  setText(find(".all summary span"), names.length ? `${names.length}` : "");
+  setText(find(".all-metrics summary span"), names.length ? `${names.length}` : "");
   const found = names.filter((name) => name.toLowerCase().includes(asked));
   const key = `${found.join("\n")}\n\n${drawn.join("\n")}`;
-  if (!find(".all").open || box.dataset.key === key) return;
+  if (!find(".all-metrics").open || box.dataset.key === key) return;
   box.dataset.key = key;
   const focused = box.contains(document.activeElement) ? document.activeElement.textContent : null;
   box.replaceChildren(
@@ -115,8 +115,8 @@ function choose(name) {
   const next = drawn.includes(name) ? drawn.filter((one) => one !== name) : [...drawn, name];
   setParams({ metrics: next.join(",") });
 }
-find(".all").addEventListener("toggle", drawNames);
-find(".all input").addEventListener("input", drawNames);
+find(".all-metrics").addEventListener("toggle", drawNames);
+find(".all-metrics input").addEventListener("input", drawNames);
 
 // ---- controls ----
 for (const button of page.querySelectorAll(".x button"))

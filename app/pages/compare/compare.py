@@ -62,7 +62,7 @@ aria-label="Lay the curves over"><button data-x="step">step</button><button data
 <label class="s mut check" title="Charts of values below 0 and of shares stay as they are"><input
 type="checkbox" class="log"> log scale</label><label class="s mut check"><input type="checkbox" class="smooth"> smoothed
 </label><button class="link s all-of-it" type="button" hidden>Show all of it</button></div>
-<p class="s mut unlaid" hidden></p><div class="grid two charts"></div><details class="all"><summary>All
+<p class="s mut unlaid" hidden></p><div class="grid two charts"></div><details class="all-metrics"><summary>All
 metrics <span class="mut s"></span></summary><input class="input" type="search" placeholder="search metrics"
 aria-label="Search metrics"><div class="names"></div></details></section>
 <section class="results"><h2>Final metrics <span class="mut xs">▲ the best at the end</span>

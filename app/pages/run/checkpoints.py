@@ -303,5 +303,5 @@ def checkpoints() -> gr.HTML:
         remove_checkpoint,
         template=TEMPLATE,
         elem_id="part-checkpoints",
-        elem_classes=["part", "part-checkpoints"],
+        elem_classes=["gw-part", "gw-part-checkpoints"],
     )

@@ -189,5 +189,5 @@ def completions() -> gr.HTML:
     """The Completions part of a run's page."""
     return live(
         "pages/run/completions", find_completions, newest_completion, stars.annotate_completion, template=TEMPLATE,
-        elem_id="part-completions", elem_classes=["part", "part-completions"],
+        elem_id="part-completions", elem_classes=["gw-part", "gw-part-completions"],
     )  # fmt: skip

@@ -104,5 +104,5 @@ def config() -> gr.HTML:
     """The Config part of a run's page."""
     return live(
         "pages/run/config", config_files, effective_settings, template=TEMPLATE, elem_id="part-config",
-        elem_classes=["part", "part-config"],
+        elem_classes=["gw-part", "gw-part-config"],
     )  # fmt: skip

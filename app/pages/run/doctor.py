@@ -163,5 +163,5 @@ def doctor() -> gr.HTML:
         diagnose_run,
         template=TEMPLATE,
         elem_id="part-doctor",
-        elem_classes=["part", "part-overview"],
+        elem_classes=["gw-part", "gw-part-overview"],
     )

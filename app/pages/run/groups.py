@@ -153,5 +153,5 @@ def groups() -> gr.HTML:
         "pages/run/groups", groups_at_step, show_group, full_text, same_prompt.prompt_history,
         stars.annotate_completion,
         template=TEMPLATE.replace("PICKS", picks).replace("KEYS", keys),
-        elem_id="part-groups", elem_classes=["part", "part-groups"],
+        elem_id="part-groups", elem_classes=["gw-part", "gw-part-groups"],
     )  # fmt: skip

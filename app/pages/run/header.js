@@ -11,7 +11,7 @@ const run = params().get("id") ?? "";
 const tabs = [...head.querySelectorAll("[role=tab]")];
 let drawnActions = "";
 
-// ---- tabs: the address says which; style.css shows the part that body[data-tab] names ----
+// ---- tabs: the address says which; header.css shows the part that body[data-tab] names ----
 function showTab() {
   const asked = params().get("tab");
   const named = tabs.find((tab) => tab.dataset.tab === asked);

@@ -232,5 +232,5 @@ def log() -> gr.HTML:
     """The Log part of a run's page. Its box is a reversed column: it stays at the end, unless one scrolled up."""
     return live(
         "pages/run/log", tail, log_around, search_log, template=TEMPLATE, elem_id="part-log",
-        elem_classes=["part", "part-log"],
+        elem_classes=["gw-part", "gw-part-log"],
     )  # fmt: skip

@@ -55,7 +55,7 @@ find(".ended [data-tab]").addEventListener("click", (event) => {
 });
 
 // ---- every metric, drawn on demand ----
-const all = find(".all");
+const all = find(".all-metrics");
 const wanted = new Map();
 const BARE = { pattern: "", note: "", unit: "", instead: "", wait: "", spread: [], colours: [] };
 function listAll() {

@@ -52,7 +52,7 @@ TEMPLATE = """
 <span class="wait" role="status" hidden></span>
 </div>
 <div class="sections"></div>
-<details class="all"><summary>All metrics <span class="mut s"></span></summary>
+<details class="all-metrics"><summary>All metrics <span class="mut s"></span></summary>
 <input class="input" type="search" placeholder="search metrics" aria-label="Search metrics"><div class="names"></div>
 <div class="grid three charts"></div></details></div></div>
 <aside>
@@ -203,5 +203,5 @@ def overview() -> gr.HTML:
     """The Overview part of a run's page."""
     return live(
         "pages/run/overview", draw_board, metrics_window, template=TEMPLATE, elem_id="part-overview",
-        elem_classes=["part", "part-overview"],
+        elem_classes=["gw-part", "gw-part-overview"],
     )  # fmt: skip

@@ -179,5 +179,5 @@ def statistics() -> gr.HTML:
     """The Statistics part of a run's page."""
     return live(
         "pages/run/statistics", statistics_summary, draw_panel, template=template(),
-        elem_id="part-statistics", elem_classes=["part", "part-statistics"],
+        elem_id="part-statistics", elem_classes=["gw-part", "gw-part-statistics"],
     )  # fmt: skip
