@@ -67,4 +67,4 @@ def mount_options() -> dict[str, Any]:
 
     Our sheets go into the head as they are: Gradio's own `css` would prefix their selectors.
     """
-    return {"theme": theme(), "head": f"<style>{sheets.joined()}</style>"}
+    return {"theme": theme(), "head": f"<style>{sheets.style_text()}</style>"}

@@ -24,7 +24,7 @@ def unknown_page(path: str, pages: Mapping[str, str]) -> str:
     """The page for an unknown path; `pages`: the address of each page that is linked, by its name."""
     link = '<a href="{}">{}</a>'.format
     return PAGE.format(
-        style=sheets.joined(pages=False),
+        style=sheets.style_text(pages=False),
         links="".join(link(html.escape(address), html.escape(name)) for name, address in pages.items()),
         buttons='<a class="btn pri" href="/">See all runs</a><a class="btn" href="/new">New run</a>',
         path=html.escape(path[:200]),

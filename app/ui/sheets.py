@@ -1,4 +1,4 @@
-"""Our own style sheets, joined: each lies beside the module that draws what it is about, and all are in every page.
+"""Our own style sheets: each lies beside the module that draws what it is about, and every page has all of them.
 
 What pages share is in ui, and may be of anything. A page's own begin each selector with the class of one of its parts
 (`.gw-NAME`, see live.py), so that no rule reaches into another page (tests/project/test_sheets.py).
@@ -17,12 +17,12 @@ SHARED = (
 )  # fmt: skip
 
 
-def shared() -> list[Path]:
+def shared_sheets() -> list[Path]:
     """The sheets that are no page's own."""
     return [APP / "ui" / f"{name}.css" for name in SHARED]
 
 
-def of_pages() -> list[Path]:
+def page_sheets() -> list[Path]:
     """The pages' own: of each page what is about a whole part first, then what is about pieces of it."""
     return sorted(APP.glob("pages/*/*.css"), key=lambda path: (path.parent, not _is_about_part(path), path))
 
@@ -33,7 +33,7 @@ def _is_about_part(path: Path) -> bool:
 
 
 @functools.cache
-def joined(*, pages: bool = True) -> str:
+def style_text(*, pages: bool = True) -> str:
     """The text of all sheets, or of the shared ones alone."""
-    sheets = [*shared(), *(of_pages() if pages else [])]
+    sheets = [*shared_sheets(), *(page_sheets() if pages else [])]
     return "\n".join(path.read_text(encoding="utf-8") for path in sheets)

@@ -5,7 +5,8 @@ from groupwise.app.ui.safe_text import escape
 from groupwise.storage.analysis.doctor.verdict import PROBLEM, WARNING
 from groupwise.storage.record import states
 
-# The shape and colour of state_badge.css: a dot (pulsing while it trains), a square for done, a diamond for trouble, a ring.
+# The shape and colour in state_badge.css: a dot (pulsing while it trains), a square for done, a diamond for
+# trouble, a ring.
 KINDS = {
     states.QUEUED: "idle",
     states.STARTING: "run",

@@ -14,7 +14,7 @@ from groupwise.app.ui.modules import APP
 from tests.conftest import REPOSITORY
 
 MOST_LINES = 350
-EVERY = [*sheets.shared(), *sheets.of_pages()]
+EVERY = [*sheets.shared_sheets(), *sheets.page_sheets()]
 # Classes that are Gradio's, Plotly's and Ace's, and one that is put together (ui/libraries.js).
 OF_OTHERS = re.compile(r"gradio-container|contain|main|wrap|column|html-container|block|prose|nav-holder|ace_\w.*|"
                        r"nsewdrag|spikeline|dark|without-plotly")  # fmt: skip
@@ -103,7 +103,7 @@ def made_in(*folders: Path) -> set[str]:
 def unmade(path: Path) -> set[str]:
     """The classes that a sheet has rules for, and nothing makes: no module of its page, none that pages share, and no
     word of a record or a check (`error`, `blocking`)."""
-    shared = path in sheets.shared()
+    shared = path in sheets.shared_sheets()
     made = made_in(*([APP] if shared else [path.parent, APP / "ui"]), REPOSITORY / "storage")
     named = {name for one in selectors(path.read_text(encoding="utf-8")) for name in classes(one)}
     return {name for name in named - made if not OF_OTHERS.fullmatch(name) and not name.startswith("gw")}
@@ -115,7 +115,7 @@ def unmade(path: Path) -> set[str]:
 def test_every_sheet_is_in_every_page_once() -> None:
     assert sorted(EVERY) == sorted(APP.rglob("*.css"))
     texts = [path.read_text(encoding="utf-8") for path in EVERY]
-    assert sheets.joined() == "\n".join(texts)
+    assert sheets.style_text() == "\n".join(texts)
 
 
 @pytest.mark.parametrize("path", EVERY, ids=name_of)
@@ -123,7 +123,7 @@ def test_a_sheet_is_short_enough_to_be_read(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
 
-@pytest.mark.parametrize("path", sheets.of_pages(), ids=name_of)
+@pytest.mark.parametrize("path", sheets.page_sheets(), ids=name_of)
 def test_a_page_s_sheet_is_about_its_page_alone(path: Path) -> None:
     """`.prompt`, `.part` and `.empty` of one page hid or bent blocks of others."""
     parts = parts_of(path.parent)
@@ -133,7 +133,7 @@ def test_a_page_s_sheet_is_about_its_page_alone(path: Path) -> None:
     assert [one for one in told if not is_of_its_page(one, parts)] == []
 
 
-@pytest.mark.parametrize("path", sheets.shared(), ids=name_of)
+@pytest.mark.parametrize("path", sheets.shared_sheets(), ids=name_of)
 def test_a_shared_sheet_is_about_no_page_s_part(path: Path) -> None:
     parts = set().union(*(parts_of(folder) for folder in APP.glob("pages/*/")))
     assert [one for one in selectors(path.read_text(encoding="utf-8")) if classes(one) & parts] == []
