@@ -10,7 +10,7 @@ from groupwise.storage.registry.registry import Run
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.problem import SpecError
 from groupwise.worker.builtin import models, shipped
-from groupwise.worker.data.file_reading import with_found
+from groupwise.worker.data.files.file_reading import with_found
 
 TOLD = (SpecError, paths.HomeError, shipped.ShippedError, LibraryError, run_files.OddFolder)  # in words for a person
 

@@ -41,7 +41,7 @@ from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.problem import SpecError
 from groupwise.worker.data import preview
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.sandbox import client
 from groupwise.worker.supervisor import Supervisor
 from tests.support.asking import Warm, ask, put, warm_server

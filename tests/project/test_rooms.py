@@ -194,7 +194,7 @@ WRITERS = {
     "app/core/worker_process.py", "worker/launchers/local.py",  # open a log for another
     "worker/questions/server.py", "worker/niceness.py", "worker/sandbox/launch.py",  # speak to the kernel
     "worker/training/wait_for_run.py",  # so does this
-    "worker/data/convert.py", "worker/data/workbook.py",  # a person's data, which has to stay as it is
+    "worker/data/files/convert.py", "worker/data/files/workbook.py",  # a person's data, which has to stay as it is
     "worker/questions/workbench/calling.py",  # code that is loaded at once, and gone
     "worker/builtin/starter/make.py",
 }  # fmt: skip

@@ -13,7 +13,7 @@ from groupwise.storage.spec.odd_spaces import trim_spaces
 from groupwise.storage.spec.problem import SpecError
 from groupwise.storage.spec.yaml_slips import read_past_slips
 from groupwise.storage.spec.yaml_text import MAX_NAME, parse_document
-from groupwise.worker.data.heading import is_a_row
+from groupwise.worker.data.files.heading import is_a_row
 
 SPACES, DIGITS = " " * 100_000, "1" * 100_000
 

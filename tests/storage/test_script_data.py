@@ -21,7 +21,7 @@ from groupwise.storage.home import paths
 from groupwise.storage.spec.spec import DataSpec, from_dict
 from groupwise.worker.builtin import shipped
 from groupwise.worker.data import data
-from groupwise.worker.data.file_reading import with_found
+from groupwise.worker.data.files.file_reading import with_found
 from tests.support.runs import make_spec, queue
 
 ROWS = [

@@ -7,7 +7,8 @@ from typing import Any
 
 from groupwise.storage.home import paths
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
-from groupwise.worker.data import preview, table
+from groupwise.worker.data import preview
+from groupwise.worker.data.files import table
 
 
 def put(name: str, content: bytes | str) -> Path:

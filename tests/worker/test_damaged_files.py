@@ -88,7 +88,8 @@ def test_a_damaged_file_is_a_sentence_of_ours_on_the_page_or_when_it_trains(
     with pytest.raises(preview.DataError) as trained:
         data.load_data(asked, chat=True)
     assert words in str(trained.value)
-    said = preview.answer_preview(preview.PreviewQuestion(data=asked)).error  # type: ignore[attr-defined]
+    answer = preview.answer_preview(preview.PreviewQuestion(data=asked))  # which looks for a second
+    said = getattr(answer, "error", "")
     assert said == "" or words in said
     assert not any(raw in text for raw in RAW for text in (said, str(trained.value)))
 

@@ -14,7 +14,7 @@ from groupwise.storage.home import paths
 from groupwise.storage.registry.questions import PREVIEW
 from groupwise.storage.spec.spec import DataSpec, Example
 from groupwise.worker.data import data, sources, unasked
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.questions import server
 
 ROWS = [{"q": f"What is {n}?", "solution": f"Because.\n#### {n}", "level": n % 3} for n in range(10)]

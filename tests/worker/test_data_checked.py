@@ -12,7 +12,7 @@ from groupwise.storage.registry.messages.data_checks import BINS
 from groupwise.storage.registry.questions import CHECK_DATA
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data import data, data_checks, preview_source
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.questions import server
 from tests.support.previews import GSM, MAPPED, check, fixed, write
 from tests.support.runs import make_spec

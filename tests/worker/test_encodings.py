@@ -11,7 +11,7 @@ from groupwise.storage.spec.file_format import ENCODING_WORDS
 from groupwise.storage.spec.mixed_text import MIXED
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import preview
-from groupwise.worker.data.text_encoding import Encoded, find_encoding
+from groupwise.worker.data.files.text_encoding import Encoded, find_encoding
 
 WEST, CENTRAL = ["cp1252", "mac-roman", "cp850"], ["cp1250", "iso8859-2"]
 # Language: (sentences, the encodings that people save them in).

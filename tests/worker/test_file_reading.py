@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from groupwise.storage.spec.file_format import QUOTES, SEPARATORS
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
-from groupwise.worker.data import convert, data_checks, file_reading, preview, separators
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data import data_checks, preview
+from groupwise.worker.data.files import convert, file_reading, separators
+from groupwise.worker.data.files.data_error import DataError
 from tests.support.data_files import opened, put, rows_of, shown
 
 LETTERS = "abc äöüß ÄÖÜ éèàç „“ € 0123 .,;|\t"

@@ -17,7 +17,7 @@ from groupwise.storage.spec.gym_values import fitted
 from groupwise.storage.spec.spec import DataSpec, from_dict
 from groupwise.worker.capabilities import gym_tasks
 from groupwise.worker.data import data, gym
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 from tests.worker.rewards.test_rewards import load
 
 reasoning_gym = pytest.importorskip("reasoning_gym")

@@ -10,7 +10,7 @@ import pytest
 from groupwise.storage.home import paths
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import data, data_checks, preview
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.source_rows import ROW
 
 ASKED = DataSpec(source="file:a.jsonl")

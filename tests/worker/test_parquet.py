@@ -14,8 +14,9 @@ import pytest
 
 from groupwise.storage.home import paths
 from groupwise.storage.spec.spec import DataSpec
-from groupwise.worker.data import parquet_rows, preview_source, reading_process, sources, unpack
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data import preview_source, sources
+from groupwise.worker.data.files import parquet_rows, reading_process, unpack
+from groupwise.worker.data.files.data_error import DataError
 
 MEGABYTE = 2**20
 

@@ -13,7 +13,7 @@ from groupwise.storage.registry.questions import CHECK_DATA, PREVIEW
 from groupwise.storage.spec.spec import DataSpec, from_dict
 from groupwise.worker.builtin import models
 from groupwise.worker.data import data, tokens
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.questions import server
 from tests.support.previews import GSM, MAPPED, check, fixed, write
 

@@ -20,10 +20,11 @@ from hypothesis import strategies as st
 from groupwise.storage.home import paths
 from groupwise.storage.spec.heading_names import numbered_names
 from groupwise.storage.spec.spec import DataSpec
-from groupwise.worker.data import jsonl_table, sources, table
-from groupwise.worker.data.csv_table import CsvTable
-from groupwise.worker.data.data_error import DataError
-from groupwise.worker.data.jsonl_table import JsonlTable
+from groupwise.worker.data import sources
+from groupwise.worker.data.files import jsonl_table, table
+from groupwise.worker.data.files.csv_table import CsvTable
+from groupwise.worker.data.files.data_error import DataError
+from groupwise.worker.data.files.jsonl_table import JsonlTable
 
 datasets.disable_progress_bars()
 

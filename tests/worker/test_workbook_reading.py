@@ -18,8 +18,9 @@ import pytest
 
 from groupwise.storage.home import paths
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
-from groupwise.worker.data import data_checks, file_reading, plain_file, preview, workbook
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data import data_checks, preview
+from groupwise.worker.data.files import file_reading, plain_file, workbook
+from groupwise.worker.data.files.data_error import DataError
 from tests.support.data_files import opened, put, rows_of, shown
 
 

@@ -15,8 +15,8 @@ from groupwise.storage.spec.row_filter import Condition
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data.answer_writing import AnswerWriting
 from groupwise.worker.data.data import held_out_rows
-from groupwise.worker.data.data_error import DataError
-from groupwise.worker.data.file_reading import FileReading
+from groupwise.worker.data.files.data_error import DataError
+from groupwise.worker.data.files.file_reading import FileReading
 from groupwise.worker.data.unasked import asking_columns
 from groupwise.worker.data.unseen import UnseenCharacters
 

@@ -16,7 +16,7 @@ from groupwise.storage.spec.prompt_cells import cell_in_prompt
 from groupwise.storage.spec.prompt_template import PLAIN, fill_template, named_columns
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data import source_rows, sources, unasked
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.sources import TaskRows
 
 RESERVED = {"prompt", *prompts.RESERVED}  # columns that no reward function can get

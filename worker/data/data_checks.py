@@ -26,7 +26,7 @@ from groupwise.storage.spec import row_filter
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import data, mapping, preview_source, tokens, unasked
 from groupwise.worker.data.check_words import Found, data_problems
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.preview import failed_preview
 
 FEW = 2000  # rows that are checked when not all are asked for

@@ -9,7 +9,7 @@ from typing import Any
 from groupwise.storage.spec.gym_values import fitted
 from groupwise.storage.spec.problem import Fix, did_you_mean
 from groupwise.worker.capabilities import extras, gym_tasks
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 
 SHOWN = 4000  # characters of an error that are looked at
 

@@ -9,7 +9,7 @@ from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.prompt_template import PLAIN, named_columns
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data.data import RESERVED, answer_of_cell
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 
 UNSAID = DataSpec()  # what is not chosen is as it is there
 Rows = list[dict[str, Any]]

@@ -28,8 +28,8 @@ from groupwise.storage.spec.number_words import count_words, join_words
 from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import data, mapping, preview_source, read_as, tokens
-from groupwise.worker.data.data_error import DataError
-from groupwise.worker.data.file_reading import FileReading
+from groupwise.worker.data.files.data_error import DataError
+from groupwise.worker.data.files.file_reading import FileReading
 
 FIRST = 20  # rows from which kinds and guesses are made
 

@@ -8,9 +8,10 @@ from groupwise.storage.checks.data import MADE
 from groupwise.storage.spec.number_words import are_words, count_words
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.builtin import shipped
-from groupwise.worker.data import gym, sources, table
-from groupwise.worker.data.data_error import DataError
-from groupwise.worker.data.table import Table
+from groupwise.worker.data import gym, sources
+from groupwise.worker.data.files import table
+from groupwise.worker.data.files.data_error import DataError
+from groupwise.worker.data.files.table import Table
 
 FARTHEST = 2000  # row of a stream that can be looked at: all before it have to be read
 

@@ -9,10 +9,10 @@ from groupwise.storage.spec.heading_names import unnamed_columns
 from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data import mapping
-from groupwise.worker.data.csv_table import NO_HEADING
-from groupwise.worker.data.file_reading import FileReading
-from groupwise.worker.data.heading import is_a_row
-from groupwise.worker.data.text_encoding import misread_letters
+from groupwise.worker.data.files.csv_table import NO_HEADING
+from groupwise.worker.data.files.file_reading import FileReading
+from groupwise.worker.data.files.heading import is_a_row
+from groupwise.worker.data.files.text_encoding import misread_letters
 
 
 def describe_reading(table: Any, first: mapping.Rows, asked: DataSpec) -> ReadAs | None:

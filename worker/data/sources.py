@@ -15,13 +15,14 @@ from groupwise.storage.checks.script.prompts import SHUFFLE_BUFFER
 from groupwise.storage.spec import file_format
 from groupwise.storage.spec.problem import Fix
 from groupwise.storage.spec.spec import DataSpec
-from groupwise.worker.data import gym, parquet_rows, table
-from groupwise.worker.data.csv_table import CsvTable
-from groupwise.worker.data.data_error import DataError, first_line
-from groupwise.worker.data.file_reading import FileReading
-from groupwise.worker.data.jsonl_table import JsonlTable, check_text
-from groupwise.worker.data.separators import csv_options
-from groupwise.worker.data.zero_bytes import refuse_zero_bytes
+from groupwise.worker.data import gym
+from groupwise.worker.data.files import parquet_rows, table
+from groupwise.worker.data.files.csv_table import CsvTable
+from groupwise.worker.data.files.data_error import DataError, first_line
+from groupwise.worker.data.files.file_reading import FileReading
+from groupwise.worker.data.files.jsonl_table import JsonlTable, check_text
+from groupwise.worker.data.files.separators import csv_options
+from groupwise.worker.data.files.zero_bytes import refuse_zero_bytes
 
 PATIENCE = 8.0  # seconds in which the hub should answer
 log = logging.getLogger("groupwise.data")

@@ -8,7 +8,7 @@ from typing import Any
 from groupwise.storage.library.models import model_files
 from groupwise.storage.spec.spec import ModelSpec
 from groupwise.worker.builtin import models
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 
 LONG = 2**19  # characters that are counted: a cell of megabytes would take as many seconds
 ABSURD = 2**30  # a tokenizer with no limit says something like 1e30

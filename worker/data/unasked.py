@@ -8,7 +8,7 @@ from groupwise.storage.spec.number_words import count_words, join_words
 from groupwise.storage.spec.prompt_cells import cell_in_prompt
 from groupwise.storage.spec.prompt_template import named_columns
 from groupwise.storage.spec.spec import DataSpec
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 
 Say = Callable[[str], None]
 

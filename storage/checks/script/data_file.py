@@ -1,4 +1,4 @@
-"""How a run's plain script reads its data file: the same rows as worker.data.file_reading, in plain code."""
+"""How a run's plain script reads its data file: the same rows as worker.data.files.file_reading, in plain code."""
 
 import inspect
 from typing import Any

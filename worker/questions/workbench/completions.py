@@ -17,7 +17,7 @@ from groupwise.storage.registry.messages.facts import Hardware
 from groupwise.storage.registry.messages.message import Answer
 from groupwise.storage.spec.number_words import count_words
 from groupwise.worker.data import preview
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.questions.workbench import history, ids, probes, rows, sampling
 from groupwise.worker.questions.workbench.request import Refused
 

@@ -7,7 +7,7 @@ from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record import run_files
 from groupwise.storage.spec.spec import ModelSpec
 from groupwise.worker.data import tokens
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 
 
 def counter(model: ModelSpec) -> Callable[[str], list[int] | None]:

@@ -10,7 +10,7 @@ from groupwise.storage.registry.messages.completions import SpecPart
 from groupwise.storage.spec import row_filter
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import data, preview_source, tokens
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 
 LOOKED_AT = 20_000  # rows that are looked through for some that the filter keeps
 

@@ -12,7 +12,7 @@ from groupwise.storage.spec.spec import ModelSpec
 from groupwise.worker.builtin import models
 from groupwise.worker.capabilities import hardware
 from groupwise.worker.data import sources
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.questions.workbench.request import Refused
 
 AT_ONCE = 32  # completions that are generated side by side

@@ -1,5 +1,5 @@
 """A sheet of a workbook (.xlsx, .xls, .ods) as CSV. Formulas give the values they had when the workbook was saved;
-nothing in it is run. For a process that may be ended (worker.data.convert)."""
+nothing in it is run. For a process that may be ended (worker.data.files.convert)."""
 
 import csv
 import re
@@ -11,7 +11,7 @@ from python_calamine import CalamineError, CalamineWorkbook, ZipError
 
 from groupwise.storage.spec.number_words import count_words
 from groupwise.storage.spec.sheet_rows import sheet_lines
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 
 UNPACKED = 2 * 2**30  # bytes that a workbook may say it unpacks to
 PARTS = 10_000  # files in a workbook

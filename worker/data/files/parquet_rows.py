@@ -5,7 +5,7 @@ from pathlib import Path
 import datasets
 from datasets import Dataset
 
-from groupwise.worker.data.reading_process import ask_process, file_mark, new_draft
+from groupwise.worker.data.files.reading_process import ask_process, file_mark, new_draft
 
 LONGEST = 3600.0  # seconds in which any file is unpacked
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from groupwise.storage.spec.mixed_text import MIXED
 from groupwise.storage.spec.problem import Fix
-from groupwise.worker.data.text_encoding import EVIDENCE, FAR, STEP, Read, likeliest_encoding, word_around
+from groupwise.worker.data.files.text_encoding import EVIDENCE, FAR, STEP, Read, likeliest_encoding, word_around
 
 # What people write in Western languages, in UTF-8: as Windows-1252 it would be “Ã¼”, “â‚¬”, “â€œ”.
 WESTERN_UTF8 = re.compile(rb"\xc3[\x80-\xbf]|\xc2[\xa0-\xbf]|\xe2\x82\xac|\xe2\x80[\x93-\xa6]")

@@ -8,9 +8,9 @@ from typing import get_args
 
 from groupwise.storage.spec.file_format import Encoding
 from groupwise.storage.spec.mixed_text import MIXED
-from groupwise.worker.data.data_error import DataError
-from groupwise.worker.data.usual_letters import LATIN, WRITTEN, is_likely, reading_cost
-from groupwise.worker.data.zero_bytes import find_utf16
+from groupwise.worker.data.files.data_error import DataError
+from groupwise.worker.data.files.usual_letters import LATIN, WRITTEN, is_likely, reading_cost
+from groupwise.worker.data.files.zero_bytes import find_utf16
 
 HEAD = 256 * 1024  # bytes that are always looked at
 FAR = 64 * 2**20  # bytes in which the first letter that is not ASCII is looked for

@@ -1,7 +1,7 @@
 """Writes a data file anew as UTF-8 text, a row in each line, in a process that may be ended
-(worker.data.reading_process).
+(worker.data.files.reading_process).
 
-`python -m groupwise.worker.data.convert SOURCE TARGET HOW` (a FileReading as JSON) prints {"sheets", "sheet",
+`python -m groupwise.worker.data.files.convert SOURCE TARGET HOW` (a FileReading as JSON) prints {"sheets", "sheet",
 "rows", "notes"}, or why not.
 """
 
@@ -13,10 +13,10 @@ from typing import Any
 
 from groupwise.storage.spec.file_format import ENCODING_WORDS
 from groupwise.storage.spec.mixed_text import new_decoder
-from groupwise.worker.data import workbook
-from groupwise.worker.data.data_error import DataError
-from groupwise.worker.data.file_reading import FileReading, file_faults, open_bytes
-from groupwise.worker.data.reading_process import answer_asker, refuse_full_disk, unpacked_limit
+from groupwise.worker.data.files import workbook
+from groupwise.worker.data.files.data_error import DataError
+from groupwise.worker.data.files.file_reading import FileReading, file_faults, open_bytes
+from groupwise.worker.data.files.reading_process import answer_asker, refuse_full_disk, unpacked_limit
 
 BLOCK = 2**20  # bytes that are read at once
 ALWAYS = 256 * 2**20  # bytes that any file may unpack to

@@ -21,11 +21,11 @@ import pyarrow.json
 from datasets import Features, IterableDataset, Json, List, load_dataset
 
 from groupwise.storage.spec.number_words import count_words
-from groupwise.worker.data.data_error import DataError
-from groupwise.worker.data.file_reading import FileReading
-from groupwise.worker.data.json_words import json_fault, misfit
-from groupwise.worker.data.mixed_lines import READ_MIXED
-from groupwise.worker.data.zero_bytes import refuse_zero_bytes
+from groupwise.worker.data.files.data_error import DataError
+from groupwise.worker.data.files.file_reading import FileReading
+from groupwise.worker.data.files.json_words import json_fault, misfit
+from groupwise.worker.data.files.mixed_lines import READ_MIXED
+from groupwise.worker.data.files.zero_bytes import refuse_zero_bytes
 
 BLOCK = 4 * 2**20  # bytes
 LINE = 16 * 2**20  # bytes: a longer line is no row of prompts

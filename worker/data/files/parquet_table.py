@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from groupwise.storage.spec.number_words import count_words
-from groupwise.worker.data.data_error import DataError
-from groupwise.worker.data.file_reading import FileReading
+from groupwise.worker.data.files.data_error import DataError
+from groupwise.worker.data.files.file_reading import FileReading
 
 BATCH = 32  # rows that are unpacked at once
 ROW = 16 * 2**20  # bytes that a row may unpack to, as long as a line of JSONL may be

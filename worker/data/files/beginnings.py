@@ -6,7 +6,7 @@ from pathlib import Path
 
 from groupwise.storage.spec import other_kinds
 from groupwise.storage.spec.file_format import data_suffix
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 
 LOOKED_AT = 64 * 1024  # bytes
 GZIP, ZIP, PARQUET = "compressed (gzip)", "a zip archive", "a Parquet file"

@@ -11,11 +11,11 @@ from groupwise.storage.spec.file_format import SEPARATOR_WORDS
 from groupwise.storage.spec.heading_names import numbered_names, unnamed_columns
 from groupwise.storage.spec.number_words import count_words, join_words
 from groupwise.storage.spec.problem import Fix
-from groupwise.worker.data.data_error import DataError
-from groupwise.worker.data.file_reading import FileReading
-from groupwise.worker.data.mixed_lines import READ_MIXED
-from groupwise.worker.data.separators import csv_options
-from groupwise.worker.data.zero_bytes import damaged_line
+from groupwise.worker.data.files.data_error import DataError
+from groupwise.worker.data.files.file_reading import FileReading
+from groupwise.worker.data.files.mixed_lines import READ_MIXED
+from groupwise.worker.data.files.separators import csv_options
+from groupwise.worker.data.files.zero_bytes import damaged_line
 
 CELL = 16 * 2**20  # characters
 SCAN_SECONDS = 1.0  # of a question spent on finding where rows are

@@ -19,7 +19,7 @@ from typing import Any
 
 from groupwise.storage.home import disk
 from groupwise.storage.home.process import child_environment, go_with
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 
 log = logging.getLogger("groupwise.data")
 ABANDONED = 2 * 3600.0  # seconds after which a draft is no one's: no process reads a file for so long
@@ -58,8 +58,8 @@ def _remove(draft: Path) -> None:
 
 
 def ask_process(module: str, path: Path, *words: str, seconds: float) -> dict[str, Any]:
-    """What `python -m groupwise.worker.data.MODULE PATH WORDS…` says it read. Raises DataError."""
-    command = [sys.executable, "-m", f"groupwise.worker.data.{module}", str(path), *words]
+    """What `python -m groupwise.worker.data.files.MODULE PATH WORDS…` says it read. Raises DataError."""
+    command = [sys.executable, "-m", f"groupwise.worker.data.files.{module}", str(path), *words]
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, env=child_environment(),

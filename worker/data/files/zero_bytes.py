@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError
 
 CONTROL = re.compile(rb"[\x01-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # bytes that no text has
 BLOCK = 2**20

@@ -1,7 +1,7 @@
 """A data file as UTF-8 text, a row in each line: the file itself, or what is made of it once, in `datasets`' cache.
 
 A workbook, packed text, a JSON list and text in another encoding are written anew by a process that may be ended
-(worker.data.convert).
+(worker.data.files.convert).
 """
 
 import dataclasses
@@ -12,8 +12,8 @@ from typing import Any
 import datasets
 
 from groupwise.storage.home import files
-from groupwise.worker.data.file_reading import FileReading
-from groupwise.worker.data.reading_process import ask_process, file_mark, new_draft
+from groupwise.worker.data.files.file_reading import FileReading
+from groupwise.worker.data.files.reading_process import ask_process, file_mark, new_draft
 
 LONGEST = 600.0  # seconds in which any file is converted
 FORM = 2  # of what is written: what an older form lacks is written anew

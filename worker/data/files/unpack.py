@@ -1,6 +1,6 @@
-"""Unpacks a Parquet file into an Arrow file, in a process that may be ended (worker.data.reading_process).
+"""Unpacks a Parquet file into an Arrow file, in a process that may be ended (worker.data.files.reading_process).
 
-`python -m groupwise.worker.data.unpack SOURCE TARGET ROWS` (0: all) prints {"rows": how many}, or why not.
+`python -m groupwise.worker.data.files.unpack SOURCE TARGET ROWS` (0: all) prints {"rows": how many}, or why not.
 """
 
 import sys
@@ -10,9 +10,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 
-from groupwise.worker.data.data_error import DataError
-from groupwise.worker.data.parquet_table import parquet_words, refuse_long_rows
-from groupwise.worker.data.reading_process import MEMORY, answer_asker, refuse_full_disk, unpacked_limit
+from groupwise.worker.data.files.data_error import DataError
+from groupwise.worker.data.files.parquet_table import parquet_words, refuse_long_rows
+from groupwise.worker.data.files.reading_process import MEMORY, answer_asker, refuse_full_disk, unpacked_limit
 
 PIECES = (4096, 64, 1)  # rows unpacked at once: fewer where so many find no room in memory
 PART = 16 * 2**20  # bytes that are written together

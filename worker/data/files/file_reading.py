@@ -26,10 +26,10 @@ from groupwise.storage.spec.file_format import (
 )
 from groupwise.storage.spec.mixed_text import MIXED, new_decoder
 from groupwise.storage.spec.spec import DataSpec
-from groupwise.worker.data import separators, text_encoding
-from groupwise.worker.data.data_error import DataError
-from groupwise.worker.data.mixed_lines import OddLines, find_odd_lines
-from groupwise.worker.data.text_encoding import Encoded, find_encoding
+from groupwise.worker.data.files import separators, text_encoding
+from groupwise.worker.data.files.data_error import DataError
+from groupwise.worker.data.files.mixed_lines import OddLines, find_odd_lines
+from groupwise.worker.data.files.text_encoding import Encoded, find_encoding
 
 
 @dataclass(frozen=True)
