@@ -3,28 +3,31 @@
 Gradio's own `head` comes late, when its scripts already run. Modules that stand here are fetched while Gradio's are.
 """
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from groupwise.app.server import static_scripts
-from groupwise.app.ui import modules
+from groupwise.app.ui import live, modules
 
 MOUNT, THEME, PART = "ui/mount.js", "ui/theme.js", "ui/part.js"
 FOR_EVER = "private, max-age=31536000, immutable"  # an address is of one text
 
 
-def first(request: Request) -> Markup:
-    """What a page knows before anything else runs: its settings, what runs its parts, and its theme."""
+def first(request: Request, looks: Mapping[str, Callable[[str], dict[str, Any]]]) -> Markup:
+    """What a page knows before anything else runs: its settings, what runs its parts, and its theme. `looks`: by path,
+    what a page that is of one run would ask for first."""
+    look = looks.get(f"/{request.url.path.strip('/')}")
     found = {
         "libraries": static_scripts.addresses(),
         "guarded": bool(request.scope.get("guarded")),
         "mount": modules.address(PART),
+        "first": look(request.query_params.get("id", "")) if look else {},
     }
-    settings = json.dumps(found).replace("<", "\\u003c")
+    settings = bytes(live.reply(found).body).decode().replace("<", "\\u003c")
     return Markup(
         f'<script type="application/json" id="groupwise-settings">{settings}</script>\n'
         f"<script>\n{modules.sources()[MOUNT].decode()}</script>\n"

@@ -13,6 +13,7 @@ from groupwise.app.pages.run.checkpoints import checkpoints
 from groupwise.app.pages.run.completions import completions
 from groupwise.app.pages.run.config import config
 from groupwise.app.pages.run.doctor import doctor
+from groupwise.app.pages.run.first_look import first_look
 from groupwise.app.pages.run.groups import groups
 from groupwise.app.pages.run.header import header
 from groupwise.app.pages.run.log import log
@@ -42,7 +43,8 @@ def build() -> gr.Blocks:
     for name, address, live_parts in PAGES:
         with demo.route(name, address, show_in_navbar=False):
             _lay_out(name, *live_parts)
-    gradio_patches.write_page_patch(page_head.first, partial(page_head.last, parts=parts(demo)))
+    first = partial(page_head.first, looks={"/run": first_look})
+    gradio_patches.write_page_patch(first, partial(page_head.last, parts=parts(demo)))
     return demo
 
 

@@ -1,7 +1,20 @@
-// A file that is dropped where nothing takes it stays where it is: a browser would leave the page to show it.
+// Files that are dropped on a page: some places take them. One that is dropped elsewhere stays where it is: a browser
+// would leave the page to show it.
 
 // Whether something that is dragged over the page is a file.
-export const holdsFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
+const holdsFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
+
+// `take`: is given the files that are dropped here; none where it is a folder.
+export function acceptDrops(place, take) {
+  for (const kind of ["dragover", "dragleave", "drop"])
+    place.addEventListener(kind, (event) => {
+      if (!holdsFiles(event)) return;
+      event.preventDefault();
+      const stays = kind === "dragleave" && place.contains(event.relatedTarget);
+      place.classList.toggle("over", kind === "dragover" || stays);
+      if (kind === "drop") take([...event.dataTransfer.files]);
+    });
+}
 
 function refuse(event) {
   if (event.defaultPrevented || !holdsFiles(event) || event.target.closest?.("input[type=file]")) return;

@@ -30,7 +30,7 @@ from groupwise.storage.registry.registry import Run
 from groupwise.storage.spec.spec import RunSpec
 
 FELL = "reward fell"
-DAMAGED, LOST = "record is damaged", "run.db is missing"
+GONE, LOST, DAMAGED = "folder is missing", "run.db is missing", "record is damaged"
 SPEED = {"memory", "slow"}  # verdicts that say nothing of what was learned
 JUDGED = {states.FINISHED, states.STOPPED}  # the others say themselves that they did not end well
 LONGEST = 200  # characters of a setting
@@ -136,7 +136,10 @@ def rules_digest() -> str:
 
 
 def read_outcome(run: Run, around: Surroundings) -> Outcome:
-    """What a run came to so far. What of its folder cannot be read is left out; that its record is damaged is said."""
+    """What a run came to so far. What of its folder cannot be read is left out; that its record is damaged is said, or
+    that all of it is gone."""
+    if run.state in states.ENDED and not files.is_folder(run.folder.path):
+        return Outcome(GONE, level=PROBLEM)
     spec = run_files.spec_of(run.folder)
     settings = given_settings(spec) if spec else {}
     try:
@@ -159,7 +162,7 @@ def _unless_spec_damaged(run: Run, spec: RunSpec | None, came_to: Outcome) -> Ou
     """The same, with what is wrong with the settings of a run that is over in place of its verdict: they are half of
     what is known of it."""
     told = "its spec.yaml " in run.sentence  # which stands beside the state already
-    if spec is not None or told or run.state not in states.ENDED or not files.is_folder(run.folder.path):
+    if spec is not None or told or run.state not in states.ENDED:
         return came_to
     fault = run_files.spec_fault(run.folder).partition(" (")[0].removeprefix("its ")
     return replace(came_to, verdict=fault, level=WARNING) if fault else came_to

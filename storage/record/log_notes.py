@@ -2,15 +2,23 @@
 
 import contextlib
 import os
+import re
 import time
 from pathlib import Path
 
 from groupwise.storage.home import redaction
 
+NOTE = re.compile(r"— \d{4}-\d\d-\d\d [\d:]{8} .* —")
+
 
 def note_text(said: str) -> str:
     """Such a line, with the time: “— 2025-03-01 16:52:03 Checkpoint saved at step 10. —”."""
     return f"— {time.strftime('%Y-%m-%d %H:%M:%S')} {' '.join(said.split())} —"
+
+
+def is_note(line: str) -> bool:
+    """Whether a line of a log is one of these."""
+    return NOTE.fullmatch(line) is not None
 
 
 def append_note(log: Path, said: str) -> None:

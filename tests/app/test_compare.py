@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from groupwise.app.core.field_labels import compared_label
+from groupwise.app.core.setting_words import compared_words
 from groupwise.app.pages.compare import compare
 from groupwise.app.pages.compare import prompts as compare_prompts
 from groupwise.app.pages.compare import settings as compare_settings
 from groupwise.app.pages.compare.runs import MOST
-from groupwise.app.pages.new.field_labels import compared_label
-from groupwise.app.pages.new.setting_words import compared_words
 from groupwise.storage.analysis.compare import code, fields, prompts
 from groupwise.storage.home import db, paths
 from groupwise.storage.record import states

@@ -3,6 +3,7 @@ still there can be used."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,9 @@ def test_a_run_without_a_record_or_settings_breaks_nothing_and_damage_stands_bes
     assert cells(now, fell_too)[2] == "Finished · spec.yaml is damaged"
     paths.run_folder(fell_too).spec.unlink()
     assert cells(drawn(), fell_too)[2] == "Finished · spec.yaml is missing"
+    shutil.rmtree(paths.run_folder(fell_too).path)
+    assert cells(drawn(), fell_too)[2] == "Finished · folder is missing"
+    assert run_status({"run": fell_too})["label"] == "Finished · folder is missing"
 
 
 def test_a_record_that_was_damaged_after_its_end_is_told_of(registry_home: Path) -> None:

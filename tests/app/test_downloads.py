@@ -18,7 +18,7 @@ from groupwise.app.pages.run import checkpoints, log
 from groupwise.app.server import downloads
 from groupwise.storage.home import paths
 from groupwise.storage.home.paths import RunFolder
-from groupwise.storage.record import checkpoint_files, metrics, states
+from groupwise.storage.record import checkpoint_files, log_notes, metrics, states
 from groupwise.storage.registry import commands, registry
 from groupwise.worker.training.checkpoints import latest_whole, set_newer_aside
 from tests.support.homes import fresh_home
@@ -212,6 +212,9 @@ def test_a_search_finds_what_is_shown_and_no_secret(run: registry.Run) -> None:
         assert log.search_log({"run": run.id, "words": "LOAD", "rank": rank})["hits"] == hits
     *_, last = log.split_lines(ranks, 0)
     assert last[2] == [["loss", "0.500"], ["reward", "1.000"]]
+    path.write_text(f"[rank 0] {log_notes.note_text('Loading ends.')}\n[rank 0] loading\n")
+    assert log.find_lines(path, "load", 1)["hits"] == [0], "our own lines are among every rank's"
+    assert [line[3] for line in log.read_from(path, 0)["lines"]] == [True, False]
 
 
 def test_a_search_in_a_large_log_is_bounded(run: registry.Run, monkeypatch: pytest.MonkeyPatch) -> None:

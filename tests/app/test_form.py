@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from groupwise.app.pages.new import field_labels, form, reward_choices
+from groupwise.app.core import field_labels
+from groupwise.app.pages.new import form, reward_choices
 from groupwise.storage.checks.check import OWNED
 from groupwise.storage.library.capabilities import Offer
 from groupwise.worker.capabilities import catalogue
@@ -80,7 +81,7 @@ def test_what_trl_says_is_not_written_down_twice(installed: Offer) -> None:
     helps = {about["help"] for about in installed.training.values() if len(about["help"]) > 20}
     written = {
         node.value
-        for path in Path(field_labels.__file__).parent.glob("*.py")
+        for path in (Path(field_labels.__file__), *Path(form.__file__).parent.glob("*.py"))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }

@@ -56,7 +56,7 @@ def test_what_was_not_found_is_to_be_chosen_and_never_the_quickstarts() -> None:
     taken = take_brought(brought, [], Offer())
     said = {problem.field: problem.message for problem in launch.problems_of_text(taken["text"])}
     assert said["data.source"].startswith("choose a dataset") and said["model.id"].startswith("choose a model")
-    second = take_brought(brought, [], Offer(), 1)
+    second = take_brought(brought, [], Offer(), 2)
     assert "source: hub:trl-lib/y\n  split: train\n  limit: 9" in second["text"]
     assert second["notes"][-1] == "trl-lib/y was chosen of the datasets that it joins."
     recipe = describe_brought(read_brought("r.yaml", "reward_funcs: [accuracy]\nlearning_rate: 1.0e-6\n"), Offer())

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groupwise.app.pages.new.field_labels import SHORT
+from groupwise.app.core.field_labels import SHORT
 from groupwise.app.pages.new.preflight.advice import advise
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.examine import RULES

@@ -88,6 +88,20 @@ def test_a_drag_over_the_former_axis_is_no_stretch_of_the_next(
     expect(page).to_have_url(re.compile(r"zoom=0\.\.[5-9]\."))
 
 
+def test_values_that_nearly_are_the_same_do_not_cover_each_other(
+    open_page: OpenPage, sweeps: tuple[str, list[str]]
+) -> None:
+    page = compared(open_page, sweeps)
+    places = """async (values) => {
+        const { name } = performance.getEntriesByType("resource").find(e => e.name.includes("compare/parallel"));
+        const { place } = await import(name);
+        return place({ values, words: values.map(String) }).ticks.map(([, words]) => words);
+    }"""
+    assert page.evaluate(places, [1, 2.98, 2.99, 3, 1.01, 2]) == ["1", "2", "3"]
+    assert page.evaluate(places, [0.5, 0.50001]) == ["0.5", "0.50001"]
+    assert page.evaluate(places, [7, 7, 7]) == ["7"]
+
+
 def test_a_stretch_of_an_axis_keeps_the_runs_through_it(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
     """Dragged over the higher of the two learning rates; let go by a click on the axis, or by “Show all”."""
     page = compared(open_page, sweeps, n=4)

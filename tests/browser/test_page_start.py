@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, expect
 
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Shipped
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import Held, OpenPage, picture
 from tests.support.homes import dashboard, wait_for
 from tests.support.made_runs import made_run
 
@@ -52,3 +52,25 @@ def test_nothing_moves_while_a_page_begins(
     page.wait_for_timeout(1500)  # what is a little late
     moved = page.evaluate("moved")
     assert sum(value for value, _ in moved) <= MOST, moved
+
+
+def test_a_run_stands_before_its_page_was_answered_anything(
+    made: dict[str, str], context: BrowserContext, open_page: OpenPage
+) -> None:
+    page = open_page(f"{made['address']}/healthz")
+    status, board = Held(page, "run_status"), Held(page, "draw_board")
+    page.goto(f"{made['address']}/run?id={made['a']}")
+    head = page.locator(".gw-header")
+    expect(head.locator(".found h1")).to_have_text("a")
+    expect(head.locator(".pill")).to_contain_text("Finished")
+    expect(page).to_have_title("Finished · a · Groupwise")
+    frames = page.locator(".gw-overview .chart:visible")
+    expect(frames.first).to_contain_text("Loading…")
+    expect(page.locator(".gw-overview aside")).to_be_hidden()
+    count = frames.count()
+    picture(page, "run-begins")
+    for held in (status, board):
+        held.release()
+    expect(page.locator(".gw-overview .js-plotly-plot").first).to_be_visible()
+    expect(page.locator(".gw-overview aside")).to_be_visible()
+    assert frames.count() == count > 6 and not page.get_by_text("Loading…").count()

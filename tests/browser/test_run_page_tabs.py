@@ -140,20 +140,21 @@ def test_a_finished_run_leads_to_its_model_and_its_end_is_among_its_events(open_
 def test_the_lines_of_one_rank_can_be_read_alone(open_page: OpenPage, address: str) -> None:
     run_id = ended("two ranks", "Stopped at step 12, as asked.", states.STOPPED)
     lines = ["the launcher", "[rank 0] loads it", "[rank 1] loads it too", "[rank 0] {'loss': 0.5, 'kl': 0.1}"]
-    paths.run_folder(run_id).log.write_text("\n".join(lines) + "\n")
+    own = ["— 2026-03-01 10:00:00 Asked to stop. —", "[rank 0] — 2026-03-01 10:00:01 Loads no more. —"]
+    paths.run_folder(run_id).log.write_text("\n".join([*lines, *own]) + "\n")
     page = open_page(f"{address}/run?id={run_id}&tab=log")
     log = page.locator(".gw-log")
     shown = log.locator(".lines > div:visible")
-    expect(shown).to_have_text(lines[:3])
+    expect(shown).to_have_text([*lines[:3], *own])
     log.get_by_label("Search the log").fill("loads")
-    expect(log.locator(".count")).to_have_text("1 of 2")
+    expect(log.locator(".count")).to_have_text("1 of 3")
     log.get_by_label("Show the lines of").select_option("rank 1")
-    expect(shown).to_have_text(lines[2:3])
-    expect(log.locator(".count")).to_have_text("1 of 1")
+    expect(shown).to_have_text([lines[2], *own])
+    expect(log.locator(".count")).to_have_text("1 of 2")
     expect(log.locator(".dicts")).to_be_hidden()
     log.get_by_label("Show the lines of").select_option("rank 0")
     log.get_by_role("button", name="Show").click()
-    expect(shown).to_have_text([lines[1], "[rank 0] loss 0.500kl 0.100"])
+    expect(shown).to_have_text([lines[1], "[rank 0] loss 0.500kl 0.100", *own])
     picture(page, "log-ranks")
     assert no_sideways_scroll(page)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from groupwise.app.pages.new import edits, field_labels, view, yaml_edit
+from groupwise.app.core import field_labels
+from groupwise.app.pages.new import edits, view, yaml_edit
 from groupwise.storage.spec.problem import Fix, Problem
 
 

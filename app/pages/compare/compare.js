@@ -156,19 +156,7 @@ for (const which of ["a", "b"])
 
 // ---- what is asked once for these runs ----
 function drawFinals() {
-  const key = JSON.stringify([
-    runsDrawn().map(({ id, name, colour, dash, label, reason, final, alike }) => [
-      id,
-      name,
-      colour,
-      dash,
-      label,
-      reason,
-      final,
-      alike,
-    ]),
-    state.sort,
-  ]);
+  const key = JSON.stringify([runsDrawn().map((run) => ({ ...run, curves: null, seq: null })), state.sort]);
   if (page.dataset.finals === key) return;
   page.dataset.finals = key;
   showText(find(".unlike"), unlikeWords(runsHere()));

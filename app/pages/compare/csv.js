@@ -14,7 +14,7 @@ function cellText(value) {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 // RFC 4180; the first mark is what Excel knows UTF-8 by.
-export const toCsv = (rows) => `\ufeff${rows.map((row) => `${row.map(cellText).join(",")}\r\n`).join("")}`;
+const toCsv = (rows) => `\ufeff${rows.map((row) => `${row.map(cellText).join(",")}\r\n`).join("")}`;
 
 const names = (runs) => runs.filter(({ there }) => there).map(({ name }) => name);
 export const settingRows = (runs, fields) => [

@@ -3,7 +3,7 @@
 // there.
 
 import { Plots } from "../../ui/charts/plots.js";
-import { countWords, number } from "../../ui/number.js";
+import { countWords, number, wholeNumber } from "../../ui/number.js";
 
 export class LineKeyboardNav {
   constructor(chart) {
@@ -68,13 +68,11 @@ export class LineKeyboardNav {
     const at = LineKeyboardNav.at(line, this.x);
     const { x: over } = this.chart.view;
     [this.meta, this.x] = [line.meta, line.x[at]];
-    const whole = Math.round(this.x).toLocaleString("en");
-    const steps = countWords(Math.round(this.x), "step");
     const where = {
-      step: `step ${whole}`,
+      step: `step ${wholeNumber(this.x)}`,
       tokens: countWords(Math.round(this.x), "token"),
       time: `${number(this.x)} ${this.chart.unit[1]}`,
-      attempt: `${steps} in`,
+      attempt: `${countWords(Math.round(this.x), "step")} in`,
     }[over];
     Plots.tell(this.plot, {
       min: line.x[0],

@@ -38,6 +38,16 @@ export function axes(runs, fields) {
   return [...settings.slice(0, most - ends.length), ...ends];
 }
 
+const APART = 0.085; // of an axis, in which a tick's words have room
+// Those of the ticks, from the lowest to the highest, whose words cover no other's; the ends always.
+function legible(ticks) {
+  const [high] = ticks.at(-1);
+  const shown = [];
+  for (const tick of ticks.slice(0, -1))
+    if (!shown.length || (tick[0] - shown.at(-1)[0] >= APART && high - tick[0] >= APART)) shown.push(tick);
+  return [...shown, ticks.at(-1)];
+}
+
 // Where each run is on an axis, 0 to 1, and the axis's ticks. Choices are spread evenly, and what spans far is
 // logarithmic.
 export function place({ values, words }) {
@@ -45,7 +55,7 @@ export function place({ values, words }) {
   if (numbers.length < values.filter((_, i) => words[i] !== "–").length || !numbers.length) {
     const choices = [...new Set(words)].sort();
     const at = (word) => (choices.length > 1 ? choices.indexOf(word) / (choices.length - 1) : 0.5);
-    return { y: words.map(at), ticks: choices.slice(0, 12).map((word) => [at(word), word]) };
+    return { y: words.map(at), ticks: legible(choices.map((word) => [at(word), word])) };
   }
   const low = Math.min(...numbers);
   const high = Math.max(...numbers);
@@ -66,11 +76,7 @@ export function place({ values, words }) {
           high,
         ];
   const said = (value) => words[values.indexOf(value)] ?? number(value);
-  const ticks = shown.map((value) => [at(value), said(value)]);
-  return {
-    y: values.map(at),
-    ticks: ticks.filter(([y], i) => i === 0 || i === ticks.length - 1 || y - ticks[i - 1][0] > 0.06),
-  };
+  return { y: values.map(at), ticks: legible(shown.map((value) => [at(value), said(value)])) };
 }
 
 // Why there is nothing to draw; empty where there is.

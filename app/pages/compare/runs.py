@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from groupwise.app.core import run_facts
+from groupwise.app.core.end_reason import reason_of
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.run import ending
 from groupwise.app.ui import run_colours
 from groupwise.app.ui.live import Payload, is_ongoing, texts
 from groupwise.app.ui.safe_text import visible_text
@@ -91,7 +91,7 @@ def deleted_among(run_ids: Collection[str]) -> dict[str, str]:
 
 def about_run(run: registry.Run, verdicts: Mapping[str, Outcome]) -> dict[str, Any]:
     """A run's state, how it is shown, and why it did not end as planned."""
-    reason = visible_text(ending.reason_of(run))
+    reason = visible_text(reason_of(run))
     return {"state": run.state, **badge_of(run, verdicts), "live": is_ongoing(run), "reason": reason}
 
 

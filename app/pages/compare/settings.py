@@ -4,9 +4,9 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
+from groupwise.app.core.field_labels import compared_label
+from groupwise.app.core.setting_words import compared_words
 from groupwise.app.pages.compare.runs import run_ids, run_spec
-from groupwise.app.pages.new.field_labels import compared_label
-from groupwise.app.pages.new.setting_words import compared_words
 from groupwise.app.ui.live import Payload, answer, run_by_id, text
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import code as codes

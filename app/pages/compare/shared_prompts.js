@@ -2,6 +2,7 @@
 
 import { setParams } from "../../ui/address.js";
 import { el, show, showText } from "../../ui/dom.js";
+import { countWords } from "../../ui/number.js";
 import { drawnIds, find, order, page, runsDrawn, server, state } from "./core.js";
 import { offerCsv, promptRows } from "./csv.js";
 import { drawPrompt, drawTable } from "./prompts.js";
@@ -40,14 +41,11 @@ const isRead = (node) =>
   node.matches(":hover, :focus-within") || (!getSelection().isCollapsed && node.contains(getSelection().anchorNode));
 // What is said of the shared prompts where the table does not say it all.
 function sharedWords({ rows, count, seen }, asked) {
-  const many = (n) => `${n.toLocaleString("en")} ${n === 1 ? "prompt" : "prompts"}`;
   if (rows.length)
-    return count > rows.length
-      ? `${rows.length} of ${count.toLocaleString("en")} shared prompts. Search for others.`
-      : "";
+    return count > rows.length ? `${rows.length} of ${countWords(count, "shared prompt")}. Search for others.` : "";
   if (asked)
     return seen
-      ? `${many(seen)} of these runs ${seen === 1 ? "has" : "have"} these words, none shared by two of them.`
+      ? `${countWords(seen, "prompt has", "prompts have")} these words, none shared by two of these runs.`
       : "No prompt of these runs has these words.";
   return seen
     ? "No two of these runs were given the same prompt, so there is nothing to lay side by side."

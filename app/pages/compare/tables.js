@@ -1,7 +1,7 @@
 // The tables of Compare: final metrics, settings that differ, reward code.
 
 import { el, setText } from "../../ui/dom.js";
-import { countWords, number, percent, seconds } from "../../ui/number.js";
+import { countWords, number, percent, seconds, wholeNumber } from "../../ui/number.js";
 import { bestOf } from "./measure.js";
 
 export function swatch(look) {
@@ -32,7 +32,7 @@ export function head(first, runs) {
 // ---- finals ----
 const share = (value) => (value === null ? "–" : percent(value));
 const duration = (value) => (value === null ? "–" : seconds(value));
-const whole = (value) => (value === null ? "–" : Math.round(value).toLocaleString("en"));
+const whole = (value) => (value === null ? "–" : wholeNumber(value));
 // Of each column: its key, head, and how a value is written. Which have a best: measure.js (the least KL and the fewest
 // tied groups are those of a run that has not begun to learn).
 export const COLUMNS = [
@@ -84,7 +84,7 @@ export function drawFinals(table, runs, order, sort) {
       { class: first ? "n best" : "n" },
       first ? el("span.xs", { title: first }, "▲ ") : null,
       write(value),
-      at && at < run.final.step ? el("span.xs.mut", ` step ${at.toLocaleString("en")}`) : null,
+      at && at < run.final.step ? el("span.xs.mut", ` step ${wholeNumber(at)}`) : null,
     );
   };
   const focused = table.contains(document.activeElement) ? document.activeElement.dataset.sort : null;

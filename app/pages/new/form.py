@@ -6,7 +6,8 @@ Of TRL and PEFT nothing is written down twice: their fields come from the publis
 import functools
 from typing import Any
 
-from groupwise.app.pages.new import field_labels, form_rows
+from groupwise.app.core import field_labels
+from groupwise.app.pages.new import form_rows
 from groupwise.app.pages.new.field_values import field_text
 from groupwise.storage.checks.check import OWNED
 from groupwise.storage.library.capabilities import Offer

@@ -5,6 +5,7 @@ import { el, setText, showText, textOf } from "../../ui/dom.js";
 import { countWords } from "../../ui/number.js";
 import { limitPaste, roomIn } from "../../ui/paste_limit.js";
 import { asOwnDraft } from "../../ui/run_drafts.js";
+import { acceptDrops } from "../../ui/stray_drops.js";
 import { dropNotes, find, onNotes, page, replaceText, server } from "./core.js";
 
 const MOST_FILE = 50 * 1024 * 1024; // bytes: notebooks hold pictures, which stay here
@@ -242,13 +243,7 @@ export function drawImporting(from) {
     if (!paste.value.trim()) forgetFile();
     timer = setTimeout(readNow, 250);
   });
-  for (const kind of ["dragover", "dragleave", "drop"])
-    drop.addEventListener(kind, (event) => {
-      if (![...(event.dataTransfer?.types ?? [])].includes("Files")) return;
-      event.preventDefault();
-      drop.classList.toggle("over", kind === "dragover");
-      if (kind === "drop") bring(event.dataTransfer.files[0]);
-    });
+  acceptDrops(drop, ([one]) => bring(one));
   // A recipe that is pasted over the YAML of a run is converted: nothing in it has a spec's names.
   find(".yaml textarea").addEventListener("paste", (event) => {
     const text = event.clipboardData?.getData("text/plain") ?? "";

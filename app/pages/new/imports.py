@@ -145,13 +145,13 @@ def _describe_function(one: ScriptFunction, offer: Offer) -> dict[str, Any]:
     }
 
 
-def take_brought(brought: Brought, chosen: Iterable[str], offer: Offer, dataset: int | None = None) -> dict[str, Any]:
+def take_brought(brought: Brought, chosen: Iterable[str], offer: Offer, dataset: int = 0) -> dict[str, Any]:
     """Save the chosen functions into the library, under names that are free; the spec's text, which names them so, and
     all notes. What cannot be saved is a note, and what got another name than the script's. `dataset`: which of those
-    that it joins is taken."""
+    that it joins is taken, from 1; 0 for none."""
     chosen, notes = set(chosen), list(brought.notes[:MOST_SHOWN])
     raw = json.loads(json.dumps(brought.raw)) if brought.functions else brought.raw
-    picked = brought.datasets[dataset] if dataset is not None and 0 <= dataset < len(brought.datasets) else {}
+    picked = brought.datasets[dataset - 1] if 1 <= dataset <= len(brought.datasets) else {}
     if picked:
         raw = {**raw, "data": picked | {name: value for name, value in raw["data"].items() if name not in picked}}
         notes.append(f"{picked['source'].partition(':')[2]} was chosen of the datasets that it joins.")

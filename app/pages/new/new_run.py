@@ -9,7 +9,7 @@ from typing import Any
 
 import gradio as gr
 
-from groupwise.app.core import data_files
+from groupwise.app.core import data_files, field_labels, setting_words
 from groupwise.app.pages.new import (
     choices,
     edits,
@@ -19,7 +19,6 @@ from groupwise.app.pages.new import (
     launch,
     presets,
     reward_choices,
-    setting_words,
     view,
     worker_requests,
     yaml_edit,
@@ -71,7 +70,7 @@ def form_choices(offer: Offer) -> dict[str, Any]:
     return {
         "complete": offer.training is not None,
         "fields": form.describe(offer),
-        "usual_lora": form.field_labels.USUAL_LORA,
+        "usual_lora": field_labels.USUAL_LORA,
         "rewards": reward_choices.reward_functions(offer),
         "reward_fields": form.reward_fields(),
         "gym": form.gym(offer),
@@ -175,8 +174,7 @@ def take_import(payload: Payload) -> dict[str, Any]:
     `dataset`: which of several it is about, from 1; 0 for none."""
     offer = Offer.read_published()
     brought = imports.read_brought(text(payload, "name"), _brought_text(payload), offer)
-    chosen = whole_number(payload, "dataset") - 1
-    taken = imports.take_brought(brought, texts(payload, "functions"), offer, chosen if chosen >= 0 else None)
+    taken = imports.take_brought(brought, texts(payload, "functions"), offer, whole_number(payload, "dataset"))
     saved = {"rewards": reward_choices.reward_functions(Offer.read_published())} if taken["saved"] else {}
     return taken | saved
 

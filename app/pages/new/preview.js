@@ -3,6 +3,7 @@
 import { el, setText } from "../../ui/dom.js";
 import { countWords, wholeNumber } from "../../ui/number.js";
 import { visibleText } from "../../ui/visible_text.js";
+import { isLong } from "../../ui/wait_words.js";
 import { drawAnswerNumbers } from "./answer_numbers.js";
 import {
   announceColumns,
@@ -24,7 +25,6 @@ const node = find(".preview");
 const inNode = (selector) => node.querySelector(selector);
 const wait = inNode(".wait");
 const body = inNode(".body");
-const LONG_WAIT = 5000; // ms, after which it is said also where something is shown already
 let row = 0;
 let of = null;
 let key = null;
@@ -66,7 +66,8 @@ async function look() {
   node.classList.add("asking");
   const isCurrent = () => page.view?.keys?.source === source && page.view.keys.preview;
   const began = Date.now();
-  const tell = (words) => isCurrent() && (!last || Date.now() - began > LONG_WAIT) && setText(wait, words);
+  // where something is shown already, once it takes long
+  const tell = (words) => isCurrent() && (!last || isLong(began)) && setText(wait, words);
   const late = setTimeout(() => isCurrent() && setText(wait, "Reading the data…"), 300);
   const found = await askWorker("preview", { row }, tell);
   clearTimeout(late);
@@ -180,7 +181,7 @@ async function check(all = false) {
   box.classList.add("asking");
   if (all) setText(inNode(".wait-checks"), "Checking all rows…");
   const found = await askWorker("check_data", { all }, (words) => {
-    if (all || Date.now() - began > LONG_WAIT) setText(inNode(".wait-checks"), words);
+    if (all || isLong(began)) setText(inNode(".wait-checks"), words);
   });
   if (!found) return; // a newer one is under way, and frees the button
   if (page.view?.keys?.source !== source) return; // of other data than what is chosen now

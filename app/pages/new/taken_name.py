@@ -1,11 +1,10 @@
 """Whether another run has the name of a new one already: allowed, and mistaken for each other everywhere."""
 
 import sqlite3
-from functools import lru_cache
 
 from groupwise.app.core import format
+from groupwise.app.core.until_written import until_written
 from groupwise.app.pages.new.presets import next_name
-from groupwise.storage.home import paths
 from groupwise.storage.registry import registry
 from groupwise.storage.spec.problem import ADVICE, Fix, Problem
 from groupwise.storage.spec.spec import RunSpec
@@ -14,7 +13,7 @@ from groupwise.storage.spec.spec import RunSpec
 def name_problems(spec: RunSpec) -> list[Problem]:
     """That the name is taken, with one that is not; nothing where the registry cannot be read just now."""
     try:
-        taken = _taken_names(str(paths.registry_path()), *registry.change_stamp())
+        taken = _taken_names()
     except (OSError, sqlite3.Error):
         return []
     if spec.name not in taken:
@@ -24,7 +23,6 @@ def name_problems(spec: RunSpec) -> list[Problem]:
     return [Problem("name", message, level=ADVICE, fixes=(Fix(f"Use “{free}”", {"name": free}),))]
 
 
-@lru_cache(maxsize=4)
-def _taken_names(registry_at: str, *stamp: int) -> set[str]:
-    """Read again only when the registry was written to: the page asks at every keystroke."""
+@until_written
+def _taken_names() -> set[str]:
     return registry.run_names()

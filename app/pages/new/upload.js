@@ -2,7 +2,7 @@
 // it; the server then looks at what arrived.
 
 import { el, setText } from "../../ui/dom.js";
-import { holdsFiles } from "../../ui/stray_drops.js";
+import { acceptDrops } from "../../ui/stray_drops.js";
 import { waitWords } from "../../ui/wait_words.js";
 import { page, server } from "./core.js";
 
@@ -77,14 +77,7 @@ export class Upload {
 
   // Files that are dropped on `panel` are taken, too.
   listenToDrops(panel) {
-    for (const kind of ["dragover", "dragleave", "drop"])
-      panel.addEventListener(kind, (event) => {
-        if (!holdsFiles(event)) return;
-        event.preventDefault();
-        const stays = kind === "dragleave" && panel.contains(event.relatedTarget);
-        panel.classList.toggle("over", kind === "dragover" || stays);
-        if (kind === "drop") this.takeDropped([...event.dataTransfer.files]);
-      });
+    acceptDrops(panel, (files) => this.takeDropped(files));
   }
 
   takeDropped(files) {

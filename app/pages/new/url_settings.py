@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from groupwise.app.core import format
-from groupwise.app.pages.new import edits, field_labels, field_values, form, form_rows, yaml_edit
+from groupwise.app.core import field_labels, format
+from groupwise.app.pages.new import edits, field_values, form, form_rows, yaml_edit
 from groupwise.storage.library.capabilities import Offer
 
 MOST, LONGEST = 20, 300  # changes in one address; characters of each

@@ -36,8 +36,8 @@ function placeName(path) {
   const [, list, number, inside] = path.match(/^(rewards|stages)\.(\d+)\.?(.*)/) ?? [];
   if (list === "rewards") return `Reward ${rewardName(number) ?? Number(number) + 1}`;
   if (list === "stages") {
-    const stage = `tage ${Number(number) + 1}`;
-    return inside.startsWith("training.") ? `${placeName(inside)} in s${stage}` : `S${stage}`;
+    const stage = Number(number) + 1;
+    return inside.startsWith("training.") ? `${placeName(inside)} in stage ${stage}` : `Stage ${stage}`;
   }
   const part = Object.keys(PARTS).find((one) => path === one || path.startsWith(`${one}.`));
   if (page.form.fields.some((one) => one.path === path && (one.short || one.section))) return about(path).label;

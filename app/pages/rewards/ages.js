@@ -4,16 +4,17 @@ import { el, setText } from "../../ui/dom.js";
 import { page, root } from "./core.js";
 
 const LOOK = 10_000; // ms between looks
+const [MINUTE, HOUR, DAY] = [60, 3600, 86_400];
 
-export function age(then) {
+// As age in app/core/format.py writes it; but no seconds, which would not stand still.
+function age(then) {
   const past = (Date.now() - then) / 1000;
-  return past < 60
-    ? "just now"
-    : past < 3600
-      ? `${Math.floor(past / 60)} min ago`
-      : past < 86_400
-        ? `${Math.floor(past / 3600)} h ago`
-        : `${Math.floor(past / 86_400)} d ago`;
+  if (past < MINUTE) return "just now";
+  if (past < HOUR) return `${Math.floor(past / MINUTE)} min ago`;
+  if (past < DAY) return `${Math.floor(past / HOUR)} h ago`;
+  if (past < 2 * DAY) return "yesterday";
+  if (past < 30 * DAY) return `${Math.floor(past / DAY)} days ago`;
+  return new Date(then).toLocaleDateString("sv"); // 2026-01-31
 }
 export const ageNode = (then) => el("span.age", { "data-then": String(then) }, age(then));
 // A moment by the server's clock, in seconds, by this browser's, in ms: they may differ.

@@ -93,7 +93,7 @@ export async function openNamed(name, version = "") {
   page.open.begun = draft?.blocks ?? null;
   page.which = name;
   find(".network input").checked = draft ? draft.network === true : page.open.network;
-  begin_(draft ? draft.text : clean, builtIn);
+  beginWith(draft ? draft.text : clean, builtIn);
   sayDraft(draft, clean, newText);
   setParams({ name, version: version || null, draft: null }, { push: params().get("name") !== name });
   return true;
@@ -119,7 +119,7 @@ export function newText(text, { id = null, which = "", network = false, keep = t
   page.which = which;
   find(".network input").checked = network;
   sayDraft(null);
-  begin_(text, false);
+  beginWith(text, false);
   setParams({ name: null, version: null, draft: page.open.draft });
   if (keep) keepDraft();
 }
@@ -134,7 +134,7 @@ function freeName() {
   return name;
 }
 on("build", beginBuilding);
-function begin_(text, readOnly) {
+function beginWith(text, readOnly) {
   for (const part of [".writing", ".workbench", ".side"]) find(part).hidden = false;
   find(".welcome").hidden = true;
   find(".said-saved").hidden = true;

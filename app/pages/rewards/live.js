@@ -8,7 +8,7 @@ import { blocksNow, requireBlock, traced, waysShown } from "./builder.js";
 import { action, askWorker, button, find, on, page, stopAsking } from "./core.js";
 import { columnsInWords } from "./columns.js";
 import { dataChosen, runOfData } from "./source.js";
-import { cut, plain, wordsOf } from "./text.js";
+import { cut, plain, questionOf } from "./text.js";
 import { examplesOf, findPaidWrong, paidWrongNote } from "./wrong_answers.js";
 
 const TRACED = "score_each_block";
@@ -25,7 +25,7 @@ let shown = [];
 // What was typed, by data, who answered and row: there again whenever the row is.
 const TYPED = "groupwise:rewards:answers";
 const MOST_KEPT = 60;
-const typed = new Map(tryStore(() => JSON.parse(localStorage.getItem(TYPED))) ?? []);
+const typed = tryStore(() => new Map(JSON.parse(localStorage.getItem(TYPED)))) ?? new Map();
 const typedKey = (row) => JSON.stringify([of, from, row]);
 const examples = new Map(); // right and wrong answers, by row of the data
 let past = []; // the rows that were shown before these, the last of them first
@@ -125,7 +125,7 @@ function draw() {
   box.querySelector(".rows").replaceChildren(...shown.map(rowCard));
 }
 function rowCard(one, n) {
-  const prompt = plain(wordsOf(one.prompt)).split("\n").filter(Boolean).at(-1) ?? "";
+  const prompt = questionOf(one.prompt);
   const columns = columnsInWords(one.columns, 60, prompt).slice(0, 4);
   const place = one.row === null ? `Completion ${n + 1}` : `Row ${one.row + 1}`;
   return el(
@@ -158,14 +158,14 @@ function answerBox(one, n) {
   area.value = one.row === null ? plain(one.text) : one.text;
   const nothing = el("span.xs.warn.no-text");
   const back = button(`Put back what ${from === "model" ? "the model wrote" : "stood here"}`, putBack, "link xs");
-  const say_ = () => {
+  const sayOfText = () => {
     setText(nothing, one.text === "" ? "(empty: no text at all)" : one.text.trim() ? "" : "(only white space)");
     back.hidden = one.text === one.given;
   };
   area.addEventListener("input", () => {
     one.text = area.value;
     keepTyped(one);
-    say_();
+    sayOfText();
     scoreSoon();
   });
   function putBack() {
@@ -173,7 +173,7 @@ function answerBox(one, n) {
     area.dispatchEvent(new Event("input", { bubbles: true }));
     area.focus();
   }
-  say_();
+  sayOfText();
   return [area, el("div.row.tight.of-answer", nothing, back)];
 }
 function rowNumber(one, n) {
@@ -218,9 +218,9 @@ async function score() {
   const key = keyOf();
   if (kept?.key !== key) {
     if (from === "run") return fetchRun();
-    const tried = ({ row, text }) => [text, ...(examples.get(row) ?? [])].map((each) => ({ row, text: each }));
-    const typed = shown.flatMap(tried);
-    const got = await askWorker("completions", { from: "typed", data: of, typed }, (words) => say(words), "live-typed");
+    const textsOf = ({ row, text }) => [text, ...(examples.get(row) ?? [])].map((each) => ({ row, text: each }));
+    const asked = { from: "typed", data: of, typed: shown.flatMap(textsOf) };
+    const got = await askWorker("completions", asked, (words) => say(words), "live-typed");
     if (mine !== scoring || !got) return;
     if (got.cancelled) return scoreSoon(); // by an older question that reached the server after this one
     if (!got.answer) return say(got.sentence ?? "", true);

@@ -8,7 +8,7 @@ import { columnsInWords } from "./columns.js";
 import { button, page } from "./core.js";
 import { goToLine } from "./editor.js";
 import { editedName } from "./functions.js";
-import { cut, many, orDash, percent, plain, plural, seconds, wordsOf } from "./text.js";
+import { cut, many, orDash, percent, plain, plural, questionOf, seconds, wordsOf } from "./text.js";
 
 export function drawResults(box, answer) {
   box.replaceChildren(
@@ -133,8 +133,7 @@ const statusWords = { none: "no score", error: "error", timeout: "timed out" };
 const asWords = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 // What reward functions get beside a group's prompt.
 function columnsOf(group) {
-  const prompt = plain(wordsOf(group.prompt)).split("\n").filter(Boolean).at(-1) ?? "";
-  const said = columnsInWords(group.columns ?? {}, 80, prompt);
+  const said = columnsInWords(group.columns ?? {}, 80, questionOf(group.prompt));
   return said.length ? el("p.xs.mut.columns-of", said.join(" · ")) : "";
 }
 // What a full bar stands for: 1 where scores lie from 0 to 1, so that a third is a third of the bar in every try; else

@@ -1,5 +1,6 @@
 // Text and numbers as the Rewards page writes them.
 
+import { steady } from "../../ui/dom.js";
 import { countWords, number, wholeNumber } from "../../ui/number.js";
 
 export const many = wholeNumber;
@@ -12,13 +13,14 @@ export const seconds = (value) =>
 
 // Text that people and models wrote: control characters and changes of direction become visible.
 export const plain = (text) =>
-  String(text ?? "")
+  steady(String(text ?? ""))
     .replace(/[\u0000-\u0008\u000b-\u001f]/g, (c) => (c === "\r" ? "" : String.fromCharCode(0x2400 + c.charCodeAt(0))))
-    .replace(/\u007f/g, "␡")
-    .replace(/[\u202a-\u202e\u2066-\u2069]/g, (c) => `⟨U+${c.charCodeAt(0).toString(16).toUpperCase()}⟩`);
+    .replace(/\u007f/g, "␡");
 export const cut = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
 // A prompt, which is a text or a chat, as one text.
 export const wordsOf = (prompt) =>
   Array.isArray(prompt)
     ? prompt.map((one) => (prompt.length > 1 ? `${one.role}: ${one.content}` : one.content)).join("\n")
     : String(prompt ?? "");
+// The question of a prompt: its last line, below instructions and examples.
+export const questionOf = (prompt) => plain(wordsOf(prompt)).split("\n").filter(Boolean).at(-1) ?? "";

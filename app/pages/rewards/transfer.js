@@ -1,6 +1,7 @@
 // How functions come and go: templates, import of a file or of what is pasted, export, a copy, into a new run.
 
 import { download, el, setText, textOf } from "../../ui/dom.js";
+import { acceptDrops } from "../../ui/stray_drops.js";
 import { action, call, find, page } from "./core.js";
 import { settle } from "./builder.js";
 import { GRAVE, asksFor, code, isUnsaved, looked, sayNote, standInWords } from "./editor.js";
@@ -183,16 +184,11 @@ function drawImport() {
     takeFile(file.files[0]);
     file.value = "";
   });
-  const bringsFile = (event) => event.dataTransfer?.types.includes("Files");
   for (const place of [importing, find(".shelf"), find(".welcome")])
-    for (const kind of ["dragover", "drop"])
-      place.addEventListener(kind, (event) => {
-        if (!bringsFile(event)) return;
-        event.preventDefault();
-        if (kind === "dragover") return;
-        if (!importing.open) openImport();
-        takeFile(event.dataTransfer.files[0]);
-      });
+    acceptDrops(place, ([one]) => {
+      if (!importing.open) openImport();
+      takeFile(one);
+    });
   paste.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(read, 250);

@@ -2,9 +2,10 @@
 // removed, and the trained model.
 
 import { params } from "../../ui/address.js";
-import { copy, el, setText, showText, whyNothing } from "../../ui/dom.js";
+import { copy, el, setText, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
+import { whyNothing } from "./why_nothing.js";
 
 const { root: view, find, server } = part("pages/run/checkpoints");
 const run = params().get("id") ?? "";

@@ -1,9 +1,10 @@
 // The Completions: the form and the address say the same; what the address asks for is fetched, drawn and exported.
 
 import { onAddress, openGroup, params, setParams } from "../../ui/address.js";
-import { el, option, setHtml, setText, show, showText, touched, whyNothing } from "../../ui/dom.js";
+import { el, option, setHtml, setText, show, showText, touched } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
+import { whyNothing } from "./why_nothing.js";
 
 const { root: view, find, server } = part("pages/run/completions");
 const all = (selector) => [...view.querySelectorAll(selector)];

@@ -7,8 +7,8 @@ from typing import Any
 
 import gradio as gr
 
-from groupwise.app.pages.new.field_labels import compared_label
-from groupwise.app.pages.new.setting_words import compared_words
+from groupwise.app.core.field_labels import compared_label
+from groupwise.app.core.setting_words import compared_words
 from groupwise.app.ui.live import Payload, Unanswerable, answer, live, run_of
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import fields

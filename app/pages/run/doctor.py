@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import gradio as gr
 
-from groupwise.app.pages.run import ending
+from groupwise.app.core.end_reason import TOLD
 from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, whole_number
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.doctor import evidence_reader
@@ -34,7 +34,7 @@ CHOOSE = {"source": "choose the data", "rewards": "choose the rewards", "id": "c
 LEVELS = {"problem": "Problem", "warning": "Warning", "suspicion": "Suspicion", "calm": "Good to know"}
 TEMPLATE = """
 <section class="panel" aria-label="The doctor"><div class="row stands"><i class="sign" aria-hidden="true"></i>
-<p class="headline" role="status">…</p><span class="mut xs at"></span></div>
+<p class="headline" role="status">Loading the diagnostics…</p><span class="mut xs at"></span></div>
 <div class="verdicts"></div><details class="more" hidden><summary class="s"></summary>
 <div class="verdicts"></div></details>
 <details class="calm" hidden><summary class="s mut"></summary><ul class="s"></ul></details></section>
@@ -77,9 +77,7 @@ def _report(run: registry.Run, seq: int) -> dict[str, Any]:
         evidence = evidence_reader.gather(run.folder.db, run_files.spec_of(run.folder), _surroundings())
         failed = (run_files.exit_record(run.folder, run.attempt) if run.state == states.FAILED else None) or {}
         lost = failed.get("cause") == run_files.WEIGHTS
-        evidence = replace(
-            evidence, ended=run.state in states.ENDED, broke_off=run.state in ending.TOLD, weights_lost=lost
-        )
+        evidence = replace(evidence, ended=run.state in states.ENDED, broke_off=run.state in TOLD, weights_lost=lost)
         report = without_fix_of(examine(evidence), failed.get("function"))
         found = draw_report(run.id, report, evidence.step) | {"seq": seq}
         _reports.pop(run.id, None)

@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from groupwise.app.core import format
+from groupwise.app.core.end_reason import TOLD, headline_and_rest
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.doctor.evidence_reader import places
 from groupwise.storage.home import disk, files
@@ -16,17 +17,13 @@ from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.storage.spec.spec import RunSpec
 
-TOLD = (states.FAILED, states.KILLED, states.INTERRUPTED)
 RESUMES = re.compile(r" Resume continues from step \d+\.$")
-SENTENCE = re.compile(r"(.+?[.!?])\s+(?=[A-Z“])", re.DOTALL)
-PREFIX = re.compile(r"(Failed at step \d+|Could not be started): ")
 # What a sentence says of the cause, where no exit record does.
 GUESSES = (
     ("out of memory", run_files.MEMORY), ("disk is full", run_files.DISK), ("disk was full", run_files.DISK),
     ("of disk is free", run_files.DISK), ("its spec.yaml ", run_files.SPEC), (" its folder ", run_files.FOLDER),
     ("is not a folder, or", run_files.FOLDER), ("Could not be started", run_files.SETTINGS),
 )  # fmt: skip
-RAW = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Exit|Interrupt|Warning)\b")  # Python's words: no headline
 # The same settings and code would fail again.
 FOR_GOOD = (run_files.REWARD, run_files.SETTINGS, run_files.DATA, run_files.WEIGHTS)
 LOWER = 0.2  # of a learning rate that ruined the weights
@@ -54,27 +51,12 @@ def describe_end(run: registry.Run) -> dict[str, Any] | None:
     if run.state not in TOLD or not run.folder.path.is_dir():
         return None
     found = run_files.exit_record(run.folder, run.attempt) if run.state == states.FAILED else None
-    headline, rest = split_sentence((found or {}).get("reason") or PREFIX.sub("", run.sentence))
+    headline, rest = headline_and_rest((found or {}).get("reason") or run.sentence)
     helped = help_with(run, found or {})
     return {
         "headline": visible_text(headline), "rest": visible_text(rest),
         "trace": visible_text((found or {}).get("traceback") or ""), "helps": helped.as_dict() if helped else None,
     }  # fmt: skip
-
-
-def reason_of(run: registry.Run) -> str:
-    """Why a run that failed, was killed or interrupted ended so, in short, for lists of runs; "" of any other."""
-    headline, rest = split_sentence(PREFIX.sub("", run.sentence)) if run.state in TOLD else ("", "")
-    return f"{headline}: {rest}" if RAW.match(rest) else headline
-
-
-def split_sentence(said: str) -> tuple[str, str]:
-    """The first sentence, as a headline, and the rest. What a library said is no headline: it stands below one."""
-    if RAW.match(said):
-        return "An unexpected error ended it", said
-    first = SENTENCE.match(said)
-    headline, rest = (first[1], said[first.end() :]) if first else (said, "")
-    return f"{headline[:1].upper()}{headline[1:]}".rstrip("."), rest
 
 
 def help_with(run: registry.Run, found: dict[str, Any]) -> Help | None:

@@ -1,12 +1,13 @@
 // The Groups: slider, list and the chosen group, or this prompt over time; the address keeps what is shown.
 
 import { onAddress, params, setParams } from "../../ui/address.js";
-import { el, option, press, setHtml, setText, showText, touched, whyNothing } from "../../ui/dom.js";
+import { el, option, press, setHtml, setText, showText, touched } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 import { Keys } from "./group_keys.js";
 import { SamePrompt } from "./same_prompt.js";
 import { Stars } from "./stars.js";
+import { whyNothing } from "./why_nothing.js";
 
 const { root: view, find, server } = part("pages/run/groups");
 const run = params().get("id") ?? "";

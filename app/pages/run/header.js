@@ -4,6 +4,7 @@ import { onAddress, params, setParams } from "../../ui/address.js";
 import { el, setText, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll, wakeAll } from "../../ui/poll.js";
+import { first } from "../../ui/settings.js";
 import { listenToTabs, markTab } from "../../ui/tabs.js";
 
 const { root: head, find, server } = part("pages/run/header");
@@ -170,9 +171,8 @@ function draw(given) {
     if (dialog.open && !now.actions.some((action) => action.confirm === dialog.dataset.of)) dialog.close();
 }
 
-const wake = poll(head, async () => {
-  const now = await server.run_status({ run });
-  if (!now) return undefined;
+// Takes an answer of the server; how long it holds, in ms.
+function take(now) {
   if (now.sentence && !now.name) {
     find(".found").hidden = false;
     complain("reading", now.sentence);
@@ -197,4 +197,9 @@ const wake = poll(head, async () => {
   }
   draw(now);
   return now.poll;
+}
+if (first.head) take(first.head);
+const wake = poll(head, async () => {
+  const now = await server.run_status({ run });
+  return now && take(now);
 });

@@ -20,23 +20,23 @@ let following = true;
 let live = false;
 let metrics = false; // whether the trainer's metric lines are shown
 const ranks = find(".ranks");
-const NOTE = /^(?:\[rank \d{1,4}\] )?— \d{4}-\d\d-\d\d [\d:]{8} .* —$/; // a line of our own (log_notes.py)
 const WARNING = /warning\b|missing keys|deprecated/i;
 const warned = new Map(); // words of a library's warning → its first line
 let again = false; // whether the last line was a warning that had come before
 const OF_RANK = /^\[rank (\d{1,4})\] /;
 const chosenRank = () => ranks.querySelector("select").value; // "" for all
+// Our own lines tell of the whole run, whichever rank printed them.
+const isOfOthers = (node) => !!chosenRank() && !node.matches(".note") && (node.dataset.rank ?? "") !== chosenRank();
 find(".download").href = `/log?${new URLSearchParams({ id: run })}`;
 
 // ---- lines ----
 const pair = ([name, value]) => el("span.pair", el("span.mut", `${name} `), value);
-function line([from, words, values]) {
-  const node = el(values ? "div.metrics" : "div", { "data-at": from });
+function line([from, words, values, isNote]) {
+  const node = el(values ? "div.metrics" : isNote ? "div.note" : "div", { "data-at": from });
   node.words = words;
   const rank = OF_RANK.exec(words)?.[1] ?? "";
   if (rank) node.dataset.rank = rank;
-  node.hidden = !!chosenRank() && rank !== chosenRank();
-  node.classList.toggle("note", NOTE.test(words));
+  node.hidden = isOfOthers(node);
   if (values) node.append(rank ? `[rank ${rank}] ` : "", ...values.map(pair));
   else paint(node);
   fold(node);
@@ -68,7 +68,6 @@ function paint(node) {
   }
   node.replaceChildren(...parts, words.slice(from));
 }
-const plainOrMetrics = () => box.querySelectorAll("div:not(.writing)");
 const plain = () => box.querySelectorAll("div:not(.metrics, .writing)");
 function add(lines) {
   writing.before(...lines.map(line));
@@ -109,7 +108,7 @@ function offerRanks() {
   select.value = now;
 }
 ranks.addEventListener("change", () => {
-  for (const node of plainOrMetrics()) node.hidden = !!chosenRank() && (node.dataset.rank ?? "") !== chosenRank();
+  for (const node of box.querySelectorAll("div:not(.writing)")) node.hidden = isOfOthers(node);
   sayMetrics();
   look();
 });

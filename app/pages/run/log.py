@@ -14,6 +14,7 @@ from groupwise.app.core import format
 from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, run_of, text, whole_number
 from groupwise.storage.home import files
 from groupwise.storage.home.redaction import redact
+from groupwise.storage.record import log_notes
 from groupwise.storage.registry import registry
 
 TAIL = 200 * 1024  # bytes shown of a long log
@@ -125,7 +126,7 @@ def read_around(path: Path, at: int) -> dict[str, Any]:
 
 
 def split_lines(data: bytes, start: int) -> list[list[Any]]:
-    """Whole lines as [byte where it begins, text, the metrics in it or None]."""
+    """Whole lines as [byte where it begins, text, the metrics in it or None, whether it is one of our own]."""
     if not data:
         return []
     raw = data.removesuffix(b"\n").split(b"\n")
@@ -134,7 +135,7 @@ def split_lines(data: bytes, start: int) -> list[list[Any]]:
         raw = [b""] * len(shown)
     found: list[list[Any]] = []
     for line, words in zip(raw, shown, strict=True):
-        found.append([start, words[:LONGEST_LINE], metrics_of(words)])
+        found.append([start, words[:LONGEST_LINE], metrics_of(words), is_own(words)])
         start += len(line) + 1
     return found
 
@@ -150,6 +151,17 @@ def rank_of(line: str) -> int | None:
     """The rank that printed a line; None in the log of one process, and for what is of no rank."""
     found = OF_RANK.match(line)
     return int(found[1]) if found else None
+
+
+def is_own(line: str) -> bool:
+    """Whether a line is one of our own, whichever rank printed it."""
+    found = OF_RANK.match(line)
+    return log_notes.is_note(line[found.end() :] if found else line)
+
+
+def is_shown(line: str, rank: int | None) -> bool:
+    """Whether a line is among those of a rank; our own are among everyone's."""
+    return rank in (None, rank_of(line)) or is_own(line)
 
 
 def find_lines(path: Path, words: str, rank: int | None = None) -> dict[str, Any]:
@@ -185,7 +197,7 @@ def _hits_in(block: bytes, start: int, wanted: str, rank: int | None) -> list[in
         return []
     found = []
     for line in block.split(b"\n"):
-        if _may_have(line, wanted) and wanted in (shown := readable(line)).lower() and rank in (None, rank_of(shown)):
+        if _may_have(line, wanted) and wanted in (shown := readable(line)).lower() and is_shown(shown, rank):
             found.append(start)
         start += len(line) + 1
     return found[::-1]

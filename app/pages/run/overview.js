@@ -3,11 +3,13 @@
 import { openGroup, params, setParams } from "../../ui/address.js";
 import { Board } from "../../ui/charts/board.js";
 import { Chart } from "../../ui/charts/chart.js";
-import { el, setText, showText, whyNothing } from "../../ui/dom.js";
+import { el, setText, showText } from "../../ui/dom.js";
 import { news } from "../../ui/news.js";
 import { number, percent, seconds } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
+import { first } from "../../ui/settings.js";
+import { whyNothing } from "./why_nothing.js";
 
 const { root: view, find, server } = part("pages/run/overview");
 const run = params().get("id") ?? "";
@@ -21,10 +23,11 @@ let seen = null;
 let most = null; // what the reward can come to, where that is known
 
 // ---- the board ----
-function layOut(sections) {
+function layOut(layout) {
   laidOut = true;
+  [curves.window, most] = [layout.window, layout.most];
   find(".sections").replaceChildren(
-    ...sections.map((section) => {
+    ...layout.sections.map((section) => {
       const made = section.panels.map((panel) => new Chart(panel, board));
       made.forEach((chart) => board.add(chart));
       const columns = section.panels.length % 3 ? "two" : "three";
@@ -187,8 +190,7 @@ function addEvents(events, end) {
 
 // ---- the loop ----
 function take(now) {
-  if (now.sections) layOut(now.sections);
-  if (now.window) [curves.window, most] = [now.window, now.most];
+  if (now.sections) layOut(now);
   if (now.colours) board.colours = new Map(Object.entries(now.colours));
   addEvents(now.events ?? [], now.end);
   const before = board.live;
@@ -220,6 +222,10 @@ async function look() {
   take(now);
   view.dataset.seq = cursor;
   return now.poll;
+}
+if (first.board?.sections) {
+  layOut(first.board);
+  view.dataset.laid = "yes";
 }
 poll(view, look, async () => seen !== null && news(run, seen));
 

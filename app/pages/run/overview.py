@@ -8,9 +8,9 @@ import gradio as gr
 
 from groupwise.app.core import format
 from groupwise.app.core.answer_cache import share_answers
+from groupwise.app.core.end_reason import TOLD
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.core.run_stamp import mark_of_run
-from groupwise.app.pages.run import ending
 from groupwise.app.pages.run.header import run_progress
 from groupwise.app.ui import figures
 from groupwise.app.ui.function_colours import colours_of_functions
@@ -22,6 +22,7 @@ from groupwise.storage.record import find, group_metrics, groups, metrics, recor
 from groupwise.storage.record.recent import RECENT
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
+from groupwise.storage.spec.spec import RunSpec
 
 POLL, POLL_ENDED = 300, 5000  # ms
 MOST_EVENTS = 200
@@ -89,8 +90,7 @@ def _board(run: registry.Run, payload: Payload, seen: str) -> dict[str, Any]:
     out["wait"] = WAITS.get(run.state, f"{UNBEGUN} Its log says why.")
     out["end"] = end_event(run)
     if not after and not payload.get("drawn"):
-        out["window"], out["most"] = RECENT, most_of_run(run)
-        out["sections"] = figures.sections(grpo_settings(run), run.state in states.ENDED, **drawn_by_spec(run))
+        out |= board_layout(run)
     try:
         record = record_of(run)
     except Unanswerable as reason:
@@ -111,6 +111,17 @@ def _board(run: registry.Run, payload: Payload, seen: str) -> dict[str, Any]:
     return out | new
 
 
+def board_layout(run: registry.Run) -> dict[str, Any]:
+    """What is to be drawn, before anything is known of it: the charts, of how many values “now” is the mean (`window`),
+    and the most that the reward can come to."""
+    spec = run_files.spec_of(run.folder)
+    return {
+        "window": RECENT,
+        "most": most_of_spec(spec) if spec else None,
+        "sections": figures.sections(grpo_settings(spec), run.state in states.ENDED, **drawn_by_spec(spec)),
+    }
+
+
 def end_event(run: registry.Run) -> dict[str, Any] | None:
     """How a run ended, as the last of its events: its process, which records the others, is gone by then."""
     if run.state not in states.ENDED:
@@ -120,11 +131,13 @@ def end_event(run: registry.Run) -> dict[str, Any] | None:
 
 
 def ended_notice(run: registry.Run, wait: str) -> dict[str, str] | None:
-    """What to say once, in place of charts, of a run that is over and logged nothing; why, where the head does not."""
+    """What to say once, in place of charts, of a run that is over and logged nothing; why, where the head does not, and
+    where there is a folder to look into."""
     if run.state not in states.ENDED:
         return None
     title = UNBEGUN if wait.startswith(UNBEGUN) else wait
-    return {"title": title, "why": "" if run.state in ending.TOLD else visible_text(run.sentence)}
+    said = run.state in TOLD or not run.folder.path.is_dir()
+    return {"title": title, "why": "" if said else visible_text(run.sentence)}
 
 
 @answer
@@ -138,24 +151,22 @@ def metrics_window(payload: Payload) -> dict[str, Any]:
 def why_no_metrics(run: registry.Run, standing: dict[str, Any]) -> str:
     """Why there is no metric though steps are done; empty where none is done, or the settings cannot be read."""
     waits_for_step = run.state in (states.QUEUED, states.STARTING) or not standing["step"]
-    training = None if waits_for_step else grpo_settings(run)
+    training = None if waits_for_step else grpo_settings(run_files.spec_of(run.folder))
     return figures.first_metrics(training, standing["total"], run.state == states.RUNNING) if training else ""
 
 
-def grpo_settings(run: registry.Run) -> dict[str, Any] | None:
-    """The run's GRPOConfig settings, with the published defaults for those that decide what is drawn; None where
-    its spec cannot be read."""
+def grpo_settings(spec: RunSpec | None) -> dict[str, Any] | None:
+    """A run's GRPOConfig settings, with the published defaults for those that decide what is drawn; None where its
+    spec cannot be read."""
     catalogue = registry.read_fact(Catalogue)
     known = catalogue.defaults() if catalogue else {}
     defaults = {name: known[name] for name in DRAWN if name in known}
-    spec = run_files.spec_of(run.folder)
     return defaults | spec.training if spec else None
 
 
-def drawn_by_spec(run: registry.Run) -> dict[str, Any]:
-    """What else of the run's spec decides what is drawn: whether beta follows the KL towards a target, whether a
+def drawn_by_spec(spec: RunSpec | None) -> dict[str, Any]:
+    """What else of a run's spec decides what is drawn: whether beta follows the KL towards a target, whether a
     reward function says what is right, in any stage, and which one, where its scores may be by another scale."""
-    spec = run_files.spec_of(run.folder)
     if spec is None:
         return {}
     told = {target for stage in spec.by_stage() if (target := group_metrics.target(stage.rewards))}
@@ -163,10 +174,9 @@ def drawn_by_spec(run: registry.Run) -> dict[str, Any]:
     return {"kl_target": spec.kl.target is not None, "tells_right": bool(told), "teller": teller}
 
 
-def most_of_run(run: registry.Run) -> float | None:
-    """The most that the run's reward can come to; None where it is not known, or another in each stage."""
-    spec = run_files.spec_of(run.folder)
-    found = {best_possible.most_possible(stage.rewards) for stage in spec.by_stage()} if spec else set()
+def most_of_spec(spec: RunSpec) -> float | None:
+    """The most that a run's reward can come to; None where it is not known, or another in each stage."""
+    found = {best_possible.most_possible(stage.rewards) for stage in spec.by_stage()}
     return found.pop() if len(found) == 1 else None
 
 

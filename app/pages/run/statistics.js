@@ -4,10 +4,11 @@ import { onAddress, params, setParams, without } from "../../ui/address.js";
 import { FigureKeyboardNav } from "../../ui/charts/figure_keyboard_nav.js";
 import { Plots } from "../../ui/charts/plots.js";
 import * as Figures from "./statistics_figures.js";
-import { el, option, press, setText, showText, whyNothing } from "../../ui/dom.js";
+import { el, option, press, setText, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 import { drawPromptTable } from "./prompt_table.js";
+import { whyNothing } from "./why_nothing.js";
 
 const { root: view, find, server } = part("pages/run/statistics");
 const { exactly } = Figures;

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from groupwise.app.core import run_facts, run_query
-from groupwise.app.pages.new.field_labels import compared_label
+from groupwise.app.core.field_labels import compared_label
 from groupwise.app.pages.run_list import columns
 from groupwise.app.ui.live import Payload, answer
 from groupwise.app.ui.safe_text import visible_text

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from groupwise.app.core import format, run_query
-from groupwise.app.pages.new.field_labels import compared_label
+from groupwise.app.core.field_labels import compared_label
+from groupwise.app.core.setting_words import compared_words
 from groupwise.app.ui import figures
 from groupwise.app.ui.safe_text import escape
-from groupwise.storage.analysis.compare import fields
 from groupwise.storage.analysis.doctor.words import percent
 from groupwise.storage.analysis.outcome import Outcome
 from groupwise.storage.record import group_metrics, recent, states
@@ -142,7 +142,7 @@ def setting_value(row: Row, name: str) -> Any:
 def setting_words(row: Row, name: str) -> str:
     """A setting as a cell says it."""
     value = setting_value(row, name)
-    return "–" if value is None else format.shorten(fields.words(value), 40)
+    return "–" if value is None else format.shorten(compared_words(name, value), 40)
 
 
 def metric_value(row: Row, name: str) -> float | None:

@@ -60,6 +60,5 @@ export async function change(name, payload, say = complain) {
 }
 
 // ---- rows ----
-export const rowOf = (id) => find(`tr[data-run="${CSS.escape(id)}"]`);
 export const boxes = () => [...page.querySelectorAll("tbody .pick input")];
 export const idOf = (node) => node.closest("tr").dataset.run;

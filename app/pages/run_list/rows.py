@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from groupwise.app.core import format, run_query
-from groupwise.app.pages.run import ending
+from groupwise.app.core.end_reason import reason_of
 from groupwise.app.pages.run_list.columns import FIXED, Row, column_of, draw_cell
 from groupwise.app.ui.run_colours import NONE
 from groupwise.app.ui.safe_text import escape
@@ -80,7 +80,7 @@ def _state_pill(row: Row) -> str:
 
 def _reason(row: Row) -> str:
     """Why it failed, was killed or interrupted."""
-    why = ending.reason_of(row.run)
+    why = reason_of(row.run)
     return (
         f'<div class="why s" dir="auto" title="{escape(why)}">{escape(format.shorten(why, REASON))}</div>'
         if why

@@ -30,7 +30,7 @@ export class Chart {
       this.wait,
       this.area,
     );
-    this.showInstead(panel.instead || "");
+    this.showInstead(panel.instead || "Loading…");
     Chart.all.set(this.node, this);
     for (const watch of Chart.watches) watch.observe(this.node);
   }
@@ -114,9 +114,9 @@ export class Chart {
   // Why nothing at all is logged yet stands above the charts, once.
   empty() {
     const { curves } = this.board;
-    if (this.scoredOtherwise()) return this.scoredOtherwise();
     if (!curves.names.length) return "–";
     return (
+      this.scoredOtherwise() ||
       (!curves.names.some((name) => name.startsWith("eval_")) && this.panel.wait) ||
       (this.board.live ? "Not logged yet." : "Not logged.")
     );

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from groupwise.app.core import format
+from groupwise.app.core.field_labels import own_label
 from groupwise.app.pages.new.preflight.memory_parts import Parts
 from groupwise.app.pages.new.preflight.settings import PROMPT_TOKENS, Settings
 from groupwise.app.pages.new.preflight.shape import shape_of
@@ -13,10 +14,7 @@ from groupwise.storage.spec.spec import RunSpec
 
 # Python with torch and TRL imported (measured: 461 MB), and on a GPU the CUDA context and cuBLAS's work space.
 PROCESS, CONTEXT = 500 * 10**6, 800 * 10**6
-# Numbers, without which nothing is estimated, as the form calls them.
-NEEDED = {
-    "max_completion_length": "Max completion length", "per_device_train_batch_size": "Completions per device",
-}  # fmt: skip
+NEEDED = ("max_completion_length", "per_device_train_batch_size")  # numbers without which nothing is estimated
 TIGHT, HOPELESS = 0.85, 1.25  # of the memory there is: the estimate is good to within 25 %
 
 GENERATING, SCORING, UPDATING = "while completions are generated", "while they are scored", "while the model is updated"
@@ -100,9 +98,9 @@ def estimate(
 
 
 def setting_that_keeps_it(spec: RunSpec, offer: Offer) -> str:
-    """The setting that is given and no number to reckon with, in words; "" where none is to blame."""
+    """The setting that is given and no number to reckon with, as the form calls it; "" where none is to blame."""
     given = [(name, Settings(stage, offer)) for stage in spec.by_stage() for name in NEEDED if name in stage.training]
-    return next((NEEDED[name] for name, settings in given if not settings.count(name)), "")
+    return next((own_label(f"training.{name}") for name, settings in given if not settings.count(name)), "")
 
 
 def _stage(spec: RunSpec, offer: Offer, facts: ModelFacts | None, prompt_tokens: int | None) -> Estimate | None:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from groupwise.app.core import format
+from groupwise.app.core.until_written import until_written
 from groupwise.app.pages.new.preflight import counts
 from groupwise.app.pages.new.preflight.counts import Counts
 from groupwise.app.pages.new.preflight.memory_parts import BYTES
@@ -124,12 +125,13 @@ def from_runs(spec: RunSpec, offer: Offer, found: Counts) -> Pace | None:
     """The pace of the newest runs with this model that trained in the same way, scaled to so many completions, so
     long; of those, one on the same data, and the one that needs the least scaling."""
     best: tuple[tuple[bool, float, bool], Pace] | None = None
+    kind = _kind(spec, offer)
     for run in _newest_runs(spec.model.id):
         theirs = _step_time(run.folder.path, run.attempt, run.step)
         if theirs is None:
             continue
         like = counts.counts(theirs.spec, offer)
-        if like is None or not like.longest or _kind(theirs.spec, offer) != _kind(spec, offer):
+        if like is None or not like.longest or _kind(theirs.spec, offer) != kind:
             continue
         scale = found.step / like.step * _longer(theirs.length, like.longest, found.longest or 0)
         far = max(scale, 1 / scale) if scale else math.inf
@@ -157,17 +159,15 @@ def _differences(spec: RunSpec, theirs: RunSpec, found: Counts, like: Counts) ->
 
 
 def _newest_runs(model: str) -> tuple[Run, ...]:
-    """The newest runs of a model that trained for some steps, be it from a checkpoint of it. The registry is
-    read again when it was written to."""
+    """The newest runs of a model that trained for some steps, be it from a checkpoint of it."""
     try:
-        status = paths.registry_path().stat()
-        return _runs_of(model, paths.registry_path(), status.st_ino, status.st_mtime_ns)
+        return _runs_of(model)
     except (OSError, sqlite3.Error):
         return ()
 
 
-@lru_cache(maxsize=16)
-def _runs_of(model: str, registry_at: Path, *version: int) -> tuple[Run, ...]:
+@until_written
+def _runs_of(model: str) -> tuple[Run, ...]:
     runs = registry.list_runs(curves=False)
     began_with = {run.id: run.model for run in runs}
     wanted = _first_model(model, began_with)

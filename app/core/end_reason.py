@@ -1,0 +1,28 @@
+"""Why a run did not end as planned, in short, for its own page and for lists of runs. Pure."""
+
+import re
+
+from groupwise.storage.record import states
+from groupwise.storage.registry.registry import Run
+
+TOLD = (states.FAILED, states.KILLED, states.INTERRUPTED)
+SENTENCE = re.compile(r"(.+?[.!?])\s+(?=[A-Z“])", re.DOTALL)
+PREFIX = re.compile(r"(Failed at step \d+|Could not be started): ")
+RAW = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Exit|Interrupt|Warning)\b")  # Python's words: no headline
+
+
+def reason_of(run: Run) -> str:
+    """Why a run that failed, was killed or interrupted ended so; "" of any other."""
+    headline, rest = headline_and_rest(run.sentence) if run.state in TOLD else ("", "")
+    return f"{headline}: {rest}" if RAW.match(rest) else headline
+
+
+def headline_and_rest(sentence: str) -> tuple[str, str]:
+    """The first of some sentences, as a headline, and the rest. What a library said is no headline: it stands below
+    one."""
+    said = PREFIX.sub("", sentence)
+    if RAW.match(said):
+        return "An unexpected error ended it", said
+    first = SENTENCE.match(said)
+    headline, rest = (first[1], said[first.end() :]) if first else (said, "")
+    return f"{headline[:1].upper()}{headline[1:]}".rstrip("."), rest
