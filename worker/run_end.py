@@ -1,16 +1,15 @@
 """What is done once a run's process is gone: what it kept beside its record is written, its log is searched for
-secrets, and what was left behind says how it ended (worker.training.endings)."""
+secrets, and what was left behind says how it ended (storage.record.endings)."""
 
 import contextlib
 import logging
 import sqlite3
 
 from groupwise.storage.home import process, process_log
-from groupwise.storage.record import attempts, checkpoint_files, run_files, states
+from groupwise.storage.record import attempts, checkpoint_files, endings, run_files, states
 from groupwise.storage.record.step_record import Event
 from groupwise.storage.registry import commands
 from groupwise.storage.registry.registry import Run
-from groupwise.worker.training import endings
 
 log = logging.getLogger("groupwise.supervisor")
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from groupwise.storage.home import files, locks, logs, paths, process
 from groupwise.storage.library import repair
-from groupwise.storage.record import log_notes, metrics, run_files, states
+from groupwise.storage.record import endings, log_notes, metrics, run_files, states
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.commands import Command
 from groupwise.storage.registry.registry import Run
@@ -273,7 +273,7 @@ class Supervisor:
         self._note_progress(run)
         run = registry.get_run(run.id) or run
         state, sentence = run_end.state_of_end(run, code, elsewhere=elsewhere)
-        log_notes.append_note(run.folder.log, f"{states.LABELS[state]}. {sentence}")
+        log_notes.append_note(run.folder.log, endings.end_words(state, sentence))
         registry.set_state(run.id, state, sentence)
         self.chores.unjudged = True
         self.children.pop(run.id, None)  # only now: while the registry takes nothing, its exit code is nowhere else

@@ -75,7 +75,8 @@ def list_runs(options: argparse.Namespace) -> int:
         print("No run matches.")
     else:
         print(_table([HEAD, *(_row(run, facts.get(run.id)) for run in runs)]))
-    if not options.deleted and (told := strays.stray_words({run.id for run in everything})):
+    odd = [] if options.deleted else strays.found_strays({run.id for run in everything})
+    if told := strays.stray_words(odd, strays.MOST):
         print(f"groupwise: {told}", file=sys.stderr)
     return DONE
 

@@ -72,6 +72,8 @@ export async function copy(words, button) {
     area.remove();
   }
   const before = button.textContent;
+  if (before === "Copied") return; // said already
+  button.style.minWidth = `${button.offsetWidth}px`; // what stands beside it stays where it is
   button.textContent = "Copied";
   setTimeout(() => {
     button.textContent = before;

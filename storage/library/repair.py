@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from groupwise.storage.home import files, locks, paths
+from groupwise.storage.library import lost_state
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import notes, registry, trash
@@ -138,11 +139,15 @@ def _row_from_folder(folder: paths.RunFolder) -> dict[str, Any]:
     run_id, now = folder.id, time.time()
     row: dict[str, Any] = {
         "id": run_id, "name": run_id, "model": "", "data": "", "created": now, "state": states.INTERRUPTED,
-        "sentence": "Found as a folder whose state was not kept. Resume continues from its last checkpoint.",
+        "sentence": "",
         "state_at": now, "attempt": 1, "step": 0, "total": 0, "reward": None, "spark": [], "seen_at": None,
         "boot": None, "pid": None, "started": None, "tag": None, "note": "", "tags": [],
     }  # fmt: skip
-    row |= {"sentence": f"{states.LABELS[kept['state']]}."} if "state" in kept else {}
+    if "state" in kept:
+        row["sentence"] = f"{states.LABELS[kept['state']]}."
+    else:
+        row |= lost_state.told_by_other_files(folder)
+        odd = odd or "Its state.json is missing, so a later name, note and tags are not known."
     row |= kept
     if row["state"] == states.QUEUED:  # copying a folder must not start anything
         row |= {"state": states.STOPPED, "sentence": "Was waiting to start. Resume starts it."}

@@ -66,6 +66,11 @@ def kept_state(folder: RunFolder) -> tuple[dict[str, Any], str]:
     return found, f"What its state.json said of {', '.join(odd)} made no sense." if odd else ""
 
 
+def fitting_columns(told: dict[str, Any]) -> dict[str, Any]:
+    """Those of these columns of a run's row that are what they can be: its other files, too, may be anyone's."""
+    return salvage(_COLUMNS, told)[0]
+
+
 # Why a training process ended of itself, as far as that decides what helps.
 MEMORY, DISK, REWARD, SETTINGS, DATA, OTHER = "memory", "disk", "reward", "settings", "data", "other"
 WEIGHTS = "weights"  # of the model, whose output is inf or nan
@@ -91,10 +96,11 @@ class Exit(Form):
 _EXIT = TypeAdapter(Exit)
 
 
-def exit_record(folder: RunFolder, attempt: int) -> dict[str, Any] | None:
-    """The exit record of this attempt; None where it has written none that can be read."""
+def exit_record(folder: RunFolder, attempt: int | None) -> dict[str, Any] | None:
+    """The exit record of this attempt, or (None) of the last that wrote one; None where there is none that can be
+    read."""
     found = value_if_fitting(_EXIT, files.read_json(folder.exit))
-    if found is None or found.attempt != attempt:
+    if found is None or attempt not in (None, found.attempt):
         return None
     kept = {"reason": found.reason[:LONGEST_SENTENCE], "traceback": found.traceback[-LONGEST_TRACE:]}
     kept["function"] = found.function[:LONGEST_NAME]

@@ -11,12 +11,22 @@ from groupwise.storage.registry.commands import Refused
 
 def rename(run_id: str, name: str) -> None:
     """Give a run another name, on one line. Raises Refused."""
-    line = " ".join(name.split())
+    line = on_one_line(name)
     if not line:
         raise Refused("A run needs a name.")
     if len(line) > LONGEST_NAME:
         raise Refused(f"A run's name has at most {LONGEST_NAME} characters; this one has {len(line)}.")
     _change(run_id, name=line)
+
+
+def on_one_line(name: str) -> str:
+    """A name as it is kept."""
+    return " ".join(name.split())
+
+
+def is_taken(run_id: str, name: str) -> bool:
+    """Whether a run other than this one has the name."""
+    return any(run.id != run_id and run.name == on_one_line(name) for run in registry.list_runs(curves=False))
 
 
 def write_note(run_id: str, note: str) -> None:

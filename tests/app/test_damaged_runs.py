@@ -85,6 +85,10 @@ def test_what_lies_among_the_runs_and_is_none_is_said_once_and_as_text(registry_
     for name in ("of another", "also !"):
         (paths.runs_folder() / name).mkdir()
         (paths.runs_folder() / name / "spec.yaml").write_text("name: x\n")
+    assert drawn()["every_stray"] == [
+        "“<b>⟨U+202E⟩” has no spec.yaml", "“also !” is not named as a run is", "“my copy” has no spec.yaml",
+        "“notes.txt” is not a folder", "“of another” is not named as a run is",
+    ]  # fmt: skip
     assert drawn()["strays"] == (
         "5 entries in runs/ are not runs: “<b>⟨U+202E⟩” has no spec.yaml, “also !” is not named as a run is, "
         f"“my copy” has no spec.yaml, and 2 more. {advice}"

@@ -268,6 +268,10 @@ def test_a_page_renames_notes_and_tags(registry_home: Path) -> None:
         "Nothing was written.": {"name": None}, "at most 200 characters": {"name": "x" * 201},
     }.items():  # fmt: skip
         assert refused in changes.rename_run({"ids": [one], **words})["sentence"]
+    told = changes.rename_run({"ids": [two], "name": " new  name"})
+    assert told["sentence"] == "Another run is called “new name” already. Save again to call this one so too."
+    assert changes.rename_run({"ids": [one], "name": "new name"}) == {"done": 1}, "it has that name itself"
+    assert changes.rename_run({"ids": [two], "name": "new name", "again": True}) == {"done": 1}
     assert "at most 2,000" in changes.annotate_run({"ids": [one], "note": "x" * 5000})["sentence"]
     assert "at most 40" in changes.tag_runs({"ids": [one], "add": ["x" * 41]})["sentence"]
     assert "2,000 runs are the most" in changes.tag_runs({"ids": [str(n) for n in range(2001)]})["sentence"]
@@ -277,6 +281,10 @@ def test_many_are_deleted_restored_and_erased_and_those_that_cannot_be_are_named
     ended, waits = [made_run(f"done {n}", 3, groups=0) for n in range(2)], queue()
     said = changes.delete_runs({"ids": [*ended, waits]})
     assert said["runs"] == ended and said["left"].startswith("1 run not changed: waits waits in the queue")
+    more = [queue() for _ in range(4)]
+    refused = changes.delete_runs({"ids": [waits, *more]})["sentence"]
+    assert refused.startswith("No run was changed. waits waits in the queue: remove it from the queue first. waits ")
+    assert refused.endswith(" 2 more were not changed either.")
     now = runs_table.draw_runs({"deleted": True})
     assert shown(now) == ended[::-1] and "2 deleted runs" in now["counts"] and "gone in" in now["head"]
     assert cells(now, ended[0])[-2].startswith(("24 h", "23 h")) and cells(now, ended[0])[-1] == "Restore"

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from groupwise.storage.registry import registry, trash
+from groupwise.storage.registry import labels, registry, trash
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.browser.runs_page import SPEC, name_of, order, own_dashboard, run, some, table
 from tests.support.homes import wait_for
+from tests.support.made_runs import made_run
 
 HOSTILE = '<img src=x onerror=alert(1)>"\u202e'
 
@@ -32,6 +33,10 @@ def test_a_name_a_note_and_tags_are_written_where_they_stand(open_page: OpenPage
     field.fill("  ")
     page.keyboard.press("Enter")
     expect(row.get_by_role("alert")).to_have_text("A run needs a name.")
+    made_run(f"{word}x", 1, groups=0)
+    field.fill(f"{word}x")
+    page.keyboard.press("Enter")
+    expect(row.get_by_role("alert")).to_contain_text(f"Another run is called “{word}x” already.")
     field.fill(f"{word} {HOSTILE}")
     page.keyboard.press("Enter")
     expect(row.locator(".title")).to_have_text(f"{word} {HOSTILE[:-1]}⟨U+202E⟩")
@@ -60,6 +65,14 @@ def test_a_name_a_note_and_tags_are_written_where_they_stand(open_page: OpenPage
     row.locator(".tag").click()
     page.wait_for_url("**q=paper**")
     order(page, [one])
+    long = name_of(one)[:60].ljust(180, "x")
+    labels.rename(one, long)
+    before = row.bounding_box()
+    row.hover()
+    expect(row.locator(".edits")).to_have_css("opacity", "1")
+    ends = "(title => title.getBoundingClientRect().right <= title.nextElementSibling.getBoundingClientRect().left)"
+    assert row.locator(".title").evaluate(ends), "what edits lies over the name"
+    assert row.bounding_box() == before
 
 
 def test_many_are_chosen_tagged_deleted_and_taken_back(open_page: OpenPage, home: str) -> None:
@@ -95,7 +108,11 @@ def test_many_are_chosen_tagged_deleted_and_taken_back(open_page: OpenPage, home
     waits = registry.create_run(SPEC, name=f"{word} waits", model="starter", data="task:arithmetic")
     run(page, waits).get_by_role("checkbox").check()
     page.locator(".choosing").get_by_role("button", name="Delete", exact=True).click()
-    expect(page.locator(".problem[role=alert]").last).to_contain_text("1 run not changed")
+    expect(page.locator(".choosing .problem")).to_contain_text("1 run not changed: ")
+    expect(page.locator(".choosing .problem")).to_be_in_viewport(ratio=1)
+    picture(page, "runs-not-deleted")
+    undo, bar = page.locator(".undo").bounding_box(), page.locator(".choosing").bounding_box()
+    assert undo and bar and undo["y"] + undo["height"] <= bar["y"]
     order(page, [waits])
     assert registry.get_run(waits) is not None
     page.get_by_role("button", name="See Deleted").click()

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from groupwise.storage.home import paths
+from groupwise.storage.home import files, paths
 from groupwise.storage.library import repair
 from groupwise.storage.record import states
 from groupwise.storage.registry import commands, notes, registry, trash
@@ -20,6 +20,7 @@ from groupwise.storage.registry.commands import RESUME
 from groupwise.storage.registry.messages.facts import JudgePorts
 from groupwise.storage.registry.registry import RegistryError
 from tests.conftest import Start
+from tests.support import made_runs
 from tests.support.run_states import get, make
 
 # --- damage and repair
@@ -103,6 +104,37 @@ def test_a_folder_whose_state_was_lost_is_interrupted_and_can_be_resumed(registr
     assert repair.adopt_folders() == 1
     run = get("copied-here")
     assert run.state == states.INTERRUPTED and run.name == "copied-here"
+    commands.ask_of_run(run.id, RESUME)
+
+
+DONE = {"attempt": 1, "outcome": "finished", "step": 6, "planned": 6}
+
+
+def _made_without_state(**changes: Any) -> paths.RunFolder:
+    """A whole run's folder but for its state.json, and the registry without it. `changes`: of its exit.json."""
+    folder = paths.run_folder(made_runs.made_run("forgotten", steps=6))
+    folder.state.unlink()
+    files.write_json(folder.exit, {**DONE, **changes})
+    with registry.write_registry() as index:
+        index.execute("DELETE FROM run")
+    return folder
+
+
+def test_a_whole_folder_without_its_state_is_told_by_its_other_files(registry_home: Path):
+    folder = _made_without_state()
+    assert repair.adopt_folders() == 1
+    run = get(folder.id)
+    assert (run.name, run.model, run.data) == ("forgotten", "starter", "task:arithmetic")
+    assert (run.state, run.step, run.total) == (states.FINISHED, 6, 6) and run.reward and len(run.spark) == 6
+    assert run.sentence.startswith("Done: step 6 of 6.") and "Its state.json is missing" in run.sentence
+
+
+def test_without_state_an_end_counts_only_where_the_last_attempt_wrote_it(registry_home: Path):
+    folder = _made_without_state(attempt=2)
+    assert repair.adopt_folders() == 1
+    run = get(folder.id)
+    assert (run.state, run.name, run.step) == (states.INTERRUPTED, "forgotten", 6)
+    assert "does not say how the run ended. There is no checkpoint" in run.sentence
     commands.ask_of_run(run.id, RESUME)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from groupwise.storage.record import states
-from groupwise.worker.training.endings import ending
+from groupwise.storage.record.endings import end_words, ending
 
 DONE = {"outcome": "finished", "step": 60, "planned": 60}
 
@@ -32,6 +32,14 @@ def test_each_ending(record: dict[str, Any] | None, code: int | None, killed: bo
     found, sentence = ending(record, code, step=12, saved=10, killed_on_request=killed, stopping=False)
     assert found == state
     assert words in sentence
+
+
+def test_the_word_of_a_state_is_said_once() -> None:
+    stopped = "Stopped at step 16, as asked. Resume continues from step 16."
+    assert end_words(states.STOPPED, stopped) == stopped
+    assert end_words(states.FINISHED, "Done: step 6 of 6.") == "Finished. Done: step 6 of 6."
+    gone = "Its process disappeared after step 3."
+    assert end_words(states.INTERRUPTED, gone) == f"Interrupted. {gone}"
 
 
 def test_without_a_checkpoint_resume_promises_nothing() -> None:

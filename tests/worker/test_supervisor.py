@@ -59,7 +59,7 @@ def test_stop_saves_then_resume_finishes(start_worker: StartWorker) -> None:
     assert notes[:2] == ["Attempt 1 starts: loading the model and the data.", "Training begins: 60 steps."]
     # the trainer and the supervisor both look for what was asked: either may see it first
     assert sorted(notes[2:4]) == ["Asked to stop and save.", f"Checkpoint saved at step {step}."]
-    assert notes[4].startswith("Stopped. ")
+    assert notes[4].startswith("Stopped at step ")
     assert notes[5:7] == ["Attempt 2 starts: loading the model and the data.",
                           f"Training resumes at step {step} of 60."]  # fmt: skip
     assert notes[-1].startswith("Finished. Done: step 60 of 60.")

@@ -14,9 +14,9 @@ from typing import Any
 from transformers import TrainerCallback
 
 from groupwise.storage.home.paths import RunFolder
-from groupwise.storage.record import checkpoint_files, group_metrics
+from groupwise.storage.record import checkpoint_files, endings, group_metrics
 from groupwise.storage.spec.spec import RunSpec
-from groupwise.worker.training import checkpoints, endings, settings, trainer
+from groupwise.worker.training import checkpoints, settings, trainer
 from groupwise.worker.training.recorder import Recorder, StageNote
 from groupwise.worker.training.trackers import Trackers
 

@@ -16,13 +16,13 @@ from typing import Any
 from groupwise.storage.home import files, locks, paths, process_log
 from groupwise.storage.home.large_imports import no_collections
 from groupwise.storage.home.paths import RunFolder
-from groupwise.storage.record import checkpoint_files, group_metrics, run_files
+from groupwise.storage.record import checkpoint_files, endings, group_metrics, run_files
 from groupwise.storage.record.attempts import resume_record
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Event
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.spec import spec
-from groupwise.worker.training import checkpoints, endings, hung_threads, settings, why_failed
+from groupwise.worker.training import checkpoints, hung_threads, settings, why_failed
 
 RECORD = 128 * 1024  # bytes set aside for how a run ends: it must be said on a full disk too
 REASON, TRACE = 1000, run_files.LONGEST_TRACE  # characters of it, at 12 bytes each at most

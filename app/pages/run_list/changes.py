@@ -14,6 +14,7 @@ from groupwise.storage.registry import commands, labels, registry, trash
 from groupwise.storage.registry.commands import Refused
 
 MOST = 2000  # runs at once
+NAMED = 3  # of those that could not be changed
 
 
 def runs_asked(payload: Payload) -> list[str]:
@@ -36,8 +37,12 @@ def words_asked(payload: Payload, key: str, limit: int) -> str:
 
 @answer
 def rename_run(payload: Payload) -> dict[str, Any]:
-    """Give the one run of `ids` the name `name`."""
-    labels.rename(_only(payload), words_asked(payload, "name", run_files.LONGEST_NAME))
+    """Give the one run of `ids` the name `name`; one that another run has only where it is asked for `again`."""
+    run_id, name = _only(payload), words_asked(payload, "name", run_files.LONGEST_NAME)
+    if payload.get("again") is not True and labels.is_taken(run_id, name):
+        words = f"Another run is called “{format.shorten(labels.on_one_line(name), 60)}” already."
+        return {"sentence": f"{words} Save again to call this one so too.", "taken": True}
+    labels.rename(run_id, name)
     return {"done": 1}
 
 
@@ -96,7 +101,7 @@ def erase_runs(payload: Payload) -> dict[str, Any]:
 
 
 def _each(ids: list[str], change: Callable[[str], None]) -> dict[str, Any]:
-    """Change each run: how many were, which, and why the first of the others was not. Raises Refused where none was."""
+    """Change each run: how many were, which, and why the others were not. Raises Refused where none was."""
     done, refused = [], []
     for run_id in ids:
         try:
@@ -105,9 +110,15 @@ def _each(ids: list[str], change: Callable[[str], None]) -> dict[str, Any]:
         except (Refused, ValueError) as reason:
             refused.append(str(reason))
     if not done:
-        raise Refused(refused[0])
-    left = f"{format.plural(len(refused), 'run')} not changed: {refused[0]}" if refused else ""
+        raise Refused(refused[0] if len(refused) == 1 else f"No run was changed. {_say_refused(refused)}")
+    left = f"{format.plural(len(refused), 'run')} not changed: {_say_refused(refused)}" if refused else ""
     return {"done": len(done), "runs": done, "left": left}
+
+
+def _say_refused(reasons: list[str]) -> str:
+    """Why runs were not changed: the first of them, and how many more there are."""
+    more = [f"{format.count(len(reasons) - NAMED)} more were not changed either."] if len(reasons) > NAMED else []
+    return " ".join([*reasons[:NAMED], *more])
 
 
 FUNCTIONS = (rename_run, annotate_run, tag_runs, stop_runs, delete_runs, restore_runs, erase_runs)

@@ -68,11 +68,14 @@ function hiddenWords(hidden) {
   const which = all.length ? `: ${all.join(", ")}` : "";
   return hidden > 0 ? `${hidden.toLocaleString("en")} not in this list${which}` : "";
 }
-// What one chooses now is not chosen from before, nor news that some were lost.
+// What one chooses now is not chosen from before, nor news that some were lost, or could not be changed.
 const chooseAnew = () => {
   earlier = false;
   lost = 0;
+  showText(find(".of-bar"), "");
 };
+// What floats above the bar, and the page's end, keep clear of it, however much it says.
+new ResizeObserver(() => page.style.setProperty("--bar", `${bar.offsetHeight}px`)).observe(bar);
 export function forgetChosen() {
   chosen.clear();
   chooseAnew();

@@ -25,7 +25,7 @@ USUAL = ("spark", "reward", "step", "duration", "data", "created")
 LAST_ABOUT = "its last logged value"
 METRIC_ABOUT = "the mean of its last 10 logged values (of fewer than 20: of the later half)"
 MOST, LONGEST = 20, 200  # columns, characters of a key
-LONG_TITLE = 9  # characters from which on a cell of a phone's card has a line to itself
+LONG_TITLE, LONG_CELL = 9, 16  # characters of its title, and with its words, that half a line of a phone's card takes
 ORDER = {state: place for place, state in enumerate(run_query.STATES)}
 
 
@@ -173,11 +173,12 @@ def draw_cell(key: str, row: Row, colour: str) -> str:
     assert column is not None
     if key == "spark":
         return f'<td class="curve" data-label="reward">{figures.sparkline(row.run.spark, colour)}</td>'
-    words = escape(column.text(row))
+    said = column.text(row)
+    words = escape(said)
     look = "n" if column.numeric else "w"
     look += " strong" if key == "reward" else " mut" if key in ("data", "created", "changed", "id") else ""
     default = key.startswith(SETTING) and row.facts is not None and key.removeprefix(SETTING) not in row.facts.settings
     look += " default" if default else ""
-    look += " long" if len(column.title) > LONG_TITLE else ""
+    look += " long" if len(column.title) > LONG_TITLE or len(column.title) + len(said) > LONG_CELL else ""
     title = ' title="the default"' if default and words != "–" else f' title="{words}"' if len(words) > 24 else ""
     return f'<td class="{look}" data-label="{escape(column.title)}"{title}><bdi>{words}</bdi></td>'

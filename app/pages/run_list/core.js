@@ -49,9 +49,15 @@ export const wake = () => waker();
 
 // ---- asking for a change ----
 // What kept something from being done stays until the next thing that is done.
-export const complain = (words) => showText(find(".problem"), words);
+export const complain = (words) => showText(find(".of-page"), words);
+// Of what was to be done to the chosen runs it stands in their bar, which is always in sight.
+export function complainInSight(words) {
+  const barred = !find(".choosing").hidden;
+  showText(find(".of-bar"), barred ? words : "");
+  complain(barred ? "" : words);
+}
 // What the server says to it; null where it refused, or did not answer, which is said.
-export async function change(name, payload, say = complain) {
+export async function change(name, payload, say = complainInSight) {
   const reply = await server[name](payload);
   const words = reply ? (reply.sentence ?? reply.left ?? "") : "The dashboard did not answer. Nothing was changed.";
   say(words);

@@ -40,8 +40,11 @@ export function edit(row, what) {
   );
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    // Of a name that another run has it is said before it is given a second time.
+    const again = !problem.hidden && form.dataset.told === field.value;
     const say = (words) => showText(problem, words);
-    const reply = await change(kind.call, { ids: [row.dataset.run], ...kind.send(field.value, row) }, say);
+    const reply = await change(kind.call, { ids: [row.dataset.run], again, ...kind.send(field.value, row) }, say);
+    form.dataset.told = field.value;
     if (reply) close(row, form, what);
     else field.focus();
   });

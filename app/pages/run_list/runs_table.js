@@ -105,6 +105,8 @@ function draw(now) {
   find(".more").hidden = !now.more;
   showText(find(".limits"), now.limits);
   showText(find(".strays"), now.strays);
+  find(".every-stray").hidden = !now.every_stray.length;
+  find(".every-stray ul").replaceChildren(...now.every_stray.map((one) => el("li", one)));
   find(".panel.flush").hidden = !!now.nothing;
   const empty = now.empty && !now.chips.length;
   find(".empty").hidden = !empty;

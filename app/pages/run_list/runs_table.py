@@ -44,13 +44,14 @@ checkpoints, note and tags. After that its folder is removed and its disk space 
 <p class="s mut none" hidden></p>
 <p class="more" hidden><button class="btn s" type="button"></button></p><p class="s mut limits" hidden></p>
 <p class="s mut strays" dir="auto" hidden></p>
+<details class="s mut every-stray" hidden><summary>Show all of them</summary><ul dir="auto"></ul></details>
 <div class="panel choosing layer row" role="group" aria-label="Chosen runs" hidden><b class="many"></b><a
 class="btn pri go" href="/compare"></a><button class="btn tag" type="button">Tag</button>
 <button class="btn stop" type="button">Stop</button>
 <button class="btn restore" type="button">Restore</button><button class="btn delete" type="button">Delete</button>
 <button class="btn erase" type="button">Delete for good</button>
 <button class="link s every" type="button"></button><button class="btn quiet clear" type="button">Clear</button>
-<span class="s mut words" role="status"></span></div>
+<span class="s mut words" role="status"></span><p class="s problem of-bar" role="alert" hidden></p></div>
 <p class="s mut foot"><span class="counts"></span> <span class="new">New here?
 <button class="link quickstart" type="button">Run the quickstart</button>:
 a real GRPO run with a tiny model, about a minute on an idle laptop, no GPU.</span></p>
@@ -59,7 +60,7 @@ a real GRPO run with a tiny model, about a minute on an idle laptop, no GPU.</sp
 <p class="s mut hardware"></p>
 <div class="row"><button class="btn pri quickstart" type="button">Run the quickstart</button><a class="btn quiet"
 href="/new">Set up a run</a></div><p class="s mut">The quickstart trains a tiny model with TRL on this machine: about
-a minute on an idle laptop, no GPU.</p></section><p class="s problem" role="alert" hidden></p>
+a minute on an idle laptop, no GPU.</p></section><p class="s problem of-page" role="alert" hidden></p>
 <div class="undo layer" role="status" hidden><span></span><button class="back" type="button">Undo</button><button
 class="where" type="button" title="Deleted runs can be restored there for 24 hours">See Deleted</button><button
 class="shut" type="button" aria-label="Close" title="Close">×</button></div>
@@ -108,6 +109,7 @@ def draw_runs(payload: Payload) -> dict[str, object]:
     shown, all_known = sort_rows(found, everything, asked, now)
     colours = row_colours([row.run for row in shown], everything, asked.chosen[: run_colours.PALETTE])
     ids = {run.id for run in everything}
+    odd = strays.found_strays(ids)
     return _unless_same(payload, {
         "head": rows.table_head(asked.keys, asked.sort),
         "rows": "".join(rows.run_row(row, asked.keys, colours[row.run.id]) for row in shown),
@@ -117,7 +119,8 @@ def draw_runs(payload: Payload) -> dict[str, object]:
         "more": more_words(len(found), len(shown)), "found": len(found), "sort": asked.sort,
         "sorts": sorts(asked.keys), "columns": asked.keys, "settled": all_known, "empty": not everything,
         "newcomer": len(everything) <= FEW,
-        "nothing": "" if found else nothing_words(payload, asked), "strays": visible_text(strays.stray_words(ids)),
+        "nothing": "" if found else nothing_words(payload, asked), "strays": visible_text(strays.stray_words(odd)),
+        "every_stray": [visible_text(one) for one in odd[: strays.MOST]] if len(odd) > strays.NAMED else [],
         "stoppable": [row.run.id for row in shown if row.run.state in {states.QUEUED, *states.LIVE}],
         "gone": [run_id for run_id in asked.chosen if run_id not in ids], "hardware": hardware_words(),
         "elsewhere": names_elsewhere(asked.chosen, [row.run for row in shown], everything),
@@ -182,7 +185,7 @@ def draw_deleted(asked: Asked, now: float) -> dict[str, object]:
         "counts": f"{format.plural(len(gone), 'deleted run')}.",
         "more": more_words(len(gone), len(drawn)), "found": len(gone), "settled": True, "empty": False,
         "newcomer": False, "nothing": "" if gone else "No run was deleted in the last day.", "strays": "",
-        "stoppable": [], "hardware": "",
+        "every_stray": [], "stoppable": [], "hardware": "",
         "gone": [run_id for run_id in asked.chosen if run_id not in ids],
         "elsewhere": names_elsewhere(asked.chosen, [one.run for one in drawn], [one.run for one in every]),
     }  # fmt: skip

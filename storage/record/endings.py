@@ -42,6 +42,12 @@ def ending(
     )
 
 
+def end_words(state: str, sentence: str) -> str:
+    """A state and the sentence on it, where they stand alone: the state's word is said once."""
+    label = states.LABELS[state]
+    return sentence if sentence.startswith(label) else f"{label}. {sentence}"
+
+
 def in_a_copy(saved: int | None) -> str:
     """The sentence of a run whose process lives, but in another folder: this one is a copy of it."""
     return (
