@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sqlite3
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,8 +84,31 @@ def test_resume_names_the_newest_checkpoint_that_is_still_there(run_id: str) -> 
     assert [(row["step"], row["state"], row["whole"]) for row in told["rows"]] == [(2, "complete", True)]
     words = "Removed since, to make room for newer ones (save_total_limit) or by hand: step 3."
     assert told["removed"] == words
+    assert ending.say_damaged_point(run) == ""
+    seal_checkpoint(folder.checkpoints / "checkpoint-3")
+    (folder.checkpoints / "checkpoint-3" / "model.safetensors").write_bytes(b"x")
+    assert ending.resume_label(run) == "Resume from step 2"
+    damaged = "The checkpoint of step 3 cannot be resumed from: it has a damaged model.safetensors."
+    words = "Stopped at step 3, as asked. Resume continues from step 3."
+    for state in (states.STARTING, states.STOPPED):
+        registry.set_state(run_id, state, words)
+    assert header.run_status({"run": run_id})["sentence"] == f"Stopped at step 3, as asked. {damaged}"
+    killed = dataclasses.replace(run, state=states.KILLED, sentence=words.replace("Stopped", "Killed"))
+    told = ending.describe_end(killed)
+    assert told and (told["headline"], told["rest"]) == ("Killed at step 3, as asked", damaged)
     many = checkpoints.removed_words(range(1, 15))
     assert many.endswith("2 earlier ones and step 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.")
+
+
+@pytest.mark.parametrize(("training", "words"), [
+    ({"save_steps": 25}, "one comes every 25 steps, and when the run is stopped"),
+    ({"save_steps": 1}, "one comes after every step"),
+    ({"save_steps": 0.2}, "they come as save_steps says, and when the run is stopped"),
+    ({"save_steps": 25, "save_strategy": "no"}, "one comes only when the run is stopped (save_strategy: no)"),
+    ({"save_steps": 25, "save_strategy": "epoch"}, "one comes after each epoch, and when the run is stopped"),
+])  # fmt: skip
+def test_when_checkpoints_come_is_said_with_the_runs_own_number(training: dict[str, Any], words: str) -> None:
+    assert checkpoints.when_saved(training) == words
 
 
 def test_a_silent_run_is_called_stalled_only_after_ten_of_its_steps() -> None:

@@ -17,6 +17,7 @@ from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.home import db, files, paths
 from groupwise.storage.record import checkpoint_files, metrics, run_files, states
 from groupwise.storage.registry import commands, registry
+from groupwise.storage.registry.messages.facts import Catalogue
 
 MEASURED = {"reward": "reward", "KL": "kl", "held-out reward": "eval_reward"}  # columns, and the metrics in them
 JUDGES = ("held-out reward", "reward")  # by which a checkpoint is the best: by the first that there is
@@ -55,7 +56,7 @@ def list_checkpoints(payload: Payload) -> dict[str, Any]:
     return {
         "rows": rows, "removed": removed_words(removed), "columns": columns_of(rows),
         "aside": _by_attempt(run, aside),
-        "wait": "" if rows or removed else nothing(run.state),
+        "wait": "" if rows or removed else say_none(run),
         "final": _model(run, folder.final) if files.is_folder(folder.final) else None, "use": use(run),
         "no_final": why_no_final(run),
         "resumable": can_be_resumed(run),
@@ -287,11 +288,26 @@ def why_no_final(run: registry.Run) -> str:
     return f"The trained model will be in {place} when the run has done all its steps."
 
 
-def nothing(state: str) -> str:
-    """What to say of a run in this state that has no checkpoint."""
-    if state in states.ENDED:
+def say_none(run: registry.Run) -> str:
+    """What to say of a run that has no checkpoint."""
+    if run.state in states.ENDED:
         return "There is no checkpoint in the folder of this run."
-    return "No checkpoint has been saved yet: they come every save_steps steps, and when the run is stopped."
+    spec, catalogue = run_files.spec_of(run.folder), registry.read_fact(Catalogue)
+    defaults = catalogue.defaults() if catalogue else {}
+    return f"No checkpoint has been saved yet: {when_saved(defaults | (spec.training if spec else {}))}."
+
+
+def when_saved(training: dict[str, Any]) -> str:
+    """When a run with these settings saves checkpoints, mid-sentence."""
+    every, strategy = training.get("save_steps"), training.get("save_strategy")
+    stopped = "when the run is stopped"
+    if strategy == "no":
+        return f"one comes only {stopped} (save_strategy: no)"
+    if strategy == "epoch":
+        return f"one comes after each epoch, and {stopped}"
+    if isinstance(every, int) and every > 1:
+        return f"one comes every {format.count(every)} steps, and {stopped}"
+    return f"they come as save_steps says, and {stopped}" if every != 1 else "one comes after every step"
 
 
 def checkpoints() -> gr.HTML:

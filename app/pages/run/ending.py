@@ -17,7 +17,7 @@ from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.storage.spec.spec import RunSpec
 
-RESUMES = re.compile(r" Resume continues from step \d+\.$")
+RESUMES = re.compile(r" Resume continues from step \d+\.")
 # What a sentence says of the cause, where no exit record does.
 GUESSES = (
     ("out of memory", run_files.MEMORY), ("disk is full", run_files.DISK), ("disk was full", run_files.DISK),
@@ -51,7 +51,8 @@ def describe_end(run: registry.Run) -> dict[str, Any] | None:
     if run.state not in TOLD or not run.folder.path.is_dir():
         return None
     found = run_files.exit_record(run.folder, run.attempt) if run.state == states.FAILED else None
-    headline, rest = headline_and_rest((found or {}).get("reason") or run.sentence)
+    headline, rest = headline_and_rest((found or {}).get("reason") or without_resume(run.sentence))
+    rest = " ".join(filter(None, (rest, say_damaged_point(run))))
     helped = help_with(run, found or {})
     return {
         "headline": visible_text(headline), "rest": visible_text(rest),
@@ -101,6 +102,14 @@ def can_resume(run: registry.Run) -> bool:
 def without_resume(sentence: str) -> str:
     """A sentence on a run's end without what the button beside it says."""
     return RESUMES.sub("", sentence)
+
+
+def say_damaged_point(run: registry.Run) -> str:
+    """Why a resume does not go on from the newest checkpoint; "" where it does, or there is none."""
+    found = [one for one in checkpoint_files.points(run.folder.checkpoints) if one.name != checkpoint_files.MODEL]
+    wrong = checkpoint_files.problem(found[0], deep=False) if found else None
+    step = format.count(checkpoint_files.step_of(found[0])) if wrong else ""
+    return f"The checkpoint of step {step} cannot be resumed from: it {wrong}." if wrong else ""
 
 
 def resume_label(run: registry.Run) -> str:

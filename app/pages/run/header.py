@@ -82,7 +82,7 @@ def _status(run: registry.Run, now: float) -> dict[str, object]:
     offered = [] if gone else actions(run, problem, asked)
     label, sentence = told[asked] if asked in told else (label_with_place(run, busy), run.sentence)
     if any(action.get("do") == commands.RESUME for action in offered):
-        sentence = ending.without_resume(sentence)
+        sentence = " ".join(filter(None, (ending.without_resume(sentence), ending.say_damaged_point(run))))
     came_to = Outcome() if asked or live_now else run_facts.outcomes_of([run]).get(run.id, Outcome())
     return {
         "name": visible_text(run.name), "state": run.state, "asked": asked or "",

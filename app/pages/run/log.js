@@ -22,7 +22,10 @@ let metrics = false; // whether the trainer's metric lines are shown
 const ranks = find(".ranks");
 const WARNING = /warning\b|missing keys|deprecated/i;
 const warned = new Map(); // words of a library's warning → its first line
+const BY_PYTHON = /:\d+: \w*Warning: /; // below it stands the line of code that warns
+const CODE = /^\s+warnings\.warn\(/;
 let again = false; // whether the last line was a warning that had come before
+let coded = false; // whether the last line was a warning of Python's
 const OF_RANK = /^\[rank (\d{1,4})\] /;
 const chosenRank = () => ranks.querySelector("select").value; // "" for all
 // Our own lines tell of the whole run, whichever rank printed them.
@@ -42,12 +45,14 @@ function line([from, words, values, isNote]) {
   fold(node);
   return node;
 }
-// A warning that came before is counted there; so is the line of code that Python shows below it.
+// A warning that came before is counted there. The line of code below a warning says nothing more.
 function fold(node) {
   const { words } = node;
   const first = warned.get(words);
-  again = again && /^\s+\S/.test(words) ? true : !!first;
-  node.classList.toggle("again", again);
+  const within = /^\s+\S/.test(words);
+  node.classList.toggle("again", !!first || CODE.test(words) || (within && (again || coded)));
+  again = !!first || (within && again);
+  coded = BY_PYTHON.test(words);
   if (first) first.dataset.times = `${Number.parseInt(first.dataset.times ?? "1", 10) + 1} times`;
   else if (!again && WARNING.test(words) && !node.matches(".note, .metrics")) warned.set(words, node);
 }
