@@ -50,14 +50,15 @@ def test_what_was_not_found_is_to_be_chosen_and_never_the_quickstarts() -> None:
     brought = read_brought("a.py", JOINED)
     shown = describe_brought(brought, Offer())
     assert shown["summary"][:2] == [
-        ["Model", "not found: choose one after the import"], ["Data", "not found: choose it after the import"],
+        ["Model", "not found: choose one after the import"], ["Data", "several: choose one below"],
     ]  # fmt: skip
     assert shown["datasets"] == ["AI-MO/x", "trl-lib/y"]
     taken = take_brought(brought, [], Offer())
     said = {problem.field: problem.message for problem in launch.problems_of_text(taken["text"])}
     assert said["data.source"].startswith("choose a dataset") and said["model.id"].startswith("choose a model")
-    second = take_brought(brought, [], Offer(), 2)
+    second = take_brought(read_brought("a.py", JOINED, dataset=2), [], Offer())
     assert "source: hub:trl-lib/y\n  split: train\n  limit: 9" in second["text"]
-    assert second["notes"][-1] == "trl-lib/y was chosen of the datasets that it joins."
+    (said_of_it,) = [note for note in second["notes"] if "concatenate_datasets" in note]
+    assert said_of_it.endswith("a run has one dataset: trl-lib/y was chosen. AI-MO/x was left out.")
     recipe = describe_brought(read_brought("r.yaml", "reward_funcs: [accuracy]\nlearning_rate: 1.0e-6\n"), Offer())
     assert recipe["summary"][0][1].startswith("not found") and "source: 'hub:'" in recipe["text"]

@@ -106,9 +106,15 @@ def test_of_datasets_that_a_script_joins_one_is_chosen_and_until_then_there_is_n
     head = "from trl import GRPOConfig, GRPOTrainer\nfrom trl.rewards import accuracy_reward\n"
     made = "GRPOTrainer(model=name, reward_funcs=accuracy_reward, args=GRPOConfig(), train_dataset=data).train()\n"
     paste(importing, f"{head}data = {joined}\n{made}")
-    expect(importing.locator(".summary")).to_contain_text("not found: choose it after the import")
-    expect(importing.get_by_label("Choose the data later")).to_be_checked()
+    expect(importing.locator(".summary")).to_contain_text("several: choose one below")
     picture(new_run, "new-import-joined")
+    importing.locator(".take-it").click()  # nothing is chosen yet: the browser asks for it
+    assert importing.locator("input[name=dataset]:invalid").count() == 3
+    importing.get_by_label("Take AI-MO/x").check()
+    expect(importing.locator(".summary")).to_contain_text("hub:AI-MO/x")
+    expect(importing.locator(".left-out")).to_contain_text("AI-MO/x was chosen. trl-lib/y was left out.")
+    expect(importing.locator(".left-out")).not_to_contain_text("Choose one")
+    importing.get_by_label("Choose the data later").check()
     take(importing)
     expect(new_run.locator(".verdicts")).to_contain_text("Choose a dataset: its id on the hub")
     expect(new_run.locator(".verdicts")).to_contain_text("Choose a model: starter, a folder, or its id on the hub")

@@ -59,8 +59,6 @@ def test_of_datasets_that_are_joined_each_is_named_and_none_is_taken() -> None:
     joined = "concatenate_datasets([load_dataset('AI-MO/NuminaMath-TIR', split='train'), load_dataset('a/b')['test']])"
     found = read_script(SCRIPT.replace('load_dataset("AI-MO/NuminaMath-TIR")', joined))
     assert "source" not in found.raw["data"]
-    assert found.datasets == [
-        {"source": "hub:AI-MO/NuminaMath-TIR", "split": "train"}, {"source": "hub:a/b", "split": "test"},
-    ]  # fmt: skip
+    assert found.datasets == ["AI-MO/NuminaMath-TIR", "a/b"]
     words = "it joins AI-MO/NuminaMath-TIR and a/b, and a run has one dataset. Choose one, or join them in one file."
     assert words in "\n".join(found.notes)

@@ -17,7 +17,7 @@ const drop = dialog.querySelector(".drop");
 const take = dialog.querySelector(".take-it");
 const box = dialog.querySelector(".brought");
 let name = ""; // of the file; "" for what is pasted
-let read = null; // {text, found}: what was read last
+let read = null; // {text, name}: what was read last
 let timer = null;
 
 const wrong = (words) => showText(dialog.querySelector(".said"), words);
@@ -58,49 +58,65 @@ async function readNow() {
     wrong(tooLarge("This"));
     return;
   }
-  const got = await server.read_import({ name, text });
-  if (paste.value !== held) return;
-  if (!got || got.sentence) {
-    wrong(got?.sentence ?? NO_ANSWER);
-    return;
-  }
-  wrong("");
-  read = { text, found: got };
+  const got = await askServer({ name, text, dataset: 0 }, () => paste.value === held);
+  if (!got) return;
+  read = { text, name };
   draw(got);
+}
+
+// What the server finds in a text; null where that is wanted no more, or where it says what is wrong.
+async function askServer(sent, isWanted) {
+  const got = await server.read_import(sent);
+  if (!isWanted()) return null;
+  wrong(got ? (got.sentence ?? "") : NO_ANSWER);
+  return !got || got.sentence ? null : got;
 }
 
 const notesHeading = (notes) => `${countWords(notes.length, "note")} on what the import changed, set or left out`;
 
 // ---- what was found ----
-function draw(found) {
+function draw(got) {
   box.hidden = false;
   dialog.classList.add("read");
   paste.scrollTop = 0;
   take.disabled = false;
-  setText(box.querySelector(".kind"), `Read as ${found.kind}.`);
-  const pairs = found.summary.flatMap(([what, words]) => [el("dt", what), el("dd", words)]);
-  box.querySelector(".summary").replaceChildren(...pairs);
-  drawDatasets(found.datasets);
-  drawFunctions(found.functions);
-  const left = box.querySelector(".left-out");
-  left.hidden = !found.notes.length;
-  setText(left.querySelector("h3"), notesHeading(found.notes));
-  left.querySelector("ul").replaceChildren(...found.notes.map((note) => el("li", note)));
+  setText(box.querySelector(".kind"), `Read as ${got.kind}.`);
+  drawSummary(got);
+  drawDatasets(got.datasets);
+  drawFunctions(got.functions);
 }
 
-// One of the datasets that a script joins, or none yet: then the run has no data until one is chosen under Data.
+function drawSummary({ summary, notes }) {
+  const pairs = summary.flatMap(([what, words]) => [el("dt", what), el("dd", words)]);
+  box.querySelector(".summary").replaceChildren(...pairs);
+  const left = box.querySelector(".left-out");
+  left.hidden = !notes.length;
+  setText(left.querySelector("h3"), notesHeading(notes));
+  left.querySelector("ul").replaceChildren(...notes.map((note) => el("li", note)));
+}
+
+// One of the datasets that a script joins, or none yet: then the run has no data until one is chosen under Data. None
+// is chosen to begin with, and nothing is imported before (the browser asks for a choice).
 function drawDatasets(names) {
   const part = box.querySelector(".datasets");
   part.hidden = !names.length;
   const choice = (words, number) => {
     const input = el("input", { type: "radio", name: "dataset", value: String(number) });
-    input.checked = number === 0;
+    input.required = true;
+    input.addEventListener("change", readChosen);
     return el("label.choice", input, el("span", words));
   };
   const choices = [...names.map((name, n) => choice(`Take ${name}`, n + 1)), choice("Choose the data later", 0)];
   part.replaceChildren(part.querySelector("legend"), ...choices);
 }
 const dataset = () => Number(box.querySelector(".datasets input:checked")?.value ?? 0);
+
+// What the script comes to with the dataset that was chosen: its prompts and answers are made in a way of its own.
+async function readChosen() {
+  const [one, of] = [dataset(), read];
+  const got = await askServer({ ...of, dataset: one }, () => read === of && dataset() === one);
+  if (got) drawSummary(got);
+}
 
 function drawFunctions(functions) {
   const part = box.querySelector(".functions");
@@ -190,7 +206,7 @@ function drawNotes() {
 async function takeNow(event, from) {
   event.preventDefault();
   await readNow();
-  if (!read) return;
+  if (!read || !dialog.querySelector("form").reportValidity()) return;
   take.disabled = true;
   const got = await server.take_import({ name, text: read.text, functions: chosen(), dataset: dataset() });
   take.disabled = false;

@@ -29,25 +29,25 @@ _PYTHON = ("import ", "from ", "def ", "GRPOTrainer", "GRPOConfig", "!pip", "%")
 @dataclass(frozen=True)
 class Brought:
     """What was brought, and what it comes to: the spec's text, notes, and the functions that a script defines.
-    `datasets`: those that it joins, of which a run has one, each as settings under data."""
+    `datasets`: those that it joins, of which a run has one."""
 
     kind: str
     raw: Any
     text: str
     notes: list[str] = field(default_factory=list)
     functions: list[ScriptFunction] = field(default_factory=list)
-    datasets: list[dict[str, Any]] = field(default_factory=list)
+    datasets: list[str] = field(default_factory=list)
 
 
-def read_brought(name: str, text: str, offer: Offer | None = None) -> Brought:
-    """What a file (by its name) or a paste (name "") means. `offer`: which settings TRL has. Raises
-    Unanswerable, in words."""
+def read_brought(name: str, text: str, offer: Offer | None = None, dataset: int = 0) -> Brought:
+    """What a file (by its name) or a paste (name "") means. `offer`: which settings TRL has; `dataset`: which of those
+    that a script joins is taken, from 1; 0 for none. Raises Unanswerable, in words."""
     known = (offer.training if offer is not None else None) or ()
     try:
         if is_notebook(text) or name.lower().endswith(".ipynb"):
-            return _from_code(NOTEBOOK, read_script(text, known))
+            return _from_code(NOTEBOOK, read_script(text, known, dataset))
         if name.lower().endswith(".py") or (not name.lower().endswith((".yaml", ".yml")) and _is_code(text)):
-            return _from_code(SCRIPT, read_script(text, known))
+            return _from_code(SCRIPT, read_script(text, known, dataset))
         return _from_yaml(name, text)
     except SpecError as error:
         problem = error.problems[0]
@@ -107,22 +107,24 @@ def describe_brought(brought: Brought, offer: Offer) -> dict[str, Any]:
     hidden = len(brought.notes) - len(shown)
     return {
         "kind": brought.kind,
-        "summary": _summary(brought.raw) if brought.kind != SPEC else [],
+        "summary": _summary(brought) if brought.kind != SPEC else [],
         "notes": [*shown, *([f"And {hidden:,} more."] if hidden else [])],
         "functions": [_describe_function(one, offer) for one in brought.functions],
-        "datasets": [one["source"].partition(":")[2] for one in brought.datasets],
+        "datasets": brought.datasets,
         "text": brought.text,
     }
 
 
-def _summary(raw: dict[str, Any]) -> list[list[str]]:
+def _summary(brought: Brought) -> list[list[str]]:
     """[what, what was found] for the few things that everybody asks for first."""
+    raw = brought.raw
     source = str(raw["data"]["source"])
+    later = "several: choose one below" if brought.datasets else "not found: choose it after the import"
     rewards = [str(one.get("name")) for one in raw.get("rewards") or []]
     training = raw.get("training") or {}
     return [
         ["Model", str(raw["model"]["id"])[:200] or "not found: choose one after the import"],
-        ["Data", "not found: choose it after the import" if source.endswith(":") else source[:200]],
+        ["Data", later if source.endswith(":") else source[:200]],
         ["Rewards", ", ".join(rewards)[:400] or "not found"],
         ["Training", f"{len(training)} settings" + (", with LoRA" if raw.get("lora") is not None else "")],
     ]
@@ -145,16 +147,11 @@ def _describe_function(one: ScriptFunction, offer: Offer) -> dict[str, Any]:
     }
 
 
-def take_brought(brought: Brought, chosen: Iterable[str], offer: Offer, dataset: int = 0) -> dict[str, Any]:
+def take_brought(brought: Brought, chosen: Iterable[str], offer: Offer) -> dict[str, Any]:
     """Save the chosen functions into the library, under names that are free; the spec's text, which names them so, and
-    all notes. What cannot be saved is a note, and what got another name than the script's. `dataset`: which of those
-    that it joins is taken, from 1; 0 for none."""
+    all notes. What cannot be saved is a note, and what got another name than the script's."""
     chosen, notes = set(chosen), list(brought.notes[:MOST_SHOWN])
     raw = json.loads(json.dumps(brought.raw)) if brought.functions else brought.raw
-    picked = brought.datasets[dataset - 1] if 1 <= dataset <= len(brought.datasets) else {}
-    if picked:
-        raw = {**raw, "data": picked | {name: value for name, value in raw["data"].items() if name not in picked}}
-        notes.append(f"{picked['source'].partition(':')[2]} was chosen of the datasets that it joins.")
     saved = []
     for one in brought.functions:
         if one.name not in chosen:
@@ -171,4 +168,4 @@ def take_brought(brought: Brought, chosen: Iterable[str], offer: Offer, dataset:
             notes.append(f"{one.name} was saved as {name}. {why}")
         for place in one.places:
             raw["rewards"][place]["name"] = name
-    return {"text": yaml_text.dump(raw) if saved or picked else brought.text, "notes": notes, "saved": saved}
+    return {"text": yaml_text.dump(raw) if saved else brought.text, "notes": notes, "saved": saved}

@@ -165,18 +165,21 @@ def _upload_path(payload: Payload) -> str | None:
 def read_import(payload: Payload) -> dict[str, Any]:
     """What a file or a paste comes to (a spec, a recipe, a TRL script or a notebook), before anything is taken."""
     offer = Offer.read_published()
-    return imports.describe_brought(imports.read_brought(text(payload, "name"), _brought_text(payload), offer), offer)
+    return imports.describe_brought(_brought(payload, offer), offer)
 
 
 @answer
 def take_import(payload: Payload) -> dict[str, Any]:
-    """The spec's text of what is brought, and notes; the `functions` that are named are saved in the library.
-    `dataset`: which of several it is about, from 1; 0 for none."""
+    """The spec's text of what is brought, and notes; the `functions` that are named are saved in the library."""
     offer = Offer.read_published()
-    brought = imports.read_brought(text(payload, "name"), _brought_text(payload), offer)
-    taken = imports.take_brought(brought, texts(payload, "functions"), offer, whole_number(payload, "dataset"))
+    taken = imports.take_brought(_brought(payload, offer), texts(payload, "functions"), offer)
     saved = {"rewards": reward_choices.reward_functions(Offer.read_published())} if taken["saved"] else {}
     return taken | saved
+
+
+def _brought(payload: Payload, offer: Offer) -> imports.Brought:
+    """`dataset`: which of those that a script joins is taken, from 1; 0 for none."""
+    return imports.read_brought(text(payload, "name"), _brought_text(payload), offer, whole_number(payload, "dataset"))
 
 
 def _brought_text(payload: Payload) -> str:

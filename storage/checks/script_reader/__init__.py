@@ -23,13 +23,13 @@ from groupwise.storage.spec.problem import SpecError
 @dataclass(frozen=True)
 class ScriptImport:
     """What a script came to: the settings that `spec.from_dict` takes, a sentence for each thing that was not taken,
-    and the reward functions that come along, with their code. `datasets`: those of which one is to be chosen, each as
-    settings under data; `open_source`: where data is to be chosen, where none was found."""
+    and the reward functions that come along, with their code. `datasets`: the names of those
+    of which one is to be chosen; `open_source`: where data is to be chosen, where none was found."""
 
     raw: dict[str, Any]
     notes: list[str]
     functions: list[ScriptFunction]
-    datasets: list[dict[str, Any]] = field(default_factory=list)
+    datasets: list[str] = field(default_factory=list)
     open_source: str = "hub:"
 
 
@@ -39,12 +39,13 @@ def from_script(text: str) -> tuple[dict[str, Any], list[str]]:
     return found.raw, found.notes
 
 
-def read_script(text: str, settings: Collection[str] = ()) -> ScriptImport:
-    """What a script or a notebook means. `settings`: the names that TRL's config has, where they are known. Raises
-    SpecError, with the line, for what is no Python or no GRPO script."""
+def read_script(text: str, settings: Collection[str] = (), dataset: int = 0) -> ScriptImport:
+    """What a script or a notebook means. `settings`: the names that TRL's config has, where they are known; `dataset`:
+    which of those that it joins is taken, from 1; 0 for none. Raises SpecError, with the line, for what is no Python
+    or no GRPO script."""
     code = read_notebook(text) if is_notebook(text) else plain_code(text)
     try:
-        found = _read_code(code, settings)
+        found = _read_code(code, settings, dataset)
     except SpecError as error:
         raise _in_cell(error, code) from error
     said = code.note()
@@ -60,12 +61,12 @@ def _in_cell(error: SpecError, code: Code) -> SpecError:
     return refusal(f"{where[:1].upper()}{where[1:]}: {problem.message}")
 
 
-def _read_code(code: Code, settings: Collection[str]) -> ScriptImport:
+def _read_code(code: Code, settings: Collection[str], dataset: int) -> ScriptImport:
     tree = parse_script(code.text)
     is_own = own.is_own(tree)
     script = Interpreter(tree, own.NOT_FOLLOWED if is_own else set())
     reading = Reading(script, code.text.split("\n"), code.place, settings)
-    reading.own = is_own
+    reading.own, reading.chosen = is_own, dataset
     try:
         script.run()
         find_trainer(reading)

@@ -4,7 +4,7 @@ import ast
 from dataclasses import replace
 from typing import Any
 
-from groupwise.storage.checks.script_reader import row_shape, source
+from groupwise.storage.checks.script_reader import joined, row_shape, source
 from groupwise.storage.checks.script_reader.chosen_rows import ChosenRows, step_arguments, without_partial
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.reading import Reading
@@ -41,6 +41,8 @@ class DataReader(ChosenRows):
             return {}
         self._follow(value)
         self._held_out()
+        if self.reading.datasets and "source" not in self.taken and self.mapped is None:
+            return self.taken  # of which columns it is made is known with the dataset that is chosen
         shaped = row_shape.shape_settings(self.reading, self.row, self.mapped)
         if needs_solution and shaped.get("answer_column") is None:
             shaped["answer_column"] = "solution"
@@ -65,11 +67,13 @@ class DataReader(ChosenRows):
         steps: list[Value] = []
         value = self._without_doubt(value)
         while not source.is_source(value):
+            part = joined.chosen_part(self.reading, value)
             inner = value.receiver if isinstance(value, Made) else value.of if isinstance(value, Item) else None
-            if inner is None or len(steps) > 200:
+            if (part is None and inner is None) or len(steps) > 200:
                 return self._no_source(value, steps)
-            steps.append(value)
-            value = self._without_doubt(inner)
+            if part is None:
+                steps.append(value)
+            value = self._without_doubt(part or inner or value)
         assert isinstance(value, Made)
         self.taken |= source.source_settings(self.reading, self._one_split(value, steps))
         self._note_said_limit()
@@ -104,7 +108,7 @@ class DataReader(ChosenRows):
     def _no_source(self, value: Value, steps: list[Value]) -> None:
         if isinstance(value, Either):
             self.reading.note_computed("The dataset", value)
-        else:
+        elif not self.reading.datasets:
             source.note_no_source(self.reading, value)
         for step in reversed(steps):
             self._step(step)

@@ -44,7 +44,8 @@ class Reading:
         self.lines = lines
         self.place = place
         self.known_settings = settings
-        self.datasets: list[dict[str, Any]] = []  # that are joined: of each the settings under data, to choose one by
+        self.datasets: list[str] = []  # that are joined, by their names
+        self.chosen = 0  # which of them is taken, from 1; 0 for none
         self.open_source = "hub:"  # where no data was found: where it is to be chosen
         self.own = False  # whether it is a script that Groupwise wrote
         self.trainer: dict[str, Value] = {}

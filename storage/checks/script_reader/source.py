@@ -7,8 +7,7 @@ from typing import Any
 from groupwise.storage.checks.data import HUB_DATASET
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
 from groupwise.storage.checks.script_reader.unsaid import NO_CHANGE
-from groupwise.storage.checks.script_reader.values import Item, Items, Made, Mapping, Plain, Value, plain_or
-from groupwise.storage.spec.number_words import join_words
+from groupwise.storage.checks.script_reader.values import Items, Made, Mapping, Plain, Value, plain_or
 
 BUILDERS = {"json": (".jsonl", ".json"), "csv": (".csv",), "parquet": (".parquet",)}
 MOVED = {"gsm8k": "openai/gsm8k"}  # old names that most tutorials still use
@@ -134,42 +133,6 @@ def note_no_source(reading: Reading, value: Value) -> None:
     elif isinstance(value, Made) and value.name == "load_from_disk":
         reading.open_source = "file:"
         reading.note("load_from_disk(…)", value, "was not taken: save that dataset as Parquet, and upload it.")
-    elif isinstance(value, Made) and value.name in ("concatenate_datasets", "interleave_datasets"):
-        _note_joined(reading, value)
     elif not (isinstance(value, Plain) and value.value is None):
         reading.note_computed("The dataset", value)
     reading.account(value)
-
-
-def _note_joined(reading: Reading, call: Made) -> None:
-    """Several datasets made one: a run has one of them, which a person chooses."""
-    given = call.arguments[0] if call.arguments else call.keywords.get("dsets", call.keywords.get("datasets"))
-    for value in given.items if isinstance(given, Items) else []:
-        found = _joined_part(reading, value)
-        if "source" in found and found not in reading.datasets:
-            reading.datasets.append(found)
-    names = [found["source"].partition(":")[2] for found in reading.datasets]
-    if len(names) < 2:
-        after = "was not taken: a run has one dataset. Join them in one file."
-        reading.datasets = []
-    else:
-        joined = join_words(names)
-        after = f"was not taken: it joins {joined}, and a run has one dataset. Choose one, or join them in one file."
-    reading.note(f"{call.name}(…)", call, after)
-
-
-def _joined_part(reading: Reading, value: Value) -> dict[str, Any]:
-    """The settings of one of the datasets that are joined, whatever steps it went through."""
-    split = ""
-    for _ in range(50):
-        if isinstance(value, Item):
-            said = plain_or(value.key)
-            split, value = said if isinstance(said, str) else split, value.of
-        elif isinstance(value, Made) and is_source(value):
-            found = source_settings(reading, value)
-            return {**found, "split": split} if split and "split" not in found else found
-        elif isinstance(value, Made) and value.receiver is not None:
-            value = value.receiver
-        else:
-            break
-    return {}

@@ -1,0 +1,76 @@
+"""Scripts that join datasets: with one of them chosen, a script comes to what it comes to with that one alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from groupwise.storage.checks.script_reader import read_script
+
+HEAD = """
+from datasets import concatenate_datasets, load_dataset
+from trl import GRPOConfig, GRPOTrainer
+from trl.rewards import accuracy_reward
+
+def number_of(text):
+    if "####" not in text:
+        return None
+    return text.split("####")[1].strip().replace(",", "")
+
+def chat(question):
+    return [{"role": "system", "content": "Think first."}, {"role": "user", "content": question}]
+
+one = load_dataset("openai/gsm8k", "main", split="train")
+one = one.map(lambda row: {"prompt": chat(row["question"]), "answer": number_of(row["answer"])})
+two = load_dataset("ChilleD/SVAMP")["train"]
+two = two.map(lambda row: {"prompt": chat(row["Body"] + " " + row["Question"]), "answer": row["Answer"]})
+"""
+TRAIN = """
+trainer = GRPOTrainer(model="a/m", reward_funcs=accuracy_reward, args=GRPOConfig(), train_dataset=data)
+trainer.train()
+"""
+
+
+def script(data: str) -> str:
+    return f"{HEAD}data = {data}\n{TRAIN}"
+
+
+@pytest.mark.parametrize(("number", "alone"), [(1, "one"), (2, "two")])
+@pytest.mark.parametrize("joins", ["concatenate_datasets([one, two])", "interleave_datasets(datasets=[one, two])"])
+def test_the_chosen_one_is_read_with_its_own_map_as_if_it_stood_alone(number: int, alone: str, joins: str) -> None:
+    found = read_script(script(f"{joins}.shuffle(seed=42)"), dataset=number)
+    expected = read_script(script(f"{alone}.shuffle(seed=42)"))
+    assert found.raw == expected.raw
+    assert found.raw["data"]["prompt_template"] == ("{question}" if number == 1 else "{Body} {Question}")
+    assert found.raw["data"]["system_prompt"] == "Think first." and found.raw["data"]["shuffle"] == 42
+    assert found.raw["data"].get("answer_pattern") == (r"####\s*(.+)" if number == 1 else None)
+    names = ["openai/gsm8k", "ChilleD/SVAMP"]
+    said = f"{names[number - 1]} was chosen. {names[2 - number]} was left out."
+    assert [note.endswith(said) for note in found.notes if "_datasets(" in note] == [True]
+    assert found.datasets == names and "Choose one" not in "".join(found.notes)
+
+
+def test_until_one_is_chosen_no_column_is_guessed_and_the_maps_are_named() -> None:
+    found = read_script(script("concatenate_datasets([one, two]).shuffle(seed=42)"))
+    assert found.raw["data"] == {"shuffle": 42}
+    words = "Until then, what the script does to their rows is left out: map(…) (line 15), map(…) (line 17)."
+    assert words in "".join(found.notes)
+
+
+def test_a_map_after_the_join_is_read_before_and_after_one_is_chosen() -> None:
+    data = 'concatenate_datasets([load_dataset("a/b"), load_dataset("c/d")]).map(lambda r: {"prompt": chat(r["q"])})'
+    for number in (0, 1, 2):
+        assert read_script(script(data), dataset=number).raw["data"]["prompt_template"] == "{q}"
+
+
+@pytest.mark.parametrize(
+    ("parts", "names"),
+    [
+        ("load_dataset('a/b', split='train'), load_dataset('a/b', split='test')", ["a/b (train)", "a/b (test)"]),
+        ("one, one.map(lambda row: {'prompt': row['question']})",
+         ["openai/gsm8k (main, train), no. 1", "openai/gsm8k (main, train), no. 2"]),
+        ("one, one", ["openai/gsm8k"]),
+        ("one, Dataset.from_list(rows)", ["openai/gsm8k"]),
+    ],
+)  # fmt: skip
+def test_each_has_a_name_of_its_own(parts: str, names: list[str]) -> None:
+    assert read_script(script(f"concatenate_datasets([{parts}])")).datasets == names
