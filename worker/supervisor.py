@@ -27,8 +27,9 @@ from groupwise.worker.warm_start import WarmStart
 
 log = logging.getLogger("groupwise.supervisor")
 
-TICK = 0.1  # seconds between looks at the registry
-CALM = 1.0  # … where it is as it was, no run lives and nothing was asked
+GLANCE = 0.02  # seconds between glances at whether something was written into the registry: a launch, say
+TICK = 0.1  # seconds between looks at what changes without that
+CALM = 1.0  # … where no run lives and nothing was asked
 PROGRESS_EVERY = 1.0  # seconds between looks at a run's record, once it trains
 STOP_GRACE = 300.0  # seconds a stop may take before it is enforced, unless a step is known to take longer
 TERM_GRACE = 30.0  # seconds between SIGTERM and SIGKILL
@@ -58,18 +59,18 @@ class Supervisor:
         while not self.leaving:
             if self._is_due():
                 self.tick()
-            time.sleep(TICK)
+            time.sleep(GLANCE)
         self.helpers.end()
         self.warm_start.end()
 
     def _is_due(self) -> bool:
         """Whether to look: whatever is asked for is written into the registry, so that of one that is as it was there
-        is next to nothing to see."""
-        stamp = registry.change_stamp()
-        rests = self._is_calm and stamp == self._seen and time.monotonic() - self._looked_at < CALM
-        if not rests:
-            self._seen, self._looked_at = stamp, time.monotonic()
-        return not rests
+        is less to see, and next to nothing where no run lives."""
+        stamp, now = registry.change_stamp(), time.monotonic()
+        is_due = stamp != self._seen or now - self._looked_at >= (CALM if self._is_calm else TICK)
+        if is_due:
+            self._seen, self._looked_at = stamp, now
+        return is_due
 
     def tick(self) -> None:
         """Look once at commands, runs, questions and helpers."""
