@@ -75,7 +75,10 @@ export function poll(element, once, news) {
       woken = true;
       return;
     }
-    if (!shown(element)) return later(400);
+    if (!shown(element)) {
+      if (away.has(element)) offline(element, false); // it asks nothing now, and so waits for nothing
+      return later(400);
+    }
     busy = true;
     let next;
     const begun = performance.now();

@@ -79,8 +79,11 @@ def test_a_newcomer_runs_the_quickstart_from_the_wheel(open_page: OpenPage, inst
         app.kill()
         app.wait()
         steps_go_on_without_a_dashboard(second)
+        second.get_by_role("tab", name="Groups").click()  # what waited on the other tab waits no longer
         open_dashboards.enter_context(dashboard(port, command=[str(installed)], place=tmp_path))
         expect(second.get_by_text("Reconnecting…")).to_be_hidden()  # by itself
+        expect(second.locator(".gw-topbar .worker")).to_have_text("Worker ready")
+        second.get_by_role("tab", name="Overview").click()
         it_finishes(second)
         look_at_the_finished_run(second)
         look_at_the_table(open_page(address))
