@@ -14,5 +14,10 @@ def escape(value: object) -> str:
     return html.escape(visible_text(value))
 
 
+def escape_value(value: object) -> str:
+    """Text as the value of an HTML attribute that a person never reads but may edit: every character as it is."""
+    return html.escape(str(value))
+
+
 _VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
 _VISIBLE |= {code: f"⟨U+{code:04X}⟩" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}

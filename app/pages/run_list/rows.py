@@ -6,7 +6,7 @@ from groupwise.app.core import format, run_query
 from groupwise.app.core.end_reason import reason_of
 from groupwise.app.pages.run_list.columns import FIXED, Row, column_of, draw_cell
 from groupwise.app.ui.run_colours import NONE
-from groupwise.app.ui.safe_text import escape
+from groupwise.app.ui.safe_text import escape, escape_value
 from groupwise.app.ui.state_badge import pill
 from groupwise.storage.registry.trash import KEPT
 
@@ -65,7 +65,8 @@ def deleted_row(row: Row, keys: Sequence[str], at: float) -> str:
 def _row(row: Row, colour: str, cells: str, *, editable: bool) -> str:
     run, name = row.run, _short_name(row)
     box = f'<input type="checkbox" aria-label="Choose {name}">'
-    raw = f'data-name="{escape(run.name)}" data-note="{escape(run.note)}" data-tags="{escape(", ".join(run.tags))}"'
+    edited = {"name": run.name, "note": run.note, "tags": ", ".join(run.tags)}
+    raw = " ".join(f'data-{name}="{escape_value(value)}"' for name, value in edited.items())
     return (
         f'<tr data-run="{escape(run.id)}" {raw}><td class="pick">{box}</td>'
         f"{_name_cell(row, name, colour, editable)}"
