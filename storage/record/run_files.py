@@ -74,6 +74,7 @@ def fitting_columns(told: dict[str, Any]) -> dict[str, Any]:
 # Why a training process ended of itself, as far as that decides what helps.
 MEMORY, DISK, REWARD, SETTINGS, DATA, OTHER = "memory", "disk", "reward", "settings", "data", "other"
 WEIGHTS = "weights"  # of the model, whose output is inf or nan
+MODEL = "model"  # which could not be fetched
 # … and why it could not even be started: its settings cannot be read, or its folder cannot be used.
 SPEC, FOLDER = "spec", "folder"
 

@@ -54,6 +54,17 @@ def test_out_of_memory_offers_a_run_that_takes_less(open_page: OpenPage, address
     expect(page.get_by_label("Completions per device", exact=True)).to_have_value("4")
 
 
+def test_a_model_that_was_not_there_may_be_another_or_there_by_now(open_page: OpenPage, address: str) -> None:
+    reason = "“gpt5” is not on this machine, and the hub could not be reached. Check the name and the connection."
+    run_id = ended("unfetched", f"Failed at step 0: {reason}", reason=reason, cause=run_files.MODEL)
+    page = open_page(f"{address}/run?id={run_id}")
+    told = "“gpt5” is not on this machine, and the hub could not be reached"
+    expect(head(page).get_by_role("heading", name=told)).to_be_visible()
+    expect(head(page).get_by_role("button", name="Start again")).to_be_visible()
+    corrected = head(page).get_by_role("link", name="Open a corrected run")
+    expect(corrected).to_have_attribute("href", re.compile(r"&at=model\.id$"))
+
+
 def test_weights_that_are_lost_are_the_rate_and_not_the_prompts(open_page: OpenPage, address: str) -> None:
     reason = "the model's weights are ruined: its output is inf or nan, so it cannot generate. Lower learning_rate."
     run_id = ended("ruined", f"Failed at step 12: {reason}", reason=reason, cause=run_files.WEIGHTS)

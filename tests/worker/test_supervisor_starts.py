@@ -82,6 +82,18 @@ def test_a_run_asks_the_hub_nothing_and_tells_it_nothing(
         assert asked == []
 
 
+def test_a_model_that_cannot_be_fetched_is_told_of_by_its_name(
+    start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # where nobody listens
+    folder = queue(make_spec(model={"id": "gpt5"}))
+    start_worker()
+    told = "“gpt5” is not on this machine, and the hub could not be reached. Check the name and the connection, "
+    assert told in wait_state(folder.id, states.FAILED).sentence
+    found = run_files.exit_record(folder, 1)
+    assert found is not None and found["cause"] == run_files.MODEL
+
+
 @contextlib.contextmanager
 def hub() -> Iterator[tuple[str, list[str]]]:
     """A server in the hub's place: its address, and what it was asked so far."""

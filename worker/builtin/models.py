@@ -18,14 +18,50 @@ UNWANTED = ["*/*.safetensors", "consolidated*.safetensors", "*.onnx*"]
 TOKENIZER = ["config.json", "tokenizer*", "*.model", "vocab*", "merges.txt", "added_tokens.json", "*.tiktoken",
              "special_tokens_map.json", "chat_template.json", "*.jinja", "tekken.json"]  # fmt: skip
 
+LOG_IN = "log in with `hf auth login`, or set HF_TOKEN where the dashboard is started"
+
+
+class NoModel(Exception):
+    """The model cannot be fetched; the message says why, and what to do."""
+
 
 def place(spec: ModelSpec) -> str:
     """The folder with the model: the starter's, the one that was named, or a hub repository's snapshot.
 
     A folder also for hub ids, because TRL loads the reference model again from where the model came from, by its bare
-    name: of a repository that would be the newest revision, and any kind of weights.
+    name: of a repository that would be the newest revision, and any kind of weights. Raises NoModel where the hub does
+    not give it.
     """
-    return _local(spec) or _fetch(spec, WANTED, UNWANTED)
+    local = _local(spec)
+    if local:
+        return local
+    try:
+        return _fetch(spec, WANTED, UNWANTED)
+    except Exception as error:
+        said = why_not_fetched(spec, error)
+        if not said:
+            raise
+        raise NoModel(said) from error
+
+
+def why_not_fetched(spec: ModelSpec, error: Exception) -> str:
+    """Why the hub did not give a model, in a sentence; "" for what is not the hub's doing."""
+    from huggingface_hub import errors
+
+    if isinstance(error, errors.GatedRepoError):
+        return f"“{spec.id}” is gated: accept its terms on its page at the hub, then {LOG_IN}."
+    if isinstance(error, errors.RevisionNotFoundError):
+        return f"“{spec.id}” has no revision “{spec.revision}”."
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return f"the hub has no model “{spec.id}”, or it is private. If it is yours, {LOG_IN}."
+    if isinstance(error, errors.OfflineModeIsEnabled):
+        return f"“{spec.id}” is not on this machine, and HF_HUB_OFFLINE forbids asking the hub."
+    if isinstance(error, errors.LocalEntryNotFoundError):
+        return (
+            f"“{spec.id}” is not on this machine, and the hub could not be reached. Check the name and the connection, "
+            "or choose another model."
+        )
+    return ""
 
 
 def tokenizer_place(spec: ModelSpec) -> str:

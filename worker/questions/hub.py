@@ -12,8 +12,6 @@ from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import ModelSpec
 from groupwise.worker.builtin import models
 
-LOG_IN = "log in with `hf auth login`, or set HF_TOKEN where the dashboard is started"
-
 
 @dataclass
 class Looked:
@@ -79,17 +77,16 @@ def _hub_problem(spec: ModelSpec, error: Exception) -> Problem:
     from huggingface_hub import errors
 
     if isinstance(error, errors.GatedRepoError):
-        return model_problem(f"“{spec.id}” is gated: accept its terms on its page at the hub, then {LOG_IN}.", STARTER)
+        return model_problem(models.why_not_fetched(spec, error), STARTER)
     if isinstance(error, errors.RevisionNotFoundError):
         fix = Fix("Use the newest revision", {"model.revision": None})
-        return Problem("model.revision", f"“{spec.id}” has no revision “{spec.revision}”.", fixes=(fix,))
+        return Problem("model.revision", models.why_not_fetched(spec, error), fixes=(fix,))
     if isinstance(error, errors.RepositoryNotFoundError):
         meant, fixes = near_model_words(spec.id)
-        message = f"the hub has no model “{spec.id}”, or it is private.{meant} If it is yours, {LOG_IN}."
+        message = f"the hub has no model “{spec.id}”, or it is private.{meant} If it is yours, {models.LOG_IN}."
         return model_problem(message, *(fixes or (STARTER,)))
     if isinstance(error, errors.OfflineModeIsEnabled):
-        message = f"“{spec.id}” is not on this machine, and HF_HUB_OFFLINE forbids asking the hub."
-        return model_problem(message, STARTER, level=WARNING)
+        return model_problem(models.why_not_fetched(spec, error), STARTER, level=WARNING)
     why = "it took too long" if isinstance(error, TimeoutError) else "there was no answer"
     message = f"the hub could not be asked about “{spec.id}”: {why}. It must be reachable when the run starts."
     return model_problem(message, STARTER, level=WARNING)

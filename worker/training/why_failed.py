@@ -5,7 +5,7 @@ import sqlite3
 from groupwise.storage.home import disk
 from groupwise.storage.record import run_files
 from groupwise.storage.spec.problem import SpecError
-from groupwise.worker.builtin import shipped
+from groupwise.worker.builtin import models, shipped
 from groupwise.worker.data import data
 from groupwise.worker.sandbox import client
 from groupwise.worker.training import trainer
@@ -35,6 +35,8 @@ def cause_and_reason(error: BaseException, printed: str = "") -> tuple[str, str]
         return run_files.DISK, "the disk is full. Free some space; Resume continues from the last whole checkpoint."
     if isinstance(error, data.DataError):
         return run_files.DATA, first
+    if isinstance(error, models.NoModel):
+        return run_files.MODEL, first
     if isinstance(error, (trainer.CannotRun, SpecError, shipped.ShippedError)):
         return run_files.SETTINGS, first
     if isinstance(error, sqlite3.Error):

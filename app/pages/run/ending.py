@@ -26,6 +26,11 @@ GUESSES = (
 )  # fmt: skip
 # The same settings and code would fail again.
 FOR_GOOD = (run_files.REWARD, run_files.SETTINGS, run_files.DATA, run_files.WEIGHTS)
+# Whoever reads of it may have put it right: free space, a restored file, a connection.
+RIGHT_NOW = (run_files.DISK, run_files.SPEC, run_files.FOLDER, run_files.MODEL)
+# The field at which New run opens what is to be corrected.
+AT = {run_files.DATA: "data.source", run_files.MODEL: "model.id", run_files.SETTINGS: ""}
+CORRECTED = "Its settings open in New run, to be corrected."
 LOWER = 0.2  # of a learning rate that ruined the weights
 SHORTEST = 64  # tokens of a completion that may be halved
 LORA = {"lora.r": 16, "lora.lora_alpha": 32, "lora.target_modules": "all-linear"}  # common practice
@@ -73,11 +78,8 @@ def help_with(run: registry.Run, found: dict[str, Any]) -> Help | None:
         return _help_weights(run)
     if cause == run_files.REWARD and found.get("function"):
         return _help_reward(run, found)
-    if cause in (run_files.DATA, run_files.SETTINGS):
-        at = "data.source" if cause == run_files.DATA else ""
-        return Help(
-            "Open a corrected run", _new_run(run, {}, at), note="Its settings open in New run, to be corrected."
-        )
+    if cause in AT:
+        return Help("Open a corrected run", _new_run(run, {}, AT[cause]), note=CORRECTED)
     return Help("Read the log", f"/run?{urlencode({'id': run.id, 'tab': 'log'})}", note="Its last lines say more.")
 
 
@@ -95,8 +97,7 @@ def can_resume(run: registry.Run) -> bool:
     cause = _cause(run, run_files.exit_record(run.folder, run.attempt) or {})
     if cause in FOR_GOOD:
         return False
-    may_be_right_now = cause in (run_files.DISK, run_files.SPEC, run_files.FOLDER)  # whoever reads it saw to it
-    return may_be_right_now or checkpoint_files.latest_sealed(run.folder.checkpoints) is not None
+    return cause in RIGHT_NOW or checkpoint_files.latest_sealed(run.folder.checkpoints) is not None
 
 
 def without_resume(sentence: str) -> str:

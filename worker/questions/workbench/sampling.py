@@ -73,6 +73,9 @@ def _load(spec: ModelSpec) -> Loaded:
             model, tokenizer = models.load_model(plain, use_cpu=True)
     except Refused:
         raise
+    except models.NoModel as error:
+        said = str(error)
+        raise Refused(f"{said[:1].upper()}{said[1:]}", "model.id") from error
     except Exception as error:  # a missing folder, no network, a damaged file: each library has its own
         reason = (str(error).splitlines() or [type(error).__name__])[0][:300].rstrip(".")
         raise Refused(f"The model “{spec.id}” cannot be loaded: {reason}.", "model.id") from error
