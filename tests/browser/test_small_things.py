@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
-from tests.browser.conftest import OpenPage
-from tests.support.homes import wait_for
+from tests.browser.conftest import OpenPage, picture
+from tests.support.homes import dashboard, fresh_home, no_worker, wait_for
 from tests.support.runs import ended_run as ended_run_of
 
 SPEC = "name: one\nrewards: [{name: format}]\n"
@@ -46,6 +46,23 @@ def test_the_keyboard_stays_where_it_was_while_ages_tick(
     assert order[:2] == [newer, ended_run]
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/run?id={ended_run}")
+
+
+def test_a_damaged_registry_is_said_on_every_first_page_with_the_way_out(open_page: OpenPage) -> None:
+    with fresh_home(), no_worker(), dashboard() as (_, address):
+        whole = paths.registry_path().read_bytes()
+        paths.registry_path().write_bytes(b"no database" * 1000)
+        page = open_page(address)
+        said = page.locator(".gw-runs_table > .problem")
+        expect(said).to_contain_text("is damaged")
+        expect(said).to_contain_text("No run is lost: `groupwise repair` sets it aside")
+        picture(page, "runs-damaged-registry")
+        new = open_page(f"{address}/new")
+        expect(new.get_by_text("No run is lost: `groupwise repair` sets it aside").first).to_be_visible()
+        expect(new.get_by_text("could not be read just now")).to_have_count(0)
+        paths.registry_path().write_bytes(whole)
+        expect(page.locator(".empty")).to_be_visible()
+        expect(said).to_be_hidden()
 
 
 def test_a_record_that_could_not_be_read_is_said_until_it_can_be(

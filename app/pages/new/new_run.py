@@ -58,10 +58,10 @@ def open_new_run(payload: Payload) -> dict[str, Any]:
     return {**about, "sentence": sentence} if sentence else about
 
 
-def _unreadable(error: Exception) -> str:
+def _unreadable(error: sqlite3.Error | registry.RegistryError) -> str:
     """A damaged, locked or missing registry, in a sentence."""
-    if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
-        return f"The registry is damaged ({error}). `groupwise repair` makes a new one from the run folders."
+    if isinstance(error, registry.RegistryError):
+        return str(error)
     return f"The registry could not be read just now ({error}). Trying again."
 
 
