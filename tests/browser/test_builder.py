@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from groupwise.app.pages.new.presets import SHIPPED
 from groupwise.storage.home import paths
@@ -87,6 +87,12 @@ def test_the_empty_page_offers_to_build_without_code_and_three_rows_are_scored_a
     )
     assert no_sideways_scroll(rewards)
     picture(rewards, "rewards-builder")
+
+
+def test_other_rows_and_answers_of_the_model_are_tried_and_what_was_typed_comes_back(rewards: Page) -> None:
+    build(rewards, "Right number", "Right length")
+    assert points(rewards, 0) == ["1", "1", "1"]
+    rewards.locator(".live textarea").nth(1).fill("I do not know")
     rewards.get_by_label("Number of row 3").fill("9")
     rewards.keyboard.press("Tab")
     expect(rewards.locator(".live .rows > section").nth(2)).to_have_attribute("aria-label", "Row 9")
@@ -156,7 +162,8 @@ def test_a_judge_is_not_asked_while_one_builds(rewards: Page) -> None:
 ROWS = "Frage;Lösung\n7,5 + 38,5?;46,0\n1234 + 0,5?;1.234,5\n2 mal 617?;1234,0\n"
 
 
-def test_a_reward_of_three_blocks_for_a_german_file_is_built_tried_saved_and_used_without_code(rewards: Page) -> None:
+def build_for_german_file(rewards: Page) -> Locator:
+    """A function of one block, on the data of a draft of New run with a German file; what holds the block."""
     (paths.data_folder() / "Aufgaben.csv").write_text(ROWS, encoding="utf-8")
     data = "{source: 'file:Aufgaben.csv', prompt_column: Frage, answer_column: Lösung, answer_numbers: comma}"
     text = f"name: Rechnen\ndata: {data}\nrewards: [{{name: correctness}}]\n"
@@ -167,7 +174,11 @@ def test_a_reward_of_three_blocks_for_a_german_file_is_built_tried_saved_and_use
     rewards.wait_for_function("() => (sessionStorage.getItem('groupwise:new:') ?? '').includes('Aufgaben')")
     rewards.goto(address)
     ready(rewards)
-    form = build(rewards, "Right number")
+    return build(rewards, "Right number")
+
+
+def test_numbers_of_a_german_file_are_compared_by_their_value_wherever_they_stand(rewards: Page) -> None:
+    form = build_for_german_file(rewards)
     expect(rewards.locator(".data option:checked")).to_have_text("Current draft")
     expect(rewards.locator(".why-data")).to_have_text("(what New run is set to)")
     column = form.get_by_label("The right number is in")
@@ -195,6 +206,12 @@ def test_a_reward_of_three_blocks_for_a_german_file_is_built_tried_saved_and_use
     expect(form.get_by_label("Name of the tag")).to_be_hidden()
     answers.first.fill("7,5 + 38,5 #### 46,0 Euro")
     expect_points(rewards, 0, "1", "1")
+
+
+def test_a_reward_of_three_blocks_for_a_german_file_is_built_tried_saved_and_used_without_code(rewards: Page) -> None:
+    form = build_for_german_file(rewards)
+    expect(form.get_by_label("Numbers are written")).to_have_value("comma", timeout=LIVE_FOR)
+    rewards.locator(".live textarea").first.fill("7,5 + 38,5 #### 46,0 Euro")
     form.get_by_label("Where the number stands").select_option("last")
     for kind in ("Right length", "Contains words"):
         form.locator(".kinds").get_by_role("button", name=kind).click()

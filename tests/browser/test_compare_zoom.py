@@ -102,14 +102,22 @@ def test_values_that_nearly_are_the_same_do_not_cover_each_other(
     assert page.evaluate(places, [7, 7, 7]) == ["7"]
 
 
-def test_a_stretch_of_an_axis_keeps_the_runs_through_it(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
-    """Dragged over the higher of the two learning rates; let go by a click on the axis, or by “Show all”."""
-    page = compared(open_page, sweeps, n=4)
+CHOSEN = "document.querySelector('.sweep .plot').data.map(t => t.opacity).join() === '0.14,0.14,1,1'"
+
+
+def sweep_of(page: Page) -> tuple[Locator, int]:
+    """The plot of settings against final metrics, once it is drawn, and which of its axes the learning rate is."""
     plot = page.locator(".sweep .plot")
     plot.scroll_into_view_if_needed()
     expect(plot.locator(".main-svg").first).to_be_visible()
     axes = "[...node.layout.annotations].filter(a => a.hovertext).map(a => a.hovertext)"
-    at = plot.evaluate(f"node => {axes}").index("Learning rate · training.learning_rate")
+    return plot, plot.evaluate(f"node => {axes}").index("Learning rate · training.learning_rate")
+
+
+def test_a_stretch_of_an_axis_keeps_the_runs_through_it(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
+    """Dragged over the higher of the two learning rates; let go by a click on the axis, or by “Show all”."""
+    page = compared(open_page, sweeps, n=4)
+    plot, at = sweep_of(page)
     inside = """(node, [at, ys]) => {
         const { xaxis, yaxis } = node._fullLayout;
         return ys.map(y => [xaxis._offset + xaxis.l2p(at), yaxis._offset + yaxis.l2p(y)]);
@@ -126,28 +134,10 @@ def test_a_stretch_of_an_axis_keeps_the_runs_through_it(open_page: OpenPage, swe
     expect(page).to_have_url(re.compile("pick=training.learning_rate"))
     expect(page.locator(".kept")).to_contain_text("2 of 4 runs pass")
     expect(page.locator(".sweep .mark")).to_be_hidden()
-    page.wait_for_function("document.querySelector('.sweep .plot').data.map(t => t.opacity).join() === '0.14,0.14,1,1'")
+    page.wait_for_function(CHOSEN)
     expect(page.locator(".chosen.beside")).to_have_count(2)
     curves_of(page, "reward", 2)
     picture(page, "compare-chosen")
-
-    # the same by keyboard
-    axis = page.get_by_role("slider", name="Settings vs. final metrics")
-    axis.focus()
-    page.keyboard.press("Delete")
-    expect(page.locator(".kept")).to_be_hidden()
-    for _ in range(at):
-        page.keyboard.press("ArrowRight")
-    expect(axis).to_have_attribute("aria-valuetext", re.compile("^Learning rate: all of it; 4 of 4 runs pass$"))
-    page.keyboard.press("ArrowDown")
-    expect(axis).to_have_attribute("aria-valuetext", "Learning rate: 1e-05; 2 of 4 runs pass")
-    page.keyboard.press("ArrowUp")
-    expect(page.locator(".kept")).to_be_hidden()
-    page.keyboard.press("Shift+ArrowUp")
-    expect(page.locator(".kept")).to_contain_text("2 of 4 runs pass")
-    expect(page.locator(".sweep .frame")).to_be_visible()
-    page.wait_for_function("document.querySelector('.sweep .plot').data.map(t => t.opacity).join() === '0.14,0.14,1,1'")
-
     page.reload()
     page.wait_for_selector(".gw-compare[data-drawn]")
     plot.scroll_into_view_if_needed()
@@ -162,14 +152,36 @@ def test_a_stretch_of_an_axis_keeps_the_runs_through_it(open_page: OpenPage, swe
     expect(page.locator(".chosen.beside")).to_have_count(0)
     curves_of(page, "reward", 4)
 
-    # on a phone, with as many axes as there may be, no name lies over another
+
+def test_a_stretch_of_an_axis_is_chosen_by_keyboard(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
+    page = compared(open_page, sweeps, more="&pick=training.learning_rate~0.9~1", n=4)
+    _, at = sweep_of(page)
+    expect(page.locator(".kept")).to_be_visible()
+    axis = page.get_by_role("slider", name="Settings vs. final metrics")
+    axis.focus()
+    page.keyboard.press("Delete")
+    expect(page.locator(".kept")).to_be_hidden()
+    for _ in range(at):
+        page.keyboard.press("ArrowRight")
+    expect(axis).to_have_attribute("aria-valuetext", re.compile("^Learning rate: all of it; 4 of 4 runs pass$"))
+    page.keyboard.press("ArrowDown")
+    expect(axis).to_have_attribute("aria-valuetext", "Learning rate: 1e-05; 2 of 4 runs pass")
+    page.keyboard.press("ArrowUp")
+    expect(page.locator(".kept")).to_be_hidden()
+    page.keyboard.press("Shift+ArrowUp")
+    expect(page.locator(".kept")).to_contain_text("2 of 4 runs pass")
+    expect(page.locator(".sweep .frame")).to_be_visible()
+    page.wait_for_function(CHOSEN)
+
+
+def test_on_a_phone_no_name_of_an_axis_lies_over_another(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
+    """With as many axes as there may be."""
     names = ("max_completion_length", "per_device_train_batch_size", "gradient_accumulation_steps", "temperature")
     other = made_run("other", 30, groups=0, training=dict.fromkeys(names, 2))
+    page = open_page(f"{sweeps[0]}/compare?ids={','.join([*sweeps[1][:2], other])}")
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{sweeps[0]}/compare?ids={','.join([*sweeps[1][:2], other])}")
     page.wait_for_selector(".gw-compare[data-drawn]")
-    plot.scroll_into_view_if_needed()
-    expect(plot.locator(".main-svg").first).to_be_visible()
+    plot, _ = sweep_of(page)
     heads = """node => node.layout.annotations.flatMap(({ hovertext }, i) => {
         const drawn = node.querySelector(`.annotation[data-index="${i}"]`);
         const { left, right, top, bottom } = drawn.getBoundingClientRect();
