@@ -88,7 +88,7 @@ class Exit(Form):
     step: Whole
     planned: Whole
     reason: Text = ""
-    cause: Literal["", "memory", "disk", "reward", "settings", "data", "weights", "other"] = ""
+    cause: Literal["", "memory", "disk", "reward", "settings", "data", "weights", "model", "other"] = ""
     function: Text = ""
     line: Whole = 0
     traceback: Text = ""
