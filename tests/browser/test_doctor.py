@@ -7,6 +7,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from groupwise.storage.home import paths
 from groupwise.storage.record.step_record import Group
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.support.made_runs import curves, learning_group, made_run
@@ -96,13 +97,21 @@ def _shows_the_chart(page: Page) -> None:
 
 
 def test_a_healthy_run_and_one_that_ended_too_soon_are_told_so(open_page: OpenPage, reading_dashboard: str) -> None:
-    page = open_page(f"{reading_dashboard}/run?id={made_run('well', 60)}")
+    run_id = made_run("well", 60)
+    paths.run_folder(run_id).final.mkdir(exist_ok=True)
+    page = open_page(f"{reading_dashboard}/run?id={run_id}")
     expect(page.locator(".gw-doctor .headline")).to_contain_text(
         "Learned, no problems detected: reward went up", timeout=LONG
     )
     expect(page.locator(".gw-doctor article")).to_have_count(0)
     page.locator(".gw-doctor .calm summary").click()
     expect(page.locator(".gw-doctor .calm li")).to_contain_text(["normal in GRPO"])
+    follows = page.locator(".gw-doctor .next")
+    expect(follows).to_have_text("Next: more steps, as the reward was still rising.")
+    assert no_sideways_scroll(page)
+    picture(page, "doctor-well")
+    follows.get_by_role("link", name="more steps").click()  # from the model that the run has trained
+    page.wait_for_url(re.compile(r"/new\?from=.*model\.id"))
     page = open_page(f"{reading_dashboard}/run?id={made_run('young', 4)}")
     over = "It ended after 4 logged steps: too short for diagnostics, which need 10."
     expect(page.locator(".gw-doctor .headline")).to_have_text(over, timeout=LONG)

@@ -48,7 +48,7 @@ function fromAll(metric) {
 const SHOWN = "step group mode pick prompt idx q regex reward function steps length truncated starred sort page";
 function link({ label, tab, params: more, chart }) {
   const there = chart ? { id: run } : { id: run, tab, ...more };
-  const node = el("a.s", { href: `?${new URLSearchParams(there)}` }, label);
+  const node = el("a", { href: `?${new URLSearchParams(there)}` }, label);
   node.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -80,7 +80,7 @@ function make() {
     sign: el("i.sign", { "aria-hidden": "true" }),
     title: el("h3", { dir: "auto" }),
     sentence: el("p.s", { dir: "auto" }),
-    links: el("div.links"),
+    links: el("div.links.s"),
     changes: el("div.changes"),
     why: el("p.s.mut"),
   };
@@ -105,7 +105,7 @@ function draw(verdict) {
   const told = JSON.stringify([verdict.links, verdict.changes]);
   if (told === one.told) return node;
   one.told = told;
-  parts.links.replaceChildren(el("span.mut.s", "See the evidence:"), ...verdict.links.map(link));
+  parts.links.replaceChildren(el("span.mut", "See the evidence:"), ...verdict.links.map(link));
   const buttons = verdict.changes.filter(({ choose }) => !choose);
   const advice = verdict.changes.filter(({ choose }) => choose);
   parts.changes.replaceChildren(...[...buttons, ...advice].map(change));
@@ -119,11 +119,23 @@ function place(box, nodes) {
   });
 }
 
+// What follows a run that ended well: the words that lead there, and why.
+function drawNext(next) {
+  const told = JSON.stringify(next ?? null);
+  const line = find(".next");
+  line.hidden = !next;
+  if (line.dataset.told === told) return;
+  line.dataset.told = told;
+  line.replaceChildren();
+  if (next) line.append("Next: ", next.go ? el("a", { href: next.go }, next.label) : link(next), `${next.why}.`);
+}
+
 function take(now) {
   view.dataset.kind = now.kind;
   view.dataset.gravest = now.level;
   setText(find(".headline"), now.headline);
   setText(find(".at"), now.at);
+  drawNext(now.next);
   const nodes = now.verdicts.map(draw);
   const rest = nodes.slice(AT_ONCE);
   for (const key of [...drawn.keys()]) if (!now.verdicts.some((verdict) => verdict.key === key)) drawn.delete(key);

@@ -1,6 +1,7 @@
 """The doctor on a run's Overview: how it stands in one sentence, and what looks wrong, with the evidence and a new run
 that has it changed."""
 
+import sqlite3
 import threading
 import time
 from dataclasses import replace
@@ -10,15 +11,21 @@ from urllib.parse import urlencode
 import gradio as gr
 
 from groupwise.app.core.end_reason import TOLD
+from groupwise.app.pages.run.checkpoints import start_from
+from groupwise.app.pages.run.statistics import solved_criterion
 from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, whole_number
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.doctor import evidence_reader
+from groupwise.storage.analysis.doctor.evidence import Unsolved
 from groupwise.storage.analysis.doctor.evidence_reader import Surroundings
 from groupwise.storage.analysis.doctor.examine import Report, examine
-from groupwise.storage.analysis.doctor.verdict import Change, Verdict
+from groupwise.storage.analysis.doctor.next_step import Next
+from groupwise.storage.analysis.doctor.verdict import Change, Link, Verdict
 from groupwise.storage.analysis.doctor.words import setting_text
 from groupwise.storage.analysis.outcome import published_surroundings
-from groupwise.storage.record import record_check, run_files, states
+from groupwise.storage.analysis.statistics import pass_at_k, reading
+from groupwise.storage.home import files
+from groupwise.storage.record import checkpoint_files, record_check, run_files, states
 from groupwise.storage.registry import registry
 
 POLL, POLL_ENDED = 2000, 10_000  # ms
@@ -30,11 +37,16 @@ WAITS = {
     states.STARTING: "Diagnostics start with the first step.",
 }
 # What a person chooses who follows advice, by the last part of the field of a new run that it leads to.
-CHOOSE = {"source": "choose the data", "rewards": "choose the rewards", "id": "choose the model"}
+CHOOSE = {
+    "source": "choose the data", "rewards": "choose the rewards", "id": "choose the model",
+    "max_steps": "choose how many",
+}  # fmt: skip
+SEEN = 4  # groups of a prompt, at least, before it is called never solved
 LEVELS = {"problem": "Problem", "warning": "Warning", "suspicion": "Suspicion", "calm": "Good to know"}
 TEMPLATE = """
 <section class="panel" aria-label="The doctor"><div class="row stands"><i class="sign" aria-hidden="true"></i>
 <p class="headline" role="status">Loading the diagnostics…</p><span class="mut xs at"></span></div>
+<p class="s next" hidden></p>
 <div class="verdicts"></div><details class="more" hidden><summary class="s"></summary>
 <div class="verdicts"></div></details>
 <details class="calm" hidden><summary class="s mut"></summary><ul class="s"></ul></details></section>
@@ -78,14 +90,41 @@ def _report(run: registry.Run, seq: int) -> dict[str, Any]:
         failed = (run_files.exit_record(run.folder, run.attempt) if run.state == states.FAILED else None) or {}
         lost = failed.get("cause") == run_files.WEIGHTS
         evidence = replace(evidence, ended=run.state in states.ENDED, broke_off=run.state in TOLD, weights_lost=lost)
+        if evidence.ended:
+            evidence = replace(evidence, unsolved=unsolved_prompts(run))
         report = without_fix_of(examine(evidence), failed.get("function"))
-        found = draw_report(run.id, report, evidence.step) | {"seq": seq}
+        found = draw_report(run.id, report, evidence.step) | {"seq": seq, "next": next_of(run, report.follows)}
         _reports.pop(run.id, None)
         now = time.monotonic()
         _reports[run.id] = (seq, now + min(LONGEST_REST, REST * (now - begun)), found)
         while len(_reports) > KEPT:
             _reports.pop(next(iter(_reports)))
     return found
+
+
+def unsolved_prompts(run: registry.Run) -> Unsolved | None:
+    """How many prompts of the run were never solved, as its Statistics count it; None where that cannot be said."""
+    try:
+        with reading.open_statistics(run.folder.db, "train") as statistics:
+            functions = {name: number for number, name, _ in statistics.functions()}
+            name, threshold = solved_criterion(run, list(functions))
+            groups = statistics.solved_by_group(functions[name], threshold) if name in functions else []
+    except sqlite3.OperationalError:  # an older record, without what is counted here
+        return None
+    never, prompts = pass_at_k.count_never_solved(pass_at_k.by_prompt(groups), SEEN)
+    return Unsolved(never, prompts, SEEN, name)
+
+
+def next_of(run: registry.Run, follows: Next | None) -> dict[str, Any] | None:
+    """What to do next, as the page draws it: a `label` that leads to a new run (`go`) or to a tab, and `why`."""
+    if follows is None:
+        return None
+    if isinstance(follows.to, Link):
+        return {"label": follows.to.label, "why": follows.why, "tab": follows.to.tab, "params": follows.to.params}
+    folder = run.folder
+    whole = folder.final if files.is_folder(folder.final) else checkpoint_files.latest_sealed(folder.checkpoints)
+    trained = start_from(run, whole) if follows.trained and whole else ""
+    return {"label": follows.to.label, "why": follows.why, "go": trained or _change(run.id, follows.to)["go"]}
 
 
 def without_fix_of(report: Report, function: str | None) -> Report:

@@ -67,6 +67,17 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class Unsolved:
+    """Of `prompts` that came in `groups` groups or more, how many never had a completion that was right (`never`), by
+    the function `by`."""
+
+    never: int
+    prompts: int
+    groups: int
+    by: str
+
+
+@dataclass(frozen=True)
 class Evidence:
     """All that the rules may look at. `training`: the settings that were trained with, defaults included. `curves`:
     metrics since the stage that trains now began (`since`). `low`, `high`: the extremes of the rewards seen. `places`:
@@ -95,6 +106,7 @@ class Evidence:
     weights_lost: bool = False  # … because the model's output was inf or nan
     held_out_before: float | None = None  # the held-out reward at `since`
     room: int | None = None  # tokens that the model reads at most, the prompt's included; None: not known
+    unsolved: Unsolved | None = None  # its prompts that were never solved; None: not counted, as the run goes on
 
     @cached_property
     def last_groups(self) -> list[list[Sample]]:
@@ -212,6 +224,13 @@ class Evidence:
         """Gives what a reward function counts: as it was trained with, or else as the spec says."""
         known = self.functions.get(name)
         return known.weight if known else next((r.weight for r in self.rewards if r.name == name), 1.0)
+
+    def range_of(self, name: str) -> float:
+        """How far apart the scores of a function are at most, as far as is known."""
+        told, curve = self.functions.get(name, Function()), self.curve(f"rewards/{name}/mean")
+        ends = [*((curve.low, curve.high) if len(curve) else ()), told.low, told.high, *(told.before or ())]
+        known = [end for end in ends if end is not None]
+        return max(known) - min(known) if known else 0.0
 
     def place(self, name: str) -> str | None:
         """The field of the spec that is this reward function."""

@@ -4,6 +4,7 @@ What an older or half-copied file lacks is left out; the rules that need it then
 """
 
 import math
+import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -26,8 +27,9 @@ METRICS = (
     "learning_rate", "clip_ratio/region_mean", "completions/mean_length", "completions/clipped_ratio", "step_time",
     "groups/tied", "groups/all_low", "groups/all_high", "groups/tied_other", "groups/spread", "groups/best",
     "groups/worst", "groups/solved", "groups/any_solved", "groups/alike", "groups/repetition", "time/generation",
-    "time/rewards", "time/update", "system/memory_share",
+    "time/rewards", "time/update", "system/memory_share", "eval_groups/solved",
 )  # fmt: skip
+OF_FUNCTION = re.compile(r"(rewards/[^/]+/[^/]+|eval_rewards/[^/]+/mean)$")
 FINITE = ("loss", "grad_norm", "reward", "kl")  # those that must be numbers
 SCORED = "AND NOT EXISTS (SELECT 1 FROM grp WHERE mode = 'train' AND grp.step = metric.step AND low IS NULL)"
 RECENT_STEPS = 100  # in which a value that is no number is looked for
@@ -64,10 +66,12 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
     parts = [(attempt, max(first, since + 1), min(last, until)) for attempt, first, last in there]
     parts = [part for part in parts if part[1] <= part[2]]
     keys = dict(_rows(run, "SELECT name, id FROM metric_key"))
-    wanted = [name for name in keys if name in METRICS or (name.startswith("rewards/") and name.count("/") == 2)]
+    wanted = [name for name in keys if name in METRICS or OF_FUNCTION.match(name)]
     if stage and group_metrics.target(stage.rewards) is None:  # an older version took form for what is right
         wanted = [name for name in wanted if not name.endswith("solved")]
-    curves = _curves(run, {keys[name]: name for name in wanted}, parts)
+    curves = _curves(run, {keys[name]: name for name in wanted if not _is_held_out(name)}, parts)
+    before = [(attempt, 0 if first == 1 else first, last) for attempt, first, last in parts]  # the first step as well
+    curves |= _curves(run, {keys[name]: name for name in wanted if _is_held_out(name)}, before)
     ends = [_group_ids(run, order, since, until) for order in ORDERS]
     functions = _rows(run, "SELECT id, name, weight FROM reward_function ORDER BY id")
     names = {id: name for id, name, _ in functions}
@@ -88,6 +92,10 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
         since=since, settings_known=spec is not None, places=places(spec, number),
         room=facts.max_position if facts else None, held_out_before=_held_out_before(run, keys, min(since, until)),
     )  # fmt: skip
+
+
+def _is_held_out(name: str) -> bool:
+    return name.startswith("eval_")
 
 
 def _held_out_before(run: Database, keys: dict[str, int], step: int) -> float | None:

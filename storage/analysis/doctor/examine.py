@@ -8,6 +8,7 @@ from groupwise.storage.analysis.doctor import (
     gradient,
     hacking,
     length,
+    next_step,
     rates,
     rewards,
     rise,
@@ -17,6 +18,7 @@ from groupwise.storage.analysis.doctor import (
 )
 from groupwise.storage.analysis.doctor.causes import one_to_a_cause
 from groupwise.storage.analysis.doctor.evidence import Evidence
+from groupwise.storage.analysis.doctor.next_step import Next
 from groupwise.storage.analysis.doctor.verdict import CALM, SUSPICION, WARNING, Change, Verdict
 from groupwise.storage.analysis.doctor.words import percent_without, short_number
 from groupwise.storage.record.recent import Course
@@ -37,7 +39,8 @@ class Report:
     """`kind` says how it stands: waiting, up, down, level. `level`: how grave that is, by which it is coloured wherever
     it stands. `verdicts` that are not calm come first; `calm` is apart. `steps`: how many logged steps the figures now
     and at its best are means of, `begin`: that at the start; 0: no such figure is said. `against`: what speaks against
-    a reward that rose, in the few words that stand beside a run's state."""
+    a reward that rose, in the few words that stand beside a run's state. `follows`: what to do next, of a run that
+    ended well."""
 
     kind: str
     level: str
@@ -47,6 +50,7 @@ class Report:
     steps: int
     begin: int = 0
     against: str = ""
+    follows: Next | None = None
 
 
 def examine(e: Evidence) -> Report:
@@ -60,12 +64,13 @@ def examine(e: Evidence) -> Report:
         said = _say_too_short(e, grave)
     else:
         said = f"{_opening(e, kind, grave, bool(against))}: {_summarise_reward(e, kind, list(against.values()))}."
-        said += _say_next(e, kind) if e.ended and not (grave or against or e.broke_off) else ""
     calm = tuple(verdict for verdict in kept if verdict.level == CALM)
     course = e.reward.course if kind != "waiting" else Course()
     level = _level(kind, grave, bool(against))
     begin = 0 if rates.fall(e) else course.begin  # then it is told from its first step, or from its best
-    return Report(kind, level, said, grave, calm, course.count, begin, next(iter(against), ""))
+    well = e.ended and kind != "waiting" and not (grave or against or e.broke_off)
+    follows = next_step.after_good_end(e, rose=kind == "up") if well else None
+    return Report(kind, level, said, grave, calm, course.count, begin, next(iter(against), ""), follows)
 
 
 def _level(kind: str, grave: tuple[Verdict, ...], against: bool) -> str:
@@ -150,16 +155,6 @@ def _say_healthy(e: Evidence, kind: str) -> str:
     return "Learned, no problems detected" if kind == "up" else "Neither better nor worse, no problems detected"
 
 
-def _say_next(e: Evidence, kind: str) -> str:
-    """What to do after a run that ended well."""
-    reward = e.reward
-    if e.high is not None and e.low is not None and reward.late >= e.low + rates.NEAR_TOP * e.scale:
-        return " Next: harder prompts, as there is little left to gain on these."
-    if kind == "up" and reward.late - reward.before > reward.error:
-        return " Next: more steps, as the reward was still rising."
-    return " Next: read its groups to see what still goes wrong."
-
-
 def _count(grave: tuple[Verdict, ...]) -> str:
     """How many of the gravest level there are: a problem, 2 warnings."""
     worst = [verdict.level for verdict in grave if verdict.level == grave[0].level]
@@ -173,7 +168,7 @@ def _summarise_reward(e: Evidence, kind: str, against: list[str]) -> str:
     went = f"went {kind}" if e.ended else f"is {kind}"
     said = f"reward {went} from {short_number(height)} {when} to {short_number(reward.now)} {e.at_now}"
     said = rates.said_of_reward(e) if kind == "level" else said
-    said += f", but {' and '.join(against)}" if against else ""
+    said += f", but {' and '.join(against)}" if against else rise.say_by_which(e) if kind == "up" else ""
     if len(e.tied_share):
         said += f"; {percent_without(e.tied_share.now)} of groups {e.has} a learning signal"
     return said

@@ -1,11 +1,12 @@
 """What worries newcomers and is as it should be. Each rule is pure."""
 
 from groupwise.storage.analysis.doctor.evidence import Evidence
-from groupwise.storage.analysis.doctor.verdict import CALM, COMMON, TRL, Verdict, chart
-from groupwise.storage.analysis.doctor.words import short_number
+from groupwise.storage.analysis.doctor.verdict import CALM, COMMON, TRL, Link, Verdict, chart
+from groupwise.storage.analysis.doctor.words import percent, short_number
 
 POINTS = 5  # logged steps
 NEAR_ZERO = 0.02
+UNSOLVED, FEWEST = 0.2, 3  # a share of the prompts; prompts
 
 
 def loss_near_zero(e: Evidence) -> Verdict | None:
@@ -31,4 +32,20 @@ def no_kl(e: Evidence) -> Verdict | None:
     return Verdict("no_kl", CALM, "No KL is logged", words, "Shown where beta is 0, which is TRL's default.", TRL)
 
 
-RULES = (loss_near_zero, no_kl)
+def prompts_never_solved(e: Evidence) -> Verdict | None:
+    """Say how many prompts were never solved, where they are a good part of all: their mean hides in the reward."""
+    told = e.unsolved
+    if told is None or told.never < max(FEWEST, UNSOLVED * told.prompts) or not e.right_is_told or e.scale_is_other:
+        return None
+    words = (
+        f"“{told.by}” called no completion of theirs right, though each of these prompts had {told.groups} groups or "
+        "more. Are they too hard, or is their answer written as none can match it?"
+    )
+    return Verdict(
+        "unsolved_prompts", CALM, f"{told.never:,} of {told.prompts:,} prompts were never solved", words,
+        f"Shown of a run that is over, from {percent(UNSOLVED)} of the prompts on, and {FEWEST} or more.", COMMON,
+        (Link("The hardest prompts", "statistics"),),
+    )  # fmt: skip
+
+
+RULES = (prompts_never_solved, loss_near_zero, no_kl)

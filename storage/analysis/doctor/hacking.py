@@ -60,7 +60,7 @@ def against_the_others(e: Evidence) -> Verdict | None:
         curve = e.curves.get(f"rewards/{name}/mean")
         if curve is None or len(curve) < TREND or e.weight(name) <= 0:
             continue
-        span = _range(e, name, curve.low, curve.high)
+        span = e.range_of(name)
         if span > 0 and curve.direction((FALLS if curve.rise < 0 else RISES) * span):
             moved[name] = curve.rise / span
     up = max(moved, key=lambda name: moved[name], default="")
@@ -133,13 +133,6 @@ def _earning(e: Evidence, samples: Sequence[Sample]) -> list[Sample]:
         return []
     least = e.low + EARNING * (e.high - e.low)
     return [sample for sample in samples if sample.reward is not None and sample.reward >= least]
-
-
-def _range(e: Evidence, name: str, low: float, high: float) -> float:
-    """How far apart the scores of a function are at most."""
-    told = e.functions[name]
-    ends = [low, high, *(v for v in (told.low, told.high, *(told.before or ())) if v is not None)]
-    return max(ends) - min(ends)
 
 
 def _weigh(e: Evidence, name: str) -> Change:

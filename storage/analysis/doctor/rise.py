@@ -1,6 +1,7 @@
-"""What a reward that rose does not say: that answers are right more often, or that held-out prompts are answered
-better. Pure."""
+"""What a reward that rose does not say: what rose in it, that answers are right more often, or that held-out prompts
+are answered better. Pure."""
 
+from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.words import percent, short_number
 
@@ -8,16 +9,21 @@ ENOUGH = 10  # logged steps
 LESS_HELD_OUT = 0.05  # of the scale, between two evaluations: what the prompts of a small one differ by
 LOST_HELD_OUT = 0.4  # of what it earned above the least at first, where that was little
 FEW_RIGHT, MORE_RIGHT = 0.05, 0.02  # shares of completions: nearly none; a rise that is one
+LESS_RIGHT = 0.05  # of completions, or of the range of the function that tells what is right
+# The same between two evaluations, which are of few prompts; and the least, where half of it or more was lost.
+LESS_HELD_OUT_RIGHT, HALVED_HELD_OUT_RIGHT = 0.15, 0.1
 ROSE = 0.05  # of a function's own range
+NAMED = 2  # functions at most
 
 
 def speaks_against(e: Evidence) -> dict[str, str]:
     """A few words for beside a state, with the same in the headline."""
     found, told, solved = {}, e.curve("eval_reward"), e.curve("groups/solved")
     if _held_out_fell(e):
-        fell = "fell" if e.ended else "is down"
         then, now = short_number(told.values[0]), short_number(told.values[-1])
-        found["held-out reward fell"] = f"held-out reward {fell} from {then} to {now}"
+        found["held-out reward fell"] = f"held-out reward {_fell(e)} from {then} to {now}"
+    if fewer := _say_fewer_right(e):
+        found["fewer right answers"] = fewer
     if _is_hardly_right(e):
         found[f"{percent(solved.now)} right"] = f"{percent(solved.now)} of completions {e.verbs} right"
     return found
@@ -25,13 +31,26 @@ def speaks_against(e: Evidence) -> dict[str, str]:
 
 def say_what_rose(e: Evidence) -> str:
     """The first words of a headline on a reward that rose while something speaks against it: what did improve."""
-    if not _is_hardly_right(e):
-        return f"{'Improved' if e.ended else 'Improving'} on the training prompts only"
-    risen = _functions_that_rose(e)
+    on_training_only = f"{'Improved' if e.ended else 'Improving'} on the training prompts only"
+    risen, in_training = functions_that_rose(e), _is_hardly_right(e) or _fewer_right_in_training(e)
+    if not in_training and (e.target in risen or not _fewer_right_held_out(e)):
+        return on_training_only
     if not risen or e.target in risen:
         return f"Reward {'rose' if e.ended else 'is rising'}, but answers {e.verbs} not more often right"
-    named = " and ".join(f"“{name}”" for name in risen[:2])
+    named = " and ".join(f"“{name}”" for name in risen[:NAMED])
     return f"Only {named} {'improved' if e.ended else 'is improving' if len(risen) == 1 else 'are improving'}"
+
+
+def say_by_which(e: Evidence) -> str:
+    """Which of several functions a reward rose by, the one that brought most first; “” where that cannot be said."""
+    if e.weights_move or sum(1 for told in e.functions.values() if told.weight) < 2:
+        return ""
+    named = " and ".join(f"“{name}”" for name in functions_that_rose(e)[:NAMED])
+    return f", by {named}" if named else ""
+
+
+def _fell(e: Evidence) -> str:
+    return "fell" if e.ended else "is down"
 
 
 def _held_out_fell(e: Evidence) -> bool:
@@ -49,7 +68,49 @@ def _is_hardly_right(e: Evidence) -> bool:
     return few and e.right_is_told and not e.scale_is_other
 
 
-def _functions_that_rose(e: Evidence) -> list[str]:
+def _right_curve(e: Evidence, mode: str = "") -> tuple[Curve, float]:
+    """What tells how much is right, and its range: the share that is, or, by another scale, what the function gives."""
+    if not e.target or not e.right_is_told:
+        return Curve(), 0.0
+    if not e.scale_is_other:
+        return e.curve(f"{mode}groups/solved"), 1.0
+    return e.curve(f"{mode}rewards/{e.target}/mean"), e.range_of(e.target)
+
+
+def _fewer_right_in_training(e: Evidence) -> bool:
+    told, span = _right_curve(e)
+    return len(told) >= ENOUGH and span > 0 and told.direction(LESS_RIGHT * span) < 0
+
+
+def _fewer_right_held_out(e: Evidence) -> bool:
+    told, span = _right_curve(e, "eval_")
+    if len(told) < 2 or span <= 0:
+        return False
+    lost = (told.values[0] - told.values[-1]) / span
+    halved = lost >= HALVED_HELD_OUT_RIGHT and told.values[-1] <= told.values[0] / 2
+    return lost >= LESS_HELD_OUT_RIGHT or halved
+
+
+def _say_fewer_right(e: Evidence) -> str:
+    """That less is right than at the start, in training or held-out; “” where that cannot be said."""
+    said, what = [], f"“{e.target}”" if e.scale_is_other else f"share scored correct by “{e.target}”"
+    the = "" if e.scale_is_other else "the "
+    if _fewer_right_in_training(e):
+        told, _ = _right_curve(e)
+        said.append(f"{the}{what} {_fell(e)} {_say_from_to(e, told.start, told.now)}")
+    if _fewer_right_held_out(e):
+        told, _ = _right_curve(e, "eval_")
+        fell = _say_from_to(e, told.values[0], told.values[-1])
+        said.append(f"held-out {fell}" if said else f"{the}held-out {what} {_fell(e)} {fell}")
+    return " and ".join(said)
+
+
+def _say_from_to(e: Evidence, then: float, now: float) -> str:
+    write = short_number if e.scale_is_other else percent
+    return f"from {write(then)} to {write(now)}"
+
+
+def functions_that_rose(e: Evidence) -> list[str]:
     """The functions that count and score higher than at the start, beyond noise; the one that brings most first."""
     moved: dict[str, float] = {}
     for name in e.functions:

@@ -110,6 +110,12 @@ def pick(prompts: Sequence[PromptRate], order: str, most: int) -> tuple[list[Pro
     return ordered[:most], len(ordered)
 
 
+def count_never_solved(prompts: Iterable[PromptRate], least: int) -> tuple[int, int]:
+    """How many of the prompts that came in `least` groups or more were never solved, and how many came so often."""
+    often = [one for one in prompts if one.groups >= least]
+    return sum(not one.rate for one in often), len(often)
+
+
 def cells(groups: Iterable[Solved], buckets: Buckets) -> dict[int, list[float | None]]:
     """Per prompt the share solved in each stretch of steps; None where it did not come."""
     n: dict[int, list[int]] = {}

@@ -1,0 +1,31 @@
+"""What to do after a run that ended well. Pure."""
+
+from dataclasses import dataclass
+
+from groupwise.storage.analysis.doctor import rates
+from groupwise.storage.analysis.doctor.evidence import Evidence
+from groupwise.storage.analysis.doctor.verdict import Change, Link, step_groups
+
+HARDER = Change("harder prompts", field="data.source")
+LONGER = Change("more steps", field="training.max_steps")
+
+
+@dataclass(frozen=True)
+class Next:
+    """`to` leads there, and its label says what; `why`, in words that follow it at once. `trained`: from the model that
+    the run has trained, where there is one."""
+
+    to: Change | Link
+    why: str
+    trained: bool = False
+
+
+def after_good_end(e: Evidence, *, rose: bool) -> Next:
+    """`rose`: whether its reward did, beyond noise."""
+    reward = e.reward
+    if e.high is not None and e.low is not None and reward.late >= e.low + rates.NEAR_TOP * e.scale:
+        return Next(HARDER, ", as there is little left to gain on these")
+    if rose and reward.late - reward.before > reward.error:
+        return Next(LONGER, ", as the reward was still rising", trained=True)
+    groups = step_groups(reward.steps[-1], "worst")
+    return Next(Link("read its groups", groups.tab, groups.params), " to see what still goes wrong")

@@ -1,0 +1,154 @@
+"""What the doctor says of a reward that rose: by which function, what speaks against it, and what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from groupwise.storage.analysis import outcome
+from groupwise.storage.analysis.doctor.curve import Curve
+from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Unsolved
+from groupwise.storage.analysis.doctor.evidence_reader import gather
+from groupwise.storage.analysis.doctor.examine import examine
+from groupwise.storage.analysis.doctor.verdict import CALM
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.spec.spec import RewardSpec, RunSpec
+from tests.support.doctor import drawn, healthy, line
+
+NONE_RIGHT = {"groups/solved": line(0, 0), "groups/any_solved": line(0.2, 0.2), "rewards/correctness/mean": line(0, 0)}
+HELD_OUT = {"eval_reward": Curve.of(range(0, 61, 20), [1.2, 1.1, 1.0, 0.9])}
+AT_THE_END = ", but held-out reward fell from 1.2 to 0.9 and 0\u202f% of completions were right; "
+
+
+def test_a_reward_that_rose_hides_no_held_out_fall_and_no_missing_answer() -> None:
+    both = examine(healthy(curves=NONE_RIGHT | HELD_OUT, ended=True))
+    assert both.headline.startswith("Only “format” improved: reward went up from ")
+    assert AT_THE_END in both.headline and both.level == "warning"
+    held_out = examine(healthy(curves=HELD_OUT, ended=True))
+    assert held_out.headline.startswith("Improved on the training prompts only: ") and held_out.verdicts == ()
+    assert outcome.verdict_on(held_out) == ("held-out reward fell", "warning") == (held_out.against, held_out.level)
+    going_on = examine(healthy(curves=HELD_OUT)).headline
+    assert going_on.startswith("Improving on the training prompts only: ")
+    assert "held-out reward is down from 1.2 to 0.9" in going_on
+    rose = Curve.of((0, 60), (0.9, 1.2))
+    assert examine(healthy(curves={"eval_reward": rose}, ended=True)).against == ""
+
+
+def test_learned_is_said_of_no_run_of_which_next_to_nothing_is_right() -> None:
+    """A reward that doubled by form alone, while KL ran away and half of the held-out reward went."""
+    few = {"groups/solved": line(0.004, 0.008), "groups/any_solved": line(0.1, 0.1), "kl": line(0.01, 2.0)}
+    fell = {"eval_reward": Curve.of((0, 60), (0.125, 0.063))}
+    curves = NONE_RIGHT | few | fell | {"reward": line(0.069, 0.15, 0.005), "rewards/format/mean": line(0.06, 0.14)}
+    told = examine(healthy(curves=curves, ended=True))
+    assert told.headline.startswith("Only “format” improved, with a warning: reward went up from 0.07")
+    assert "held-out reward fell from 0.12 to 0.063 and 1\u202f% of completions were right" in told.headline
+    by_correctness = curves | {"rewards/correctness/mean": line(0.0, 0.04)}
+    unnamed = examine(healthy(curves=by_correctness)).headline
+    assert unnamed.startswith("Reward is rising, but answers are not more often right, with a warning: ")
+    rises = healthy(curves=NONE_RIGHT | {"groups/solved": line(0.0, 0.045)}, ended=True)
+    assert examine(rises).against == "", "from none to 4 % is learned"
+
+
+def test_nothing_is_said_of_right_where_scores_are_by_another_scale() -> None:
+    mine = [RewardSpec(name="mine")]
+    lengths = {"mine": Function(1.0, {"ok": 256}, -40.0, -2.0, 9.0, (-50.0, -3.0))}
+    told = examine(healthy(curves=NONE_RIGHT, rewards=mine, functions=lengths, ended=True))
+    assert "right" not in told.headline and told.against == "" and told.verdicts == ()
+
+
+# ---- fewer right answers ----
+MINE = [RewardSpec(name="format"), RewardSpec(name="mine")]
+SCORES = Function(1.0, {"ok": 256}, 0.0, 1.0, 0.4, (0.0, 1.0))
+STAYS = {"rewards/mine/mean": line(0.6, 0.6, 0.02), "groups/solved": line(0.3, 0.3, 0.02)}
+
+
+def with_mine(**curves: Curve) -> Evidence:
+    """Format rose and with it the total; a function of one's own that tells what is right stays, but for what is
+    given."""
+    told = STAYS | {name.replace("__", "/"): curve for name, curve in curves.items()}
+    return healthy(curves=told | {"rewards/correctness/mean": None}, rewards=MINE, ended=True,
+                   functions={"format": SCORES, "mine": SCORES})  # fmt: skip
+
+
+def evaluated(*values: float) -> Curve:
+    return Curve.of(range(0, 20 * len(values), 20), values)
+
+
+def test_a_reward_that_rose_by_form_hides_no_fall_of_what_is_right() -> None:
+    level = evaluated(0.875, 0.875)
+    held_out = examine(with_mine(eval_reward=level, eval_groups__solved=evaluated(0.56, 0.19)))
+    assert held_out.headline.startswith("Only “format” improved: reward went up from 1.0")
+    assert ", but the held-out share scored correct by “mine” fell from 56\u202f% to 19\u202f%; " in held_out.headline
+    assert outcome.verdict_on(held_out) == ("fewer right answers", "warning") == (held_out.against, held_out.level)
+    assert held_out.follows is None, "more steps would make it worse"
+    trained = examine(with_mine(groups__solved=line(0.31, 0.15, 0.02), eval_reward=level))
+    assert (
+        ", but the share scored correct by “mine” fell from 29\u202f% to 16\u202f%; " in trained.headline
+        and trained.against
+    )
+    assert trained.headline.startswith("Only “format” improved")
+
+
+def test_a_right_answer_more_or_less_in_a_small_evaluation_is_no_fall() -> None:
+    for some in ((0.56, 0.5), (0.56, 0.44), (0.12, 0.06), (0.3, 0.5)):
+        assert examine(with_mine(eval_groups__solved=evaluated(*some))).against == "", some
+    assert examine(with_mine(eval_groups__solved=evaluated(0.2, 0.06))).against, "half of it and more"
+    noise = [examine(with_mine(groups__solved=line(0.3, 0.3, 0.1, seed=seed))).against for seed in range(50)]
+    assert noise == [""] * 50
+
+
+def test_a_fall_on_another_scale_is_told_as_the_function_gives_it() -> None:
+    """Partial credit that never comes to 1: then no share is right, and the function's mean stands for it."""
+    never = {"groups__solved": line(0, 0), "rewards__mine__mean": line(0.6, 0.3, 0.02)}
+    told = examine(with_mine(**never, eval_rewards__mine__mean=evaluated(0.56, 0.19)))
+    assert "“mine” fell from 0.5" in told.headline and "and held-out from 0.56 to 0.19; " in told.headline
+
+
+def test_what_was_measured_before_the_first_step_counts(tmp_path: Path) -> None:
+    """An evaluation before step 1 and one at the end are a course."""
+    writer = RunWriter(tmp_path / "run.db", 1, {"format": 1.0, "mine": 1.0})
+    for step in range(13):
+        metrics: dict[str, float | None] = {"reward": 0.7 + step / 40, "groups/solved": 0.3} if step else {}
+        if step in (0, 12):
+            metrics |= {"eval_reward": 0.875, "eval_groups/solved": 0.19 if step else 0.56}
+        writer.commit(step, metrics=metrics, groups=[], events=[])
+    writer.close()
+    told = gather(tmp_path / "run.db", RunSpec(name="x", rewards=MINE))
+    assert told.curve("eval_groups/solved").values == (0.56, 0.19) and len(told.reward) == 12
+    assert examine(replace(told, ended=True)).against == "fewer right answers"
+
+
+# ---- by which functions, and what is left ----
+def test_a_reward_that_rose_says_by_which_functions() -> None:
+    told = examine(healthy(ended=True))
+    assert told.headline.startswith("Learned, no problems detected: reward went up from 1.0")
+    assert " at the end, by “format” and “correctness”; " in told.headline
+    assert " now, by “format”; " in examine(with_format_alone()).headline
+    alone = healthy(rewards=[RewardSpec(name="mine")])
+    assert ", by “" not in examine(replace(alone, functions={"mine": SCORES})).headline, "there is one"
+
+
+def with_format_alone() -> Evidence:
+    return replace(with_mine(), ended=False)
+
+
+def test_prompts_that_were_never_solved_are_told_of_a_run_that_is_over() -> None:
+    told = examine(healthy(ended=True, unsolved=Unsolved(12, 36, 4, "correctness")))
+    (verdict,) = [one for one in told.calm if one.key == "unsolved_prompts"]
+    assert verdict.title == "12 of 36 prompts were never solved" and told.level == CALM
+    few = [Unsolved(2, 4, 4, "correctness"), Unsolved(3, 36, 4, "correctness"), None]
+    assert not [one for some in few for one in examine(healthy(unsolved=some)).calm if one.key == "unsolved_prompts"]
+
+
+@pytest.mark.parametrize(("curves", "label", "why"), [
+    ({"reward": line(1.0, 1.7, 0.01)}, "more steps", ", as the reward was still rising"),
+    ({"reward": line(1.0, 1.95, 0.01)}, "harder prompts", ", as there is little left to gain on these"),
+    ({"reward": drawn(lambda share: min(1.6, 1.0 + share))}, "read its groups", " to see what still goes wrong"),
+])  # fmt: skip
+def test_a_run_that_ended_well_says_what_to_do_next(curves: dict[str, Curve], label: str, why: str) -> None:
+    report = examine(healthy(curves=curves, ended=True))
+    assert report.headline.startswith("Learned, no problems detected: ") and report.follows is not None
+    assert (report.follows.to.label, report.follows.why) == (label, why)
+    assert examine(healthy(curves=curves)).follows is None
