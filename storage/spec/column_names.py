@@ -9,7 +9,8 @@ PROMPTS = ("question", "problem", "prompt", "instruction", "query", "input", "te
            "frage", "aufgabe", "pregunta", "domanda")  # fmt: skip
 ANSWERS = ("answer", "final_answer", "solution", "target", "label", "expected", "ground_truth", "expected_answer",
            "output", "response", "result", "completion", "a", "lösung", "loesung", "antwort", "réponse", "reponse",
-           "respuesta", "answers", "solutions", "targets", "labels", "groundtruth", "gold", "gold_answer", "reference",
+           "respuesta", "risposta", "ergebnis", "resultat", "résultat", "resultado", "risultato", "solución",
+           "soluzione", "solução", "resposta", "answers", "solutions", "targets", "labels", "groundtruth", "gold", "gold_answer", "reference",
            "reference_answer", "correct_answer", "truth")  # fmt: skip
 TESTS = ("tests", "test_cases", "unit_tests", "test_list", "testcases")
 MEANINGS = (PROMPTS, ANSWERS, TESTS)
@@ -17,7 +18,8 @@ MEANINGS = (PROMPTS, ANSWERS, TESTS)
 
 def find_named(wanted: Collection[str], columns: Collection[str]) -> str | None:
     """The column that has one of the names, the first of them first."""
-    by_name = {_plain(name): name for name in reversed(list(columns))}
+    there = list(reversed(list(columns)))
+    by_name = {_without_unit(_plain(name)): name for name in there} | {_plain(name): name for name in there}
     return next((by_name[name] for name in wanted if name in by_name), None)
 
 
@@ -38,6 +40,11 @@ def meant_column(name: str, columns: Collection[str]) -> str | None:
     near = {_plain(column): column for column in columns if _plain(column) not in others}
     close = difflib.get_close_matches(_plain(name), list(near), n=1, cutoff=0.6)
     return near[close[0]] if close else None
+
+
+def _without_unit(plain: str) -> str:
+    """“lösung” of “lösung_(€)”."""
+    return re.sub(r"_*[(\[][^()\[\]]*[)\]]$", "", plain)
 
 
 def _plain(name: str) -> str:

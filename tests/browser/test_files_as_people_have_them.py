@@ -16,7 +16,7 @@ from tests.browser.new_run_page import follows, launch, show, yaml_of
 from tests.support.homes import wait_for
 
 ANSWERS = ["{n},0", "{n} Stück", "= {n}", "1.{n:03},5", "{n} €"]
-HEADING = ["Nr.", "Frage (Übung)", "Lösung", "Preis {netto}"]
+HEADING = ["Nr.", "Frage (Übung)", "Lösung (€)", "Preis {netto}"]
 
 
 def german_rows(count: int = 40) -> list[list[str]]:
@@ -27,8 +27,13 @@ def german_rows(count: int = 40) -> list[list[str]]:
 
 
 def german_csv(place: Path) -> Path:
-    """As Excel in German saves “CSV (Trennzeichen-getrennt)”."""
-    lines = [";".join(f'"{cell}"' if ";" in cell else cell for cell in row) for row in german_rows()]
+    """As Excel in German saves “CSV (Trennzeichen-getrennt)”, with a title above the heading."""
+    lines = [
+        "Übungen der Klasse 3b;;;",
+        ";;;",
+        "Stand: März;;;",
+        *(";".join(f'"{cell}"' if ";" in cell else cell for cell in row) for row in german_rows()),
+    ]
     file = place / "Prüfung März.csv"
     file.write_bytes("".join(f"{line}\r\n" for line in lines).encode("cp1252"))
     return file
@@ -65,11 +70,11 @@ def test_a_german_excel_file_becomes_a_launched_run_without_help(new_run: Page, 
     upload(new_run, german_csv(tmp_path))
     read_as = new_run.locator(".read-as")
     expect(new_run.get_by_label("File in the home")).to_have_value("file:Prüfung März.csv")
-    expect(read_as).to_contain_text("semicolons, Windows-1252, 40 rows")
+    expect(read_as).to_contain_text("semicolons, Windows-1252, heading in line 4, 40 rows")
     expect(read_as.locator("th")).to_have_text(HEADING)
     expect(read_as.locator("tbody tr").first).to_contain_text("Wie viel ist „0 + 0“; genau?")
     new_run.get_by_role("button", name="Use this mapping").click()
-    follows(new_run, "answer_column: Lösung")
+    follows(new_run, "answer_column: Lösung (€)")
     expect(new_run.locator(".preview .message.user")).to_contain_text("Wie viel ist")
     numbers = new_run.locator(".answer-numbers")
     expect(numbers).to_contain_text("40 of 40 answers are not plain numbers, such as “0,0”, “2 Stück”, “= 4”")
@@ -90,7 +95,7 @@ def test_a_german_excel_file_becomes_a_launched_run_without_help(new_run: Page, 
     new_run.wait_for_url("**/run?id=*")
     run = registry.list_runs()[0]
     asked = spec.parse_spec(run.folder.spec.read_text()).data
-    assert (asked.separator, asked.quote, asked.encoding, asked.skip_lines) == ("semicolon", "double", "cp1252", 0)
+    assert (asked.separator, asked.quote, asked.encoding, asked.skip_lines) == ("semicolon", "double", "cp1252", 3)
     assert asked.answer_numbers == "comma"
     wait_for("its first step", lambda: registry.list_runs()[0].step >= 1, 120)
     assert time.monotonic() - begun < 180
@@ -115,7 +120,7 @@ def test_a_workbook_shows_its_sheets_and_a_wrong_choice_is_said(new_run: Page, t
     new_run.locator(".verdicts").get_by_role("button", name="Find how the file is read").click()
     expect(read_as).to_contain_text("the sheet “Aufgaben”, 40 rows")
     new_run.get_by_role("button", name="Use this mapping").click()
-    follows(new_run, "answer_column: Lösung")
+    follows(new_run, "answer_column: Lösung (€)")
     numbers = new_run.locator(".answer-numbers")
     numbers.get_by_role("button", name="Keep only the number (decimal comma)").click()
     follows(new_run, "answer_numbers: comma")

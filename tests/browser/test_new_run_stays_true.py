@@ -73,7 +73,7 @@ def test_what_a_person_typed_stays_with_other_data(with_file: Page) -> None:
     assert "name: mine" in yaml_of(page) and "holdout: 0.25" in yaml_of(page)
 
 
-def test_few_rows_are_not_held_out_and_nothing_evaluates(with_file: Page) -> None:
+def test_few_rows_are_not_held_out_and_nothing_evaluates_until_there_are_more(with_file: Page) -> None:
     (paths.data_folder() / "five.csv").write_text("question,answer\n" + "".join(f"{n}+0?,{n}\n" for n in range(5)))
     with_file.reload()
     choose(with_file, "File")
@@ -84,6 +84,9 @@ def test_few_rows_are_not_held_out_and_nothing_evaluates(with_file: Page) -> Non
     follows(with_file, "name: five")
     assert "holdout" not in yaml_of(with_file) and "eval_strategy" not in yaml_of(with_file)
     expect(with_file.locator(".verdict.blocking", has_text="held-out")).to_have_count(0)
+    take_file(with_file)  # of which some can be held out: what was switched off comes back
+    follows(with_file, "holdout: 4")
+    assert "eval_strategy: steps" in yaml_of(with_file)
 
 
 def test_a_name_for_data(bare_page: Page) -> None:

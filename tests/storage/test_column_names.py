@@ -20,6 +20,9 @@ from groupwise.storage.spec.column_names import meant_column
         ("metadta", ["question", "metadata"], "metadata"),
         ("tests", ["question", "answer"], None),
         ("level", [], None),
+        ("answer", ["Frage", "Lösung (€)"], "Lösung (€)"),
+        ("answer", ["Nr", "Ergebnis [kg]"], "Ergebnis [kg]"),
+        ("answer", ["answer (old)", "answer"], "answer"),
     ],
 )
 def test_the_column_that_was_meant(name: str, columns: list[str], meant: str | None) -> None:

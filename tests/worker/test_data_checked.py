@@ -10,8 +10,8 @@ import pytest
 from groupwise.app.pages.new import view
 from groupwise.storage.registry.messages.data_checks import BINS
 from groupwise.storage.registry.questions import CHECK_DATA
-from groupwise.storage.spec.spec import DataSpec
-from groupwise.worker.data import data, data_checks, preview_source
+from groupwise.storage.spec.spec import DataSpec, ModelSpec
+from groupwise.worker.data import data, data_checks, preview, preview_source
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.questions import server
 from tests.support.previews import GSM, MAPPED, check, fixed, write
@@ -77,6 +77,25 @@ def test_one_click_leaves_the_bad_rows_out(words: str, count: str):
     assert found[count] > 0 and mended[count] == 0
     left_out_anyway = found[count] if count == "empty" else 0
     assert mended["filtered"] == found[count] and mended["kept"] == found["kept"] - found[count] + left_out_anyway
+
+
+def test_answers_that_are_missing_in_all_rows_block_and_no_button_would_keep_nothing():
+    write("nan.jsonl", [{"question": f"{n}?", "answer": (float("nan"), None)[n % 2]} for n in range(10)])
+    [problem] = check(source="file:nan.jsonl")["problems"]
+    assert (problem["level"], problem["field"]) == ("blocking", "data.answer_column")
+    assert problem["message"].startswith("10 of 10 rows have no answer: “answer” is empty in all of them.")
+    assert [fix["settings"] for fix in problem["fixes"]] == [{"data.answer_column": None}]
+    shown = preview.preview(DataSpec(source="file:nan.jsonl"), ModelSpec(), 0)
+    assert shown.answer is None
+
+
+def test_a_row_that_no_model_can_hold_is_the_problem_and_is_left_out_at_a_round_length():
+    rows = [{"question": f"What is {n} plus {n}?", "answer": n} for n in range(20)]
+    write("huge.jsonl", [*rows, {"question": "x, " * 50_000, "answer": 1}])
+    parts: dict[str, Any] = {"source": "file:huge.jsonl"}
+    problem = problem_of(check(**parts), "1 of 21 rows has more than 256 tokens")
+    assert problem["level"] == "blocking" and problem["fixes"][0]["label"] == "Keep rows where length of question < 200"
+    assert check(**fixed(parts, problem))["problems"] == []
 
 
 def test_overlong_prompts_may_also_have_shorter_completions():

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from groupwise.storage.spec.file_format import QUOTES, SEPARATORS
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
-from groupwise.worker.data import data_checks, preview
+from groupwise.worker.data import data, data_checks, preview
 from groupwise.worker.data.files import convert, file_reading, separators
 from groupwise.worker.data.files.data_error import DataError
 from tests.support.data_files import opened, put, rows_of, shown
@@ -89,7 +89,12 @@ FOUND = [
     ("ascii", "Name, Vorname;Alter\nMeier, Anna;30\nWu, Li;9\n", "semicolons, UTF-8"),
     ("ascii", 'question,answer\n"a; b; c",1\n"d; e",2\n', "commas, UTF-8"),
     ("ascii", "question\nis it so; or not\n", "commas, UTF-8"),
-]
+    ("cp1252", "Prüfung 3b\nStand: 1. März, Berlin\n\nNr;Frage;Lösung (€)\n1;Was?;2,5\n2;Wie?;3\n",
+     "semicolons, Windows-1252, heading in line 4"),
+    ("cp1252", "Prüfung 3b;;\n;;\nNr;Frage;Lösung (€)\n1;Was?;2,5\n2;Wie?;3\n",
+     "semicolons, Windows-1252, heading in line 3"),
+    ("ascii", "sep=;\nTest 3b;;\na;b;c\n1;2;3\n", "semicolons, UTF-8, heading in line 3"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("encoding", "text", "words"), FOUND, ids=[words for _, _, words in FOUND])
@@ -109,6 +114,30 @@ def test_the_same_file_is_read_the_same_way_once_what_was_found_is_said(registry
     assert (spec.separator, spec.quote, spec.encoding, spec.skip_lines) == ("semicolon", "double", "cp1252", 1)
     found = {name: getattr(spec, name) for name in ("separator", "quote", "encoding", "skip_lines")}
     assert rows_of("a.csv") == rows_of("a.csv", **found) == [["ä", "b"], ["1,5", "2"]]
+
+
+def test_titles_above_the_heading_are_left_out_and_a_price_is_the_answer(registry_home: Path) -> None:
+    text = "Prüfung 3b;;\n\nStand: März;;\nNr;Frage;Lösung (€)\n1;Was kostet das?;2,5\n2;Wie viel ist das?;3\n"
+    put("titles.csv", text.encode("cp1252"))
+    guess = shown("titles.csv").guess
+    assert guess["data.prompt_template"] == "{Frage}" and guess["data.answer_column"] == "Lösung (€)"
+    asked = DataSpec(source="file:titles.csv", prompt_template="{Frage}", answer_column="Lösung (€)")
+    train, _ = data.load_data(asked, chat=True)
+    assert [row["answer"] for row in train] == ["2,5", "3"]
+
+
+NO_TITLES = {
+    "the name of a column": "question\nIs 1, 2?\nIs 1, 4?\n",
+    "an index without a name, as pandas writes it": ",question\n0,a\n1,b\n",
+    "rows below it": "Titel\nWas ist das hier genau?,2\nWie viel ist denn das?,3\nWer ist denn das da?,4\n",
+    "numbers below it": "Titel\n1,2\n3,4\n",
+    "nothing below it": "Titel\na,b\n",
+}
+
+
+@pytest.mark.parametrize("text", NO_TITLES.values(), ids=NO_TITLES)
+def test_what_is_no_title_is_not_skipped(text: str) -> None:
+    assert separators.find_layout(text, whole=True, usual="comma", said={}, skip=None).skip_lines == 0
 
 
 def test_letters_that_come_late_say_the_encoding(registry_home: Path) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from groupwise.storage.spec.number_words import are_words, count_words, join_words
-from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 from groupwise.storage.spec.prompt_template import named_columns
 from groupwise.storage.spec.row_filter import Condition
 from groupwise.storage.spec.spec import DataSpec
@@ -21,6 +21,7 @@ from groupwise.worker.data.unasked import asking_columns
 from groupwise.worker.data.unseen import UnseenCharacters
 
 SAME = 0.6  # share of one answer above which a model can score by always giving it
+_ROUND = [step * 10**power for power in range(1, 8) for step in (1, 2, 5)]  # lengths that a filter cuts at
 FEW_ANSWERS = 20  # so many different ones are classes, of which balance can be said
 
 
@@ -161,6 +162,13 @@ def _missing(found: Found) -> list[Problem]:
         if found.missing == found.rows_used:
             return [Problem("data.answer_pattern", message, fixes=(without,))]
         return [Problem("data.answer_pattern", message, level=WARNING, fixes=(*fixes, without))]
+    if found.missing == found.rows_used and found.finished:
+        message = (
+            f"{_in_rows(found, found.missing)} no answer: “{column}” is empty in all of them. Choose another column."
+        )
+        return [
+            Problem("data.answer_column", message, fixes=(Fix("There is no answer", {"data.answer_column": None}),))
+        ]
     message = f"{_in_rows(found, found.missing)} no answer in “{column}”; rewards that compare with it skip them."
     return [
         Problem(
@@ -173,10 +181,9 @@ def _too_long(found: Found) -> list[Problem]:
     if not found.too_long or found.room is None or found.context is None:
         return []
     fixes = []
-    fitting = max((characters for characters, fits in found.fitting if fits), default=0)
-    limit = min((characters for characters, fits in found.fitting if not fits), default=fitting + 1)
-    if fitting and limit > 1:
+    if limit := _length_that_fits(found, found.room):
         fixes.append(_filter_fix(found, Condition(found.template_columns[0], "<", str(limit), True)))
+    no_model = found.longest[1] > found.context and bool(fixes)
     shorter = found.context - found.longest[1]
     if shorter >= 16:
         fixes.append(Fix(f"Max completion length {shorter}", {"training.max_completion_length": shorter}))
@@ -184,7 +191,20 @@ def _too_long(found: Found) -> list[Problem]:
         f"{_in_rows(found, found.too_long)} more than {count_words(found.room, 'token')}, which with a completion of "
         f"{found.completion} is more than the {found.context} that the model can hold."
     )
-    return [Problem("data.filter", message, level=WARNING, fixes=tuple(fixes))]
+    level = BLOCKING if no_model else WARNING
+    return [Problem("data.filter", message, level=level, fixes=tuple(fixes))]
+
+
+def _length_that_fits(found: Found, room: int) -> int:
+    """Characters of the asked column below which a prompt fits: a round number, where there is one between what fits
+    and what does not; 0 where that is not known. A character is seldom more than a token: as many as there is room
+    for fit."""
+    fitting = max((characters for characters, fits in found.fitting if fits), default=0)
+    limit = min((characters for characters, fits in found.fitting if not fits), default=fitting + 1)
+    if not fitting or limit <= 1:
+        return 0
+    between = [n for n in _ROUND if fitting < n <= limit]
+    return max((n for n in between if n <= room), default=min(between, default=limit))
 
 
 def _balance(found: Found) -> list[Problem]:

@@ -154,7 +154,7 @@ def _answer(asked: DataSpec, row: dict[str, Any]) -> str | None:
     if asked.answer_column not in row or asked.answer_column is None or patterns.fault(asked.answer_pattern or ""):
         return None
     found = data.answer_of_row(row, asked)
-    return None if found is None else mapping.cut_cell(found, CELL)
+    return None if found is None or found != found else mapping.cut_cell(found, CELL)  # NaN is none
 
 
 def _sheet_note(reading: FileReading | None, index: int) -> str:

@@ -19,6 +19,18 @@ const now = () => ({
 });
 const setting = (path, value) => (value === "" ? { path, remove: true } : { path, typed: value });
 
+// What is switched off as there is too little to evaluate on comes back with data that has enough.
+function evaluationOff(given) {
+  const on = EVALUATION.filter((path) => shownAt(path));
+  if (on.length) given.evaluation = on.map((path) => setting(path, shownAt(path)));
+  return on.map((path) => ({ path, remove: true }));
+}
+function evaluationBack(given) {
+  const back = (given.evaluation ?? []).filter(({ path }) => !shownAt(path));
+  given.evaluation = [];
+  return back;
+}
+
 // The edits that make the form fit `rows` rows of another source, and each in words. `given`: what the data before
 // brought, with what the form began with (`first`).
 function fit(given, is, rows) {
@@ -47,7 +59,7 @@ function fit(given, is, rows) {
           ? `${wholeNumber(fitting)} of ${countWords(used, "row")} ${isOrAre(fitting)} held out for evaluation`
           : `${countWords(used, "row")} ${isOrAre(used)} too few to hold some out, so nothing is evaluated`,
       );
-      if (!fitting) edits.push(...EVALUATION.filter((path) => shownAt(path)).map((path) => ({ path, remove: true })));
+      edits.push(...(fitting ? evaluationBack(given) : evaluationOff(given)));
     }
   }
   return { edits, words };
@@ -59,7 +71,7 @@ function fitToData(found) {
   if (found.error || !given || is.source === given.source) return;
   page.given = { ...given, source: is.source }; // what a person set is nothing that data brought
   if (find(".view-form").hidden) return; // who writes the YAML sees all of it
-  const { edits, words } = fit(given, is, found.rows.count);
+  const { edits, words } = fit(page.given, is, found.rows.count);
   const made = edits.filter(({ path }) => !isPending(path)); // what is being typed is a person's
   if (!made.length) return;
   for (const { path, typed } of made) if (path in NAMES) page.given[NAMES[path]] = typed ?? "";

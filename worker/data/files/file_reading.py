@@ -105,7 +105,7 @@ def find_reading(path: Path, data: DataSpec) -> FileReading:
     said = {name: value for name in ("separator", "quote") if (value := getattr(data, name)) is not None}
     whole = len(head) < text_encoding.HEAD
     layout = separators.find_layout(
-        text, whole=whole, usual=usual_separator(path.name), said=said, skip=data.skip_lines
+        text, whole=whole, usual=usual_separator(path.name), said=said, skip=data.skip_lines, headed=heading != "none"
     )
     return FileReading(
         kind, layout.separator, layout.quote, found.name, layout.skip_lines, heading, packed=packed, doubt=doubt,

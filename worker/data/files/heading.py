@@ -1,6 +1,8 @@
-"""Whether the first line of a table is a row already, and no heading: by how its cells are like those below. Pure."""
+"""Which line of a table is its heading: whether titles stand above it, and whether the first line is a row already, by
+how its cells are like those below. Pure."""
 
 import re
+from collections import Counter
 from typing import Any
 
 from groupwise.storage.spec.column_names import ANSWERS, CHATS, PROMPTS, find_named
@@ -9,6 +11,38 @@ NUMBER = re.compile(r"[-+−$€£]?\s*[0-9][0-9.,'\u00a0 ]*[%€$£]?")
 SENTENCE = re.compile(r"[?!.=…]\s*$")
 WORDS = 4  # in a heading at most, mostly
 ROWS = 10  # that are compared
+TITLES = 20  # rows above a heading at most
+ALIKE = 0.9  # share of rows below a heading that have as many cells
+
+
+def count_titles(rows: list[list[str]]) -> int:
+    """How many rows stand above the heading: a title, a date, a unit, in fewer cells than the table has. The heading is
+    the first row of as many cells as the body, each with a name of its own; 0 where that is not plain to see."""
+    width = max(Counter(map(len, rows[1:])).items(), key=lambda one: (one[1], one[0]), default=(0, 0))[0]
+    at = next((n for n, row in enumerate(rows[: TITLES + 1]) if not _is_title(row, width)), 0)
+    if width < 2 or not at or _is_named(rows[:at]):
+        return 0
+    names, body = [name.strip() for name in rows[at]], rows[at + 1 :]
+    fits = sum(len(row) == width for row in body) >= ALIKE * len(body)
+    if len(names) != width or not all(names) or len(set(names)) < width or not body or not fits:
+        return 0
+    below = [dict(zip(rows[at], row, strict=True)) for row in body[:ROWS] if len(row) == width]
+    plain = not any(NUMBER.fullmatch(name) or _is_sentence(name) for name in names)
+    return at if plain and not is_a_row(rows[at], below) else 0
+
+
+def _is_title(row: list[str], width: int) -> bool:
+    """Fewer cells than the body; or as many, and only the first says something. Of two cells one may be the heading:
+    pandas names no index."""
+    filled = [cell for cell in row if cell.strip()]
+    if not filled or len(row) < width:
+        return True
+    return width > 2 and len(row) == width and len(filled) == 1 and bool(row[0].strip())
+
+
+def _is_named(rows: list[list[str]]) -> bool:
+    """Whether one of these rows has the name of a column that people give questions or answers."""
+    return find_named((*PROMPTS, *ANSWERS, *CHATS), [cell for row in rows for cell in row]) is not None
 
 
 def is_a_row(heading: list[str], rows: list[dict[str, Any]]) -> bool:

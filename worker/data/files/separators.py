@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from groupwise.storage.spec.file_format import QUOTES, SEPARATORS
+from groupwise.worker.data.files.heading import count_titles
 
 ROWS = 300  # rows that are weighed
 GOOD = 0.9  # share of rows as wide as the heading, from which nothing else is tried
@@ -22,9 +23,12 @@ class Layout:
     skip_lines: int
 
 
-def find_layout(text: str, *, whole: bool, usual: str, said: dict[str, str], skip: int | None) -> Layout:
+def find_layout(
+    text: str, *, whole: bool, usual: str, said: dict[str, str], skip: int | None, headed: bool = True
+) -> Layout:
     """The layout of the text that a file begins with. `whole`: the file ends there; `usual`: the separator where
-    nothing speaks for another; `said`: the separator or quote that a person chose; `skip`: lines above the heading."""
+    nothing speaks for another; `said`: the separator or quote that a person chose; `skip`: lines above the heading
+    (None: titles are looked for); `headed`: whether there is a heading."""
     own = EXCEL_LINE.match(text)
     names = {mark: name for name, mark in SEPARATORS.items()}
     lines = skip if skip is not None else int(own is not None)
@@ -32,12 +36,14 @@ def find_layout(text: str, *, whole: bool, usual: str, said: dict[str, str], ski
     if own and own[1] in names and "separator" not in said:
         separators = [names[own[1]]]
     body = _without_lines(text, lines)
-    found = [_Weighed(body, separator, quote, whole) for quote in _quotes(said) for separator in separators]
-    best = max(found, key=lambda one: one.weight)
+    ways = [(separator, quote) for quote in _quotes(said) for separator in separators]
+    best = max((_Weighed(body, *way, whole) for way in ways), key=lambda one: one.weight)
+    if headed and skip is None and not best.names_all():
+        best = max((_Weighed(body, *way, whole, titled=True) for way in ways), key=lambda one: one.weight)
     if best.weight[0] == 0:
         separator = separators[0] if len(separators) == 1 else usual
         return Layout(separator, said.get("quote", "double"), lines)
-    return Layout(best.separator, best.quote, lines)
+    return Layout(best.separator, best.quote, lines + best.titles)
 
 
 def _quotes(said: dict[str, str]) -> list[str]:
@@ -51,13 +57,19 @@ def _without_lines(text: str, lines: int) -> str:
 
 
 class _Weighed:
-    """How well one separator and one quote fit."""
+    """How well one separator and one quote fit, and how many lines of titles stand above the heading then."""
 
-    def __init__(self, text: str, separator: str, quote: str, whole: bool) -> None:
+    def __init__(self, text: str, separator: str, quote: str, whole: bool, *, titled: bool = False) -> None:
         self.separator, self.quote = separator, quote
-        rows = parse_rows(text, separator, quote, whole)
-        heading, *rest = rows or [[]]
-        self.weight = _weigh(heading, rest, separator, quote)
+        placed = _placed_rows(text, separator, quote, whole)
+        above = count_titles([row for _, row in placed or []]) if titled else 0
+        self.titles = placed[above][0] if placed and above else 0
+        heading, *rest = [row for _, row in (placed or [])[above:]] or [[]]
+        self.heading, self.weight = heading, _weigh(heading, rest, separator, quote)
+
+    def names_all(self) -> bool:
+        """Whether nearly all rows are as wide as the heading, and each column has a name."""
+        return bool(self.weight[0]) and all(name.strip() for name in self.heading)
 
 
 def _weigh(heading: list[str], rows: list[list[str]], separator: str, quote: str) -> tuple[float, ...]:
@@ -81,12 +93,20 @@ def _weigh(heading: list[str], rows: list[list[str]], separator: str, quote: str
 def parse_rows(text: str, separator: str, quote: str, whole: bool) -> list[list[str]] | None:
     """The first rows of a text, without blank lines; None where it cannot be read so. `whole`: else its end, which may
     be within a cell, is left out."""
+    placed = _placed_rows(text, separator, quote, whole)
+    return None if placed is None else [row for _, row in placed]
+
+
+def _placed_rows(text: str, separator: str, quote: str, whole: bool) -> list[tuple[int, list[str]]] | None:
+    """As parse_rows, each row with the number of lines before it."""
     options = csv_options(separator, quote)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, **options)
-    rows: list[list[str]] = []
+    rows: list[tuple[int, list[str]]] = []
+    before = 0
     try:
         for row in reader:
-            rows += [row] if row else []
+            rows += [(before, row)] if row else []
+            before = reader.line_num
             if len(rows) > ROWS:
                 return rows
     except csv.Error as error:

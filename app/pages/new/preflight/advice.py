@@ -90,6 +90,8 @@ def _positions(settings: Settings, facts: ModelFacts | None, prompt_tokens: int 
     longest, room = settings.count("max_completion_length"), facts.max_position if facts else None
     if not facts or not longest or not room or longest >= room or longest + (prompt_tokens or 1) <= room:
         return
+    if prompt_tokens and prompt_tokens >= room and facts.model_type not in LEARNED_POSITIONS:
+        return  # the rows are too long by themselves, which the check of the data says
     fits = room - (prompt_tokens or room // 4)
     fixes = (_set_training(f"At most {format.plural(fits, 'token')}", max_completion_length=fits),) if fits > 0 else ()
     prompt = f"{format.plural(prompt_tokens, 'token')} of prompt and" if prompt_tokens else "a prompt and"

@@ -39,12 +39,13 @@ def report(
     """What a spec will do and need; without `told` its problems alone. `facts`: None while the model's files are not
     here. `rows`: how many rows the data has, as the preview counted them. `prompt_tokens`: the longest prompt, as the
     data checks counted it."""
-    estimate = memory.estimate(spec, offer, facts, prompt_tokens)
+    readable = _readable(prompt_tokens, facts)
+    estimate = memory.estimate(spec, offer, facts, readable)
     written = disk.disk(spec, offer, facts, rows, disk.free_space())
     said: list[str] = []
     shown: list[dict[str, Any]] = []
     if told:
-        pace, steps = _pace(spec, offer, facts, rows, prompt_tokens)
+        pace, steps = _pace(spec, offer, facts, rows, readable)
         said = [*counts.sentences(spec, offer, rows), *_memory_sentences(spec, offer, estimate, facts, prompt_tokens)]
         said += [begins] if (begins := _begin_sentence(spec)) else []
         said += [waits] if (waits := queue.wait_sentence()) else []
@@ -55,6 +56,13 @@ def report(
         *advice.advise(spec, offer, facts, rows, prompt_tokens),
     ]
     return Report(said, shown, sorted(problems, key=lambda problem: ORDER[problem.level]), estimate)
+
+
+def _readable(prompt_tokens: int | None, facts: ModelFacts | None) -> int | None:
+    """No longer than the model can read: rows that are, are a problem of the data, which one row of millions of letters
+    would hide behind a memory that no machine has."""
+    room = facts.max_position if facts else None
+    return min(prompt_tokens, room) if prompt_tokens and room else prompt_tokens
 
 
 def _begin_sentence(spec: RunSpec) -> str:
