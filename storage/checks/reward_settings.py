@@ -7,7 +7,7 @@ from typing import Any
 from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.library.rewards import signature
 from groupwise.storage.spec.number_words import are_words, count_words
-from groupwise.storage.spec.problem import WARNING, Fix, Problem
+from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem
 from groupwise.storage.spec.setting_names import meant_name
 from groupwise.storage.spec.spec import AdaptSpec, RewardSpec, RunSpec
 
@@ -23,6 +23,8 @@ def check_settings(spec: RunSpec, index: int, about: dict[str, Any]) -> Iterator
         fields = {one["name"]: one for one in about["parameters"]}
         yield from _parameters(reward, path, fields, str(about.get("code") or ""))
     yield from _one_score_for_all(spec, reward, path)
+    if any(one.weight for one in spec.rewards):  # else nothing is learned at all, which is said of all of them
+        yield from _weight(reward, path)
     yield from _schedule(reward, path, spec.training.get("max_steps"))
     if reward.adapt is not None:
         yield from _adapt(reward, path, reward.adapt)
@@ -69,6 +71,17 @@ def _one_score_for_all(spec: RunSpec, reward: RewardSpec, path: str) -> Iterator
         f"longer than {longest:,} (Max completion length). It can tell no completions apart."
     )
     yield Problem(f"{path}.name", message, level=WARNING, fixes=(fix,))
+
+
+def _weight(reward: RewardSpec, path: str) -> Iterator[Problem]:
+    """What a weight means that no one may have meant, where it stays."""
+    if reward.schedule or reward.adapt is not None or reward.weight > 0:
+        return
+    fix = Fix("Weight 1", {f"{path}.weight": 1.0})
+    message = f"a weight below 0 trains away from what “{reward.name}” scores high."
+    if reward.weight == 0:
+        message = f"at 0 “{reward.name}” teaches nothing: it is only recorded."
+    yield Problem(f"{path}.weight", message, level=ADVICE, fixes=(fix,))
 
 
 def _renamed_or_removed(reward: RewardSpec, path: str, name: str, close: str | None) -> tuple[Fix, ...]:

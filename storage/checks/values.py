@@ -35,7 +35,7 @@ def value_fault(value: Any, field: dict[str, Any]) -> str:
         wanted = " or ".join(_WORDS[kind] for kind in types if kind != "none") or "null"
         hint = " Write it without quotes." if _quoted_number(value, types) else ""
         hint = hint or (meant_number_words(value, whole="float" not in types) if _takes_numbers(types) else "")
-        return f"should be {wanted}, not {json.dumps(value, default=str, ensure_ascii=False)[:60]}.{hint}"
+        return f"should be {wanted}, not {_as_given(value)}.{hint}"
     if choices and value is not None and value not in choices:
         meant = meant_choice(value, choices, field.get("default"))
         hint = trimmed_words(value) + (f" Did you mean “{meant}”?" if meant else "")
@@ -66,6 +66,13 @@ def fixes_of_value(path: str, value: Any, field: dict[str, Any]) -> tuple[Fix, .
     default = field.get("default")
     words = json.dumps(default, default=str, ensure_ascii=False)[:40].strip('"')
     return (*fixes, Fix("Leave it out" if default is None else f"Use the default ({words})", {}, (path,)))
+
+
+def _as_given(value: Any) -> str:
+    """A value as it was written; text in the quotes of the pages."""
+    if isinstance(value, str) and value.isprintable():
+        return f"“{value[:58]}”"
+    return json.dumps(value, default=str, ensure_ascii=False)[:60]
 
 
 _YES, _NO = ("yes", "on", "y", "true"), ("no", "off", "n", "false")

@@ -10,7 +10,8 @@ PROMPTS = ("question", "problem", "prompt", "instruction", "query", "input", "te
 ANSWERS = ("answer", "final_answer", "solution", "target", "label", "expected", "ground_truth", "expected_answer",
            "output", "response", "result", "completion", "a", "lösung", "loesung", "antwort", "réponse", "reponse",
            "respuesta", "risposta", "ergebnis", "resultat", "résultat", "resultado", "risultato", "solución",
-           "soluzione", "solução", "resposta", "answers", "solutions", "targets", "labels", "groundtruth", "gold", "gold_answer", "reference",
+           "soluzione", "solução", "resposta",
+           "answers", "solutions", "targets", "labels", "groundtruth", "gold", "gold_answer", "reference",
            "reference_answer", "correct_answer", "truth")  # fmt: skip
 TESTS = ("tests", "test_cases", "unit_tests", "test_list", "testcases")
 MEANINGS = (PROMPTS, ANSWERS, TESTS)

@@ -1,5 +1,6 @@
 """What is wrong with a value that a model refuses, in a person's words."""
 
+import re
 from typing import Any
 
 _WORDS = {
@@ -18,6 +19,7 @@ _WORDS = {
 }
 # What a setting that says nothing is to be given, where that is a choice to make.
 _TO_CHOOSE = {("model", "id"): "choose a model: starter, a folder, or its id on the hub, such as Qwen/Qwen3-0.6B."}
+_REWARDS = "choose at least one function that scores completions."
 _BOUNDS = (("ge", "at least"), ("le", "at most"), ("lt", "below"), ("gt", "above"))
 
 
@@ -32,9 +34,24 @@ def in_words(detail: Any) -> str:
             words = f"should be {least} {detail['ctx'][bound]}"
     if detail["type"] == "string_too_short" and tuple(detail["loc"]) in _TO_CHOOSE:
         return _TO_CHOOSE[tuple(detail["loc"])]
+    if detail["type"] == "too_short" and detail["loc"][-1] == "rewards":
+        return _REWARDS
     if detail["type"] in ("string_too_short", "too_short", "too_long"):
         return f"{words}."
     if detail["type"] == "string_too_long":
         return f"should have at most {detail['ctx']['max_length']:,} characters; it has {len(detail['input']):,}."
-    given = repr(detail["input"])
-    return f"{words}, not {given if len(given) < 60 else given[:56] + '…' + given[-1]}."
+    return f"{_with_our_quotes(words)}, not {_as_given(detail['input'])}."
+
+
+def _with_our_quotes(words: str) -> str:
+    """pydantic's 'a', 'b' or 'c' as the pages quote."""
+    return re.sub(r"'([^']*)'", r"“\1”", words)
+
+
+def _as_given(value: Any) -> str:
+    """A value as it was given, shortened; text in the quotes of the pages."""
+    if isinstance(value, str):
+        shown = value if len(value) < 58 else f"{value[:55]}…"
+        return f"“{shown}”" if shown.isprintable() else repr(shown)
+    given = repr(value)
+    return given if len(given) < 60 else f"{given[:56]}…{given[-1]}"

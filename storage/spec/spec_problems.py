@@ -50,6 +50,8 @@ def problem_of_error(detail: Any, lines: dict[str, int], raw: dict[str, Any], pa
     message += f" Did you mean “{choice[0].settings[field]}”?" if choice else ""
     as_part = colon_fix(field, settings) or _to_part(field, value)
     meant = (*as_part, *_to_named(field, detail), *choice, *numbers)
+    if shorter := _shortened(field, detail):
+        return Problem(field, message, line, fixes=(shorter,))
     return Problem(field, message, line, fixes=(*meant, *usual_fixes(path, parts)))
 
 
@@ -122,6 +124,15 @@ def _to_named(field: str, detail: Any) -> tuple[Fix, ...]:
 
 def _is_entry(field: str) -> bool:
     return bool(re.fullmatch(r"(stages\.\d+\.)?rewards\.\d+", field))
+
+
+def _shortened(field: str, detail: Any) -> Fix | None:
+    """Of a name that is too long: its beginning, in whole words where it has any."""
+    if detail["type"] != "string_too_long" or not re.fullmatch(r"name|stages\.\d+\.name", field):
+        return None
+    most = detail["ctx"]["max_length"]
+    words = re.match(rf"(?s).{{1,{most}}}(?<![\s_.-])(?=[\s_.-])", detail["input"])
+    return Fix(f"Use its first {most} characters", {field: words[0] if words else detail["input"][:most]})
 
 
 def _is_function_name(name: str) -> bool:

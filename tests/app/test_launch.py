@@ -52,7 +52,7 @@ def graves(lines: list[str]) -> list[str]:
 
 BAD = {
     "num_generation: 4": "{path}:5: training.num_generation: TRL's GRPOConfig has no such field. Did you mean “num_gen",
-    "learning_rate: fast": '{path}:5: training.learning_rate: should be a number, not "fast".',
+    "learning_rate: fast": "{path}:5: training.learning_rate: should be a number, not “fast”.",
     "num_generations: 3": "{path}:5: training.num_generations: each generation makes 8 completions (8 a device), which",
     "output_dir: /tmp": "{path}:5: training.output_dir: cannot be set here",
     "beta: 1, beta: 2": "{path}:5: training.beta: given twice",
@@ -206,7 +206,7 @@ def test_warnings_are_printed_and_strict_makes_problems_of_them(
     [
         ("num_generations: 4", "num_generation: 4", "5: training.num_generation: TRL's GRPOConfig has no such field."),
         ("name: format", "name: fromat", "4: rewards.0.name: "),
-        ("name: format", "name: format, weight: heavy", "4: rewards.0.weight: should be a number, not 'heavy'."),
+        ("name: format", "name: format, weight: heavy", "4: rewards.0.weight: should be a number, not “heavy”."),
         ("rewards:", "model: {id: ./no-such-model}\nrewards:", "4: model.id: "),
     ],
     ids=["setting", "reward", "form", "model"],

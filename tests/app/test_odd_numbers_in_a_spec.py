@@ -97,7 +97,7 @@ def test_no_number_is_a_fault_of_the_page(known: Path, place: str, written: str)
 
 
 def test_base_60_is_text_as_everyone_reads_it_today() -> None:
-    with pytest.raises(SpecError, match="should be a whole number, not '59:59'"):
+    with pytest.raises(SpecError, match="should be a whole number, not “59:59”"):
         parse_spec(spec_with("data.limit", "59:59"))
     spec = parse_spec(spec_with("model.revision", "12:30"))
     assert spec.model.revision == "12:30"

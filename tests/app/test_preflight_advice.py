@@ -101,6 +101,22 @@ def test_more_positions_than_the_model_has_block_where_they_are_learned() -> Non
     assert problem.level == WARNING
 
 
+def test_a_row_longer_than_the_model_reads_is_no_matter_of_memory(registry_home: Path) -> None:
+    room = MODEL.max_position or 0
+    huge = report(a_spec(), offer(), MODEL, rows=21, prompt_tokens=850_000)
+    assert huge.estimate == report(a_spec(), offer(), MODEL, rows=21, prompt_tokens=room).estimate
+    assert not [problem for problem in huge.problems if "positions" in problem.message]
+
+
+def test_the_default_rate_is_far_too_low_for_the_starter() -> None:
+    training = {name: value for name, value in GOOD.items() if name != "learning_rate"}
+    starter = spec.from_dict({"name": "a", "training": training, "rewards": [{"name": "format"}]})
+    (problem,) = said(starter, facts=None)
+    assert (problem.field, problem.level) == ("training.learning_rate", ADVICE)
+    assert problem.fixes[0].settings == {"training.learning_rate": 1e-4}
+    assert said(starter) == []  # which is what a usual model is trained with
+
+
 def test_completions_that_leave_a_prompt_no_room_are_said_once() -> None:
     """They are refused where the spec is checked: a second sentence would only be the first in other words."""
     run_spec = a_spec(max_completion_length=40_000)

@@ -93,6 +93,13 @@ def test_words_for_a_plain_run() -> None:
     ]
 
 
+def test_one_evaluation_is_of_its_prompts() -> None:
+    data = {"source": "task:arithmetic", "limit": 116, "holdout": 4}
+    once = {"max_steps": 10, "eval_strategy": "steps", "eval_steps": 10}
+    said = counts.sentences(a_spec(data, **SMALL, **once), offer())
+    assert any(line.startswith("1 evaluation of 4 held-out prompts × ") for line in said)
+
+
 def test_words_for_accumulation_and_reuse() -> None:
     said = counts.sentences(a_spec(**SMALL, gradient_accumulation_steps=2, num_iterations=3, max_steps=6), offer())
     assert said[0] == "2 prompts × 4 completions = 8 completions at a time, for 3 updates of 8, each used 3 times."

@@ -105,6 +105,17 @@ def test_a_run_on_other_data_is_rough_and_one_of_far_more_work_says_nothing(regi
     assert far is not None and far.run is None
 
 
+def test_a_run_with_other_reward_functions_is_rough_and_one_with_the_same_is_nearer(registry_home: Path) -> None:
+    own = a_spec(per_device_train_batch_size=16)
+    ran(a_spec(), 1.0, name="formats")
+    ran(own.model_copy(update={"rewards": [spec.RewardSpec(name="sleeps")]}), 9.0, name="sleepy")
+    found = timing.pace(own, offer(), MODEL)
+    assert found is not None and found.run == "formats" and "reward" not in found.rough
+    other = a_spec().model_copy(update={"rewards": [spec.RewardSpec(name="length")]})
+    found = timing.pace(other, offer(), MODEL)
+    assert found is not None and found.source == "rough: “formats” had other reward functions"
+
+
 def test_a_run_from_a_checkpoint_takes_as_long_as_what_it_was_trained_from(registry_home: Path) -> None:
     ran(a_spec(), 2.0, name="first")
     checkpoint = registry.list_runs()[0].folder.checkpoints / "checkpoint-12"

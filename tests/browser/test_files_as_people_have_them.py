@@ -204,6 +204,10 @@ def test_a_file_is_dropped_on_the_data_and_nowhere_else(new_run: Page, tmp_path:
     follows(new_run, "source: file:l.csv")
     expect(new_run.get_by_label("File in the home")).to_have_value("file:l.csv")
     expect(new_run.locator(".read-as")).to_contain_text("commas, UTF-8", timeout=90_000)
+    expect(note).to_have_text("l.csv is uploaded.")
+    new_run.get_by_label("File in the home").select_option("file:")
+    follows(new_run, "source: 'file:'")
+    expect(note).not_to_contain_text("l.csv")  # it spoke of another file
 
 
 ODD = """question,answer

@@ -20,9 +20,17 @@ from tests.browser.new_run_page import follows, launch
 
 def test_one_step_is_tried_and_leaves_nothing_behind(new_run: Page) -> None:
     before = {path for path in paths.home().rglob("*") if path.is_dir()}
+    new_run.set_viewport_size({"width": 1280, "height": 640})
     new_run.get_by_role("button", name="Try one step").click()
     tried = new_run.locator(".tried")
+    expect(tried.locator("p").first).to_be_in_viewport(timeout=90_000)
     expect(tried).to_contain_text("One step works", timeout=90_000)
+    expect(new_run.locator(".launch-note")).to_have_text("One step works: see below.")
+    expect(tried.locator("p").first).to_be_in_viewport(ratio=1)
+    edges = """node => [node.querySelector("p").getBoundingClientRect().top,
+        node.closest(".preflight").querySelector(".launch-bar").getBoundingClientRect().bottom]"""
+    top, covered = tried.evaluate(edges)
+    assert top >= covered - 1  # nothing of it is behind Launch
     expect(tried).to_contain_text("A step took")
     expect(tried.locator(".tried-one")).not_to_have_count(0)
     picture(new_run, "new-tried")

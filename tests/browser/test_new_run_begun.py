@@ -71,6 +71,28 @@ def test_a_form_begun_from_a_run_is_there_after_leaving_reloading_and_in_the_nex
     expect(second.get_by_label("Max completion length", exact=True)).to_have_value("96")
 
 
+def test_settings_that_were_only_looked_at_leave_new_run_as_it_was(
+    open_page: OpenPage, shared_dashboard: str, past: str
+) -> None:
+    page = open_page(f"{shared_dashboard}/new?from={past}")
+    expect(page.locator(".origin")).to_have_text("From run “sums”")
+    leave_and_come_back(page)
+    expect(page.locator(".origin")).not_to_contain_text("sums")
+    assert "from=" not in page.url
+    page.goto(f"{shared_dashboard}/new?from={past}&set=training.max_completion_length=96")
+    expect(page.locator(".arrival")).to_contain_text("48 → 96")
+    picture(page, "new-from-a-run-start-anew")
+    page.get_by_label("Steps", exact=True).fill("78")
+    page.get_by_label("KL weight", exact=True).fill("0.3")  # another field, within a moment, is another step
+    follows(page, "beta: 0.3")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_label("KL weight", exact=True)).not_to_have_value("0.3")
+    expect(page.get_by_label("Steps", exact=True)).to_have_value("78")
+    page.get_by_role("button", name="Start with the quickstart").click()
+    expect(page.get_by_label("Name", exact=True)).to_have_value("arithmetic-quickstart")
+    expect(page.locator(".offered li")).to_contain_text("Unfinished draft")
+
+
 def test_a_page_that_has_to_load_itself_anew_still_knows_how_one_came(
     open_page: OpenPage, shared_dashboard: str, past: str
 ) -> None:

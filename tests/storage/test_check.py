@@ -37,7 +37,7 @@ def test_a_good_spec_has_no_problem():
     [
         ("num_generation", 4, "no such field. Did you mean “num_generations”?"),
         ("zzz", 1, "TRL's GRPOConfig has no such field."),
-        ("learning_rate", "1e-4", 'should be a number, not "1e-4". Write it without quotes.'),
+        ("learning_rate", "1e-4", "should be a number, not “1e-4”. Write it without quotes."),
         ("learning_rate", True, "should be a number, not true."),
         ("learning_rate", None, "should be a number, not null."),
         ("num_generations", 4.0, "should be a whole number, not 4.0."),

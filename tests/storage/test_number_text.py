@@ -13,7 +13,7 @@ from groupwise.storage.spec.problem import Problem, SpecError
 from groupwise.storage.spec.spec import from_dict, parse_spec
 from tests.support.offer import OFFER
 
-NUMBER = 'should be a number, not "0,0002". Did you mean 0.0002?'
+NUMBER = "should be a number, not “0,0002”. Did you mean 0.0002?"
 HEAD = "name: a\nrewards: [{name: format}]\n"
 
 
@@ -48,15 +48,15 @@ def said(text: str) -> Problem:
     [
         ("training: {learning_rate: '0,0002'}", NUMBER, ["Use 0.0002"]),
         ("training:\n  learning_rate: 0,0002", NUMBER, ["Use 0.0002"]),
-        ("training: {beta: '1,234'}", 'should be a number, not "1,234". Did you mean 1.234 or 1234?',
+        ("training: {beta: '1,234'}", 'should be a number, not “1,234”. Did you mean 1.234 or 1234?',
          ["Use 1.234", "Use 1234"]),
-        ("training: {max_steps: '1,000'}", 'should be a whole number, not "1,000". Did you mean 1000?', ["Use 1000"]),
-        ("training: {max_steps: '1,5'}", 'should be a whole number, not "1,5".', ["Use 60", "Leave it to the epochs"]),
+        ("training: {max_steps: '1,000'}", 'should be a whole number, not “1,000”. Did you mean 1000?', ["Use 1000"]),
+        ("training: {max_steps: '1,5'}", 'should be a whole number, not “1,5”.', ["Use 60", "Leave it to the epochs"]),
         ("data: {holdout: '0,1'}",
-         "should be a number of rows, or a share of them below 1, not '0,1'. Did you mean 0.1?", ["Use 0.1"]),
-        ("data: {limit: '1.234.567'}", "should be a whole number, not '1.234.567'. Did you mean 1234567?",
+         "should be a number of rows, or a share of them below 1, not “0,1”. Did you mean 0.1?", ["Use 0.1"]),
+        ("data: {limit: '1.234.567'}", "should be a whole number, not “1.234.567”. Did you mean 1234567?",
          ["Use 1234567"]),
-        ("kl: {target: '0,1'}", "should be a number, not '0,1'. Did you mean 0.1?", ["Use 0.1"]),
+        ("kl: {target: '0,1'}", "should be a number, not “0,1”. Did you mean 0.1?", ["Use 0.1"]),
     ],
 )  # fmt: skip
 def test_a_field_that_takes_a_number_offers_the_one_that_was_meant(part: str, words: str, buttons: list[str]):
@@ -70,5 +70,5 @@ def test_a_weight_with_a_comma_too():
     with pytest.raises(SpecError) as raised:
         from_dict({"name": "a", "rewards": [{"name": "format", "weight": "0,5"}]})
     [problem] = raised.value.problems
-    assert problem.message == "should be a number, not '0,5'. Did you mean 0.5?"
+    assert problem.message == "should be a number, not “0,5”. Did you mean 0.5?"
     assert problem.fixes[0].settings == {"rewards.0.weight": 0.5}

@@ -37,13 +37,21 @@ export function findDraft() {
   const asked = requestOf();
   const reward = params().get("reward") ?? "";
   const hands = comesAnew && asked !== "" && asked === new URLSearchParams({ reward }).toString();
-  const current = comesAnew && (asked === "" || hands) ? currentDraft() : null;
+  const current = comesAnew && (asked === "" || hands) ? currentWork(hands) : null;
   page.request = current ? current.request : asked;
   if (current) setRequest(current.request);
   if (current && hands) handOver(current.request, reward); // the address does not say it any more
   const kept = current ?? draftOf(asked, comesAnew);
   const add = hands && kept ? reward : (kept?.handing ?? "");
   return { draft: kept?.early && !kept.changed ? null : kept, add };
+}
+
+// What this tab is at. A run's settings that were only looked at are not work: “New run” begins anew.
+function currentWork(hands) {
+  const draft = currentDraft();
+  const asked = new URLSearchParams(draft?.request ?? "");
+  const onlySeen = draft && !draft.changed && asked.has("from") && !asked.has("set");
+  return onlySeen && !hands ? null : draft;
 }
 
 // ---- what the form stands on ----
@@ -75,8 +83,9 @@ function drawArrival(said, from, before) {
   const own = typed ? "with what you changed since" : "with nothing changed";
   const none = changes.length ? ", with:" : run ? `, ${own}.` : ".";
   const apart = `This is a new run${typed ? "" : `, named ${name}`}. That one stays as it is.`;
+  const anew = run ? link("Start with the quickstart", beginAnew) : "";
   arrival.replaceChildren(
-    el("div.row.tight.between", el("p", el("b", run ? "From run " : from), where, none), closer(dismiss)),
+    el("div.row.tight.between", el("p", el("b", run ? "From run " : from), where, none), anew, closer(dismiss)),
     changes.length ? el("ul.changes", ...changes.map(change)) : "",
     refused ? el("p.s.warn", refused) : "",
     typed && changes.length ? el("p.s.mut", "And with what you changed since.") : "",
@@ -89,6 +98,11 @@ onView(() => {
   if (!arrival.hidden && standing && (standing.before || isDraftChanged()) !== standing.typed)
     drawArrival(standing.said, standing.from, standing.before);
 });
+// What was changed here is kept, and offered there.
+function beginAnew() {
+  setAside(page.request);
+  location.href = "/new";
+}
 function dismiss() {
   show(arrival, false, find("#f-name"));
   page.about = { ...page.about, arrival: null };

@@ -36,6 +36,7 @@ let sending = []; // edits that the server has and has not answered
 let busy = false;
 let timer = null;
 let lastKept = 0;
+let lastPlaces = ""; // the settings that were edited last: those of another are a step of their own
 let era = 0;
 
 // Whether what stands in a field is newer than what the page knows of it.
@@ -142,7 +143,9 @@ async function settle() {
   }
   // what was cut out of the text is done, also where the rest cannot be read
   if (view.unreadable) pending.unshift(...sent.filter((one) => !one.fix?.cut));
-  if (view.text !== text) keepForUndo({ always: sent.some((one) => one.fix) });
+  const places = sent.map(({ path }) => path ?? "").join();
+  if (view.text !== text) keepForUndo({ always: sent.some((one) => one.fix) || places !== lastPlaces });
+  lastPlaces = places;
   for (const { path, typed } of sent)
     if (typed !== undefined && view.shown) asTyped.set(path, [typed, view.shown[path] ?? ""]);
   page.text = view.text;

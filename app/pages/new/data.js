@@ -105,6 +105,7 @@ function fillSource() {
   const name = rest.join(":");
   if (!(kind in SOURCES)) return;
   // What a person chose stays until the spec says another source.
+  if (source !== seen && seen !== null) upload.leave(source);
   if (source !== seen || shownKind === null) showKind(kind);
   seen = source;
   if (kind !== shownKind) return;

@@ -17,6 +17,8 @@ const now = () => ({
   limit: shownAt("data.limit"),
   holdout: shownAt("data.holdout"),
 });
+const rowsOf = ({ source, limit, holdout }) => JSON.stringify([source, limit, holdout]);
+let saidOf = ""; // the rows that what is said speaks of
 const setting = (path, value) => (value === "" ? { path, remove: true } : { path, typed: value });
 
 // What is switched off as there is too little to evaluate on comes back with data that has enough.
@@ -75,13 +77,11 @@ function fitToData(found) {
   const made = edits.filter(({ path }) => !isPending(path)); // what is being typed is a person's
   if (!made.length) return;
   for (const { path, typed } of made) if (path in NAMES) page.given[NAMES[path]] = typed ?? "";
-  say(
-    words,
-    made.map(({ path }) => setting(path, shownAt(path))),
-  );
+  say(words, made);
   edit(made);
 }
-function say(words, before) {
+function say(words, made) {
+  const before = made.map(({ path }) => setting(path, shownAt(path)));
   const onclick = () => {
     box.hidden = true;
     edit(before);
@@ -90,7 +90,7 @@ function say(words, before) {
   const back = el("button.link.s", { type: "button", onclick }, "Keep what was there");
   box.replaceChildren(el("span", `Changed with the data: ${words.join("; ")}. `), back);
   box.hidden = false;
-  box.dataset.source = shownAt("data.source");
+  saidOf = rowsOf({ ...now(), ...Object.fromEntries(made.map(({ path, typed }) => [NAMES[path], typed ?? ""])) });
 }
 
 export function drawNewData() {
@@ -100,7 +100,7 @@ export function drawNewData() {
   };
   onView(() => {
     begin();
-    if (box.dataset.source !== shownAt("data.source")) box.hidden = true;
+    if (saidOf !== rowsOf(now())) box.hidden = true;
   });
   begin();
 }

@@ -9,6 +9,7 @@ import {
   announceColumns,
   announcePreview,
   askWorker,
+  blocking,
   edit,
   find,
   onView,
@@ -80,7 +81,7 @@ async function look() {
   }
   setText(wait, "");
   if (found.error) {
-    forgetRows("Nothing to show: see the message above.");
+    forgetRows("Nothing to show: this data cannot be read as it is set above.");
     announcePreview(found);
     return workerSaid(
       "preview",
@@ -192,8 +193,8 @@ async function check(all = false) {
     setTimeout(() => check(all), 2000);
     return;
   }
-  // what the preview says above as a problem is not said again
-  const said = last?.problems.some(({ level }) => level === "blocking");
+  // what is said of the data as a problem is not said again
+  const said = blocking().some(({ field }) => field.startsWith("data.") || field === "data");
   setText(inNode(".wait-checks"), said ? "" : sentence(found.error ?? ""));
   inNode(".results").hidden = Boolean(found.error);
   workerSaid("check_data", mine, found.problems ?? []);

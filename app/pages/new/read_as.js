@@ -96,7 +96,7 @@ function take(answer) {
     setText(words, "not readable this way");
     setText(rows, found ? "; choose otherwise below." : ".");
     scroll.hidden = true;
-    change.open = change.open || Boolean(found);
+    change.open = change.open || Boolean(found) || answer.field in controls; // where the message stands
   } else {
     found = answer.read_as ?? null;
     scroll.hidden = !found;

@@ -5,7 +5,7 @@ import { countWords, number } from "../../ui/number.js";
 import { waitWords } from "../../ui/wait_words.js";
 import { blocking, find, page, sentence, server, settled } from "./core.js";
 import { goTo } from "./go_to.js";
-import { sayBlocked } from "./launch_note.js";
+import { answer as sayBesideLaunch, note, sayBlocked } from "./launch_note.js";
 
 const SHOWN = 16; // completions of a step
 const attempt = find("[data-do=try]");
@@ -24,21 +24,31 @@ export async function tryOneStep() {
   if (blocking().length) return sayBlocked();
   const asked = await server.try_step({ text: page.text });
   result.hidden = false;
+  note("");
   if (!asked || asked.sentence) {
     result.replaceChildren(el("p.s", asked?.sentence ?? "The server did not answer. Try again."));
     return;
   }
   trying = asked.question;
   attempt.textContent = "Stop trying";
+  bringIntoView();
   await follow(trying);
   trying = null;
   attempt.textContent = "Try one step";
+}
+// Where the window is low, what came of it stands below its edge, or behind Launch.
+function bringIntoView() {
+  result.style.scrollMarginTop = `${find(".launch-bar").offsetHeight}px`;
+  result.scrollIntoView({ block: "start" });
 }
 async function follow(question) {
   const began = Date.now();
   for (;;) {
     const now = await server.read_answer({ question });
-    if (now?.answer) return showTried(now.answer);
+    if (now?.answer) {
+      showTried(now.answer);
+      return bringIntoView();
+    }
     if (now?.gone) return result.replaceChildren(el("p.s.mut", "Stopped; it left nothing behind."));
     if (now?.waiting) result.replaceChildren(el("p.s.mut", { role: "status" }, waitWords(now.waiting, began)));
     await new Promise((done) => setTimeout(done, 300));
@@ -67,7 +77,11 @@ function completion(one, n) {
   );
 }
 function showTried(answer) {
-  if (answer.error) return result.replaceChildren(failedStep(answer));
+  if (answer.error) {
+    sayBesideLaunch("One step failed: see below.");
+    return result.replaceChildren(failedStep(answer));
+  }
+  sayBesideLaunch("One step works: see below.");
   const gb = (bytes) => (bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.round(bytes / 1e6)} MB`);
   const seconds = (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} s`;
   return result.replaceChildren(

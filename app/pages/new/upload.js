@@ -49,8 +49,16 @@ export class Upload {
     this.advise(false);
   }
 
+  // Nor where another file is: `source` is the one that is chosen now.
+  leave(source) {
+    if (!this.said || this.sending || this.source === source) return;
+    this.tell("");
+    this.advise(source.startsWith("file:"));
+  }
+
   tell(words, wrong = false) {
     this.said = words;
+    this.source = null;
     setText(this.note, words);
     this.note.hidden = false;
     this.note.className = `upload-note ${wrong ? "xs verdict-at blocking" : "xs mut"}`;
@@ -62,16 +70,19 @@ export class Upload {
     const tell = () => this.tell(waitWords(`Uploading ${file.name}…`, began));
     tell();
     const ticks = setInterval(tell, TELLS_EVERY);
+    this.sending = true;
     try {
       const got = await send(file);
       if (!got || got.sentence) return this.tell(got?.sentence ?? "The server did not answer. Try again.", true);
       page.form.files = got.files;
       this.tell(got.words);
+      this.source = got.source;
       return this.then(got.source);
     } catch (problem) {
       return this.tell(`The file did not arrive: ${problem.message}. Try again.`, true);
     } finally {
       clearInterval(ticks);
+      this.sending = false;
     }
   }
 

@@ -17,6 +17,7 @@ from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Probl
 from groupwise.storage.spec.spec import RunSpec
 
 FEW, MANY = 4, 32  # completions in a group: fewer are too few to compare, more cost more than they tell
+FAR_BELOW = 20  # times below the usual rate, from where a default is said not to be meant for such a model
 LONG_RUN = 5000  # steps: more than guides' runs have by far
 POINTS = 20  # a curve of fewer says little
 WORTH_RESUMING = 100  # steps
@@ -76,6 +77,8 @@ def _rate(settings: Settings, facts: ModelFacts | None) -> Iterator[Problem]:
         level, message = WARNING, f"{rate:g} is far too high {rates.how}: a few steps ruin the model."
     elif rates.is_high(rate):
         level, message = WARNING, f"{rate:g} is high {rates.how}, and training may collapse."
+    elif "learning_rate" not in spec.training and rate * FAR_BELOW <= rates.usual:
+        level, message = ADVICE, f"TRL's default, {rate:g}, is far too low {rates.how}: it will hardly move."
     elif rate < LEAST:
         level, message = ADVICE, f"{rate:g} is lower than anyone trains with: the model will hardly move."
     else:

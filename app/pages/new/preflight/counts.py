@@ -183,4 +183,5 @@ def evaluation(found: Counts) -> str:
         return ""
     prompts = format.plural(found.held_out, "held-out prompt")
     when = format.plural(found.evaluations, "evaluation")
-    return f"{when}, each of {prompts} × {format.plural(found.eval_group, 'completion')}."
+    each = " of" if found.evaluations == 1 else ", each of"
+    return f"{when}{each} {prompts} × {format.plural(found.eval_group, 'completion')}."

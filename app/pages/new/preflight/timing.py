@@ -123,8 +123,8 @@ def device_speed(settings: Settings) -> tuple[float, float]:
 
 def from_runs(spec: RunSpec, offer: Offer, found: Counts) -> Pace | None:
     """The pace of the newest runs with this model that trained in the same way, scaled to so many completions, so
-    long; of those, one on the same data, and the one that needs the least scaling."""
-    best: tuple[tuple[bool, float, bool], Pace] | None = None
+    long; of those, one on the same data, with the same reward functions, and the one that needs the least scaling."""
+    best: tuple[tuple[bool, bool, float, bool], Pace] | None = None
     kind = _kind(spec, offer)
     for run in _newest_runs(spec.model.id):
         theirs = _step_time(run.folder.path, run.attempt, run.step)
@@ -135,7 +135,10 @@ def from_runs(spec: RunSpec, offer: Offer, found: Counts) -> Pace | None:
             continue
         scale = found.step / like.step * _longer(theirs.length, like.longest, found.longest or 0)
         far = max(scale, 1 / scale) if scale else math.inf
-        rank = theirs.spec.data.source != spec.data.source, far, like.group != found.group
+        rank = (
+            theirs.spec.data.source != spec.data.source, _functions(theirs.spec) != _functions(spec), far,
+            like.group != found.group,
+        )  # fmt: skip
         if far <= FAR and (best is None or rank < best[0]):
             each = theirs.seconds * scale
             best = rank, Pace(each, each, run.name, _differences(spec, theirs.spec, found, like))
@@ -150,8 +153,14 @@ def _longer(mean: float | None, longest: int, allowed: int) -> float:
     return min(mean, allowed) / mean
 
 
+def _functions(spec: RunSpec) -> frozenset[str]:
+    """What scores the completions, which may take longer than making them."""
+    return frozenset(reward.name for reward in spec.rewards)
+
+
 def _differences(spec: RunSpec, theirs: RunSpec, found: Counts, like: Counts) -> str:
     said = ["other data"] if theirs.data.source != spec.data.source else []
+    said += ["other reward functions"] if _functions(theirs) != _functions(spec) else []
     said += [f"{format.plural(like.step, 'completion')} a step"] if like.step != found.step else []
     said += [f"groups of {like.group}"] if like.group != found.group and like.step == found.step else []
     said += [f"at most {format.plural(like.longest or 0, 'token')} each"] if like.longest != found.longest else []
