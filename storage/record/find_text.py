@@ -14,6 +14,8 @@ from typing import Any
 
 import regex
 
+from groupwise.storage.spec.pattern_words import say_fault
+
 LONGEST = 500  # characters of what is searched for
 MOST_TERMS = 16
 NO_INDEX = {"Lo", "Lm"}  # letters of scripts without spaces among others: the index knows only where such words begin
@@ -81,7 +83,7 @@ def compile_pattern(pattern: str) -> Any:
     try:
         return regex.compile(pattern.replace("\0", "")[:LONGEST], regex.IGNORECASE | regex.MULTILINE)
     except regex.error as error:
-        raise BadPattern(f"This is not a regular expression: {error}.") from error
+        raise BadPattern(f"This is not a regular expression: {say_fault(error)}.") from error
     except (RecursionError, OverflowError, MemoryError) as error:
         raise BadPattern("This regular expression is nested too deeply.") from error
 

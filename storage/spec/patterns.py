@@ -8,6 +8,8 @@ from typing import Any
 
 import regex
 
+from groupwise.storage.spec.pattern_words import say_fault
+
 SECONDS = 0.25  # for one cell; a pattern that is not caught in a tangle takes some microseconds
 
 
@@ -26,7 +28,9 @@ def fault(pattern: str) -> str:
     try:
         re.compile(pattern)
         _compile(pattern)
-    except (re.error, regex.error, OverflowError, RecursionError, MemoryError) as error:
+    except re.error as error:
+        return say_fault(error)
+    except (regex.error, OverflowError, RecursionError, MemoryError) as error:
         return str(error) or "it is nested too deeply"
     return ""
 
