@@ -118,6 +118,21 @@ def test_a_silent_run_is_called_stalled_only_after_ten_of_its_steps() -> None:
     assert header.stall_warning(states.FINISHED, 0.0, 1.0, 9999.0) == ""
 
 
+def test_a_resumed_run_is_where_its_checkpoint_is_until_it_makes_a_step(run_id: str) -> None:
+    record(run_id, steps=36).close()
+    folder = paths.run_folder(run_id)
+    seal_checkpoint(folder.checkpoints / "checkpoint-20")
+    registry.set_state(run_id, states.STARTING, "", step=36, total=60, attempt=2)
+    registry.set_state(run_id, states.RUNNING, "")
+    said = header.run_status({"run": run_id})
+    assert str(said["line"]).startswith("step 20 of ") and "updated" not in str(said["line"])
+    writer = RunWriter(folder.db, 2, {"format": 1.0})
+    writer.commit(21)
+    writer.close()
+    said = header.run_status({"run": run_id})
+    assert str(said["line"]).startswith("step 21 of ") and "· updated " in str(said["line"])
+
+
 def test_the_time_left_is_said_until_the_run_is_called_stalled() -> None:
     for silence, pace in ((299.0, 90.0), (59.0, 1.0)):
         assert " left" in header.progress_line(states.RUNNING, 3, 60, 2.0, pace, 0.0, silence)

@@ -147,6 +147,13 @@ function drawSentence(words, finished) {
   const there = `/run?${new URLSearchParams({ id: run, tab: "checkpoints" })}`;
   node.replaceChildren(before, el("a", { href: there, onclick: stayHere }, "final/"), after);
 }
+// How long ago the last step was is not known while the dashboard is away; when that was, is.
+let lostAt = null;
+function lineWhenLost(line) {
+  const [known, updated] = line.split(" · updated ");
+  return updated ? `${known} · not connected since ${lostAt}` : line;
+}
+const clock = () => new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
 function draw(given) {
   if (!given) return;
   last = given;
@@ -157,7 +164,7 @@ function draw(given) {
   find(".title .dot").style.background = `var(${now.colour})`;
   find(".title .pill").className = `pill ${now.kind}`;
   setText(find(".title .pill span"), now.label);
-  setText(find(".line"), now.line);
+  setText(find(".line"), lostAt ? lineWhenLost(now.line) : now.line);
   drawSentence(now.end ? "" : now.sentence, now.state === "finished");
   find(".found").toggleAttribute("data-asked", now.label !== given.label || Boolean(now.asked));
   drawEnd(now.end);
@@ -200,6 +207,9 @@ function take(now) {
 }
 if (first.head) take(first.head);
 const wake = poll(head, async () => {
-  const now = await server.run_status({ run });
-  return now && take(now);
+  const now = await server.run_status({ run }).catch(() => null);
+  lostAt = now ? null : (lostAt ?? clock());
+  if (now) return take(now);
+  draw(last);
+  return undefined;
 });

@@ -27,7 +27,7 @@ from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import finals
 from groupwise.storage.analysis.outcome import Outcome
 from groupwise.storage.home import db, disk
-from groupwise.storage.record import metrics, record_check, states
+from groupwise.storage.record import checkpoint_files, metrics, record_check, states
 from groupwise.storage.registry import commands, registry
 
 TABS = ["overview", "groups", "completions", "statistics", "config", "log", "checkpoints"]
@@ -170,7 +170,18 @@ def read_standing(run: registry.Run) -> tuple[dict[str, Any], dict[str, float | 
     except sqlite3.DatabaseError as error:
         again = " A resume sets it aside and begins another." if run.state in states.RESUMABLE else ""
         return {}, unknown, DAMAGED.format(error) + again
-    return facts, pace, record_check.NEWER_SENTENCE if record_check.is_newer(run.folder.db) else ""
+    newer = record_check.NEWER_SENTENCE if record_check.is_newer(run.folder.db) else ""
+    return _of_this_attempt(run, facts), pace, newer
+
+
+def _of_this_attempt(run: registry.Run, facts: dict[str, Any]) -> dict[str, Any]:
+    """Where the run is; until an attempt has made a step, at the checkpoint that it goes on from, and no step is so
+    many minutes ago as the last one of the attempt before."""
+    if run.state in states.ENDED or not 0 < facts.get("attempt", 0) < run.attempt:
+        return facts
+    points = checkpoint_files.points(run.folder.checkpoints)
+    whole = (checkpoint_files.step_of(point) for point in points if not checkpoint_files.problem(point, deep=False))
+    return facts | {"at": None, "step": max(0, next(whole, 0))}
 
 
 def progress_line(
