@@ -65,10 +65,13 @@ def _examine_one(spec: RunSpec, offer: Offer, columns: list[str] | None) -> list
     """Of a run that trains in one go, or of one stage of a run."""
     spaces = list(check_spaces(spec))
     named = {problem.field for problem in spaces}
+    settings = [
+        *_settings("training", spec.training, offer, spec), *_settings("lora", spec.lora or {}, offer, spec),
+    ]  # fmt: skip
+    told = {problem.field for problem in settings}  # what is no number that can be has no limits to keep to
     found = [
-        *_settings("training", spec.training, offer, spec),
-        *_settings("lora", spec.lora or {}, offer, spec),
-        *check_limits(spec),
+        *settings,
+        *(problem for problem in check_limits(spec) if problem.field not in told),
         *check_trackers(spec, offer),
         *check_kl(spec, offer),
         *check_rewards(spec, offer),

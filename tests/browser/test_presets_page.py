@@ -18,14 +18,16 @@ from tests.support.runs import ended_run
 def test_a_preset_is_taken_undone_saved_as_ones_own_and_deleted(new_run: Page, shared_dashboard: str) -> None:
     new_run.get_by_role("button", name="Presets").click()
     picture(new_run, "new-presets")
+    expect(new_run.locator("dialog.presets li .take").first).to_be_focused()
     new_run.locator("dialog.presets li", has_text="Dr. GRPO").get_by_role("button").first.click()
     follows(new_run, "dr_grpo")
     new_run.get_by_role("button", name="Undo").click()
     expect(new_run.get_by_label("Name", exact=True)).to_have_value("arithmetic-quickstart")
     new_run.get_by_role("button", name="Save as preset").click()
-    new_run.locator("#keep-title").fill("my own <b>one</b>")
     new_run.locator("#keep-sentence").fill("for tests")
-    new_run.get_by_role("button", name="Save", exact=True).click()
+    new_run.keyboard.press("Shift+Tab")  # back to the name, where one begins
+    new_run.keyboard.insert_text("my own <b>one</b>")
+    new_run.keyboard.press("Enter")
     expect(new_run.locator(".origin")).to_contain_text("my own <b>one</b>")
     new_run.get_by_role("button", name="Presets").click()
     own = new_run.locator("dialog.presets li", has_text="my own")

@@ -74,10 +74,11 @@ export function drawStart() {
   find("[data-do=presets]").addEventListener("click", () => {
     drawPresets();
     dialog.showModal();
+    dialog.querySelector("li .take").focus();
   });
   for (const one of [dialog, keep]) {
     one.querySelector(".close").addEventListener("click", () => one.close());
-    one.addEventListener("click", (event) => {
+    one.addEventListener("mousedown", (event) => {
       if (event.target === one) one.close();
     });
   }
@@ -91,6 +92,7 @@ export function drawStart() {
     keep.querySelector(".said").textContent = "";
     delete keep.dataset.replace;
     keep.showModal();
+    keep.querySelector("[name=title]").select();
   });
   keep.querySelector("form").addEventListener("submit", savePreset);
   if (params().get("keep")) {
