@@ -65,8 +65,18 @@ def test_scores_totals_and_advantages_stand_beside_each_completion() -> None:
     assert "ids" not in first[0]
 
 
-def test_what_is_scored_and_how_much_of_it_is_said_meanwhile() -> None:
-    asked = {"functions": [own(LAZY), own(READS)], "groups": [group(*["1"] * 12)]}
+@pytest.mark.parametrize(
+    ("last", "words"),
+    [
+        ({"name": "length"}, "Scoring 12 completions with length (2 of 2 functions)."),
+        (own("def unseen(completions, **kwargs):\n    return [0.5 for _ in completions]\n"),
+         "Reading the code of unseen (at most 60 s), then scoring 12 completions with it (2 of 2 functions)."),
+        (own("def score_each_block(completions, **kwargs):\n    return [0.5 for _ in completions]\n"),
+         "Scoring the rows…"),
+    ],
+)  # fmt: skip
+def test_what_is_scored_and_how_much_of_it_is_said_meanwhile(last: dict[str, Any], words: str) -> None:
+    asked = {"functions": [own(LAZY), last], "groups": [group(*["1"] * 12)]}
     question = ScoreQuestion.from_plain(asked)
     number = questions.ask_question(question)
     progress.about(number)
@@ -76,7 +86,7 @@ def test_what_is_scored_and_how_much_of_it_is_said_meanwhile() -> None:
         progress.about(None)
     found = questions.get_question(number)
     assert found and found.progress
-    assert found.progress["sentence"] == "Scoring 12 completions with reads (2 of 2 functions)."
+    assert found.progress["sentence"] == words
 
 
 def test_each_function_is_summed_up() -> None:

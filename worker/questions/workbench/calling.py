@@ -57,6 +57,10 @@ class Caller:
         """Whether the function can see an argument of this name."""
         return self._needs is None or name in self._needs
 
+    def is_read(self) -> bool:
+        """Whether its code was read before, so that the next call only calls it."""
+        return self.function.code is None or _key_of(self.function)[0] in _warm
+
     def score(self, rows: Rows, timeout: float | None = None) -> client.Result:
         """One call. What the function cannot see is not sent. Raises Refused where it cannot be called at all."""
         batch = {name: values for name, values in rows.batch().items() if name == "completions" or self.needs(name)}
@@ -87,14 +91,19 @@ def visible_arguments(code: str, name: str) -> set[str] | None:
 _warm: OrderedDict[str, client.Scorer] = OrderedDict()
 
 
-def _source(function: Function) -> client.Scorer:
-    """What scores with this function: kept where it is the same code with the same parameters."""
+def _key_of(function: Function) -> tuple[str, bool, list[int]]:
+    """What two functions share that one source can score with; whether it is trusted, and the ports it may reach."""
     trusted = function.code is not None and registry.is_trusted()
     ports = judge_ports.open_ports() if function.network else []
     said = json.dumps(
         [function.name, function.code, function.parameters, function.network, ports, trusted], default=str
     )
-    key = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest(), trusted, ports
+
+
+def _source(function: Function) -> client.Scorer:
+    """What scores with this function: kept where it is the same code with the same parameters."""
+    key, trusted, ports = _key_of(function)
     if key not in _warm:
         _warm[key] = _make_caller(function, trusted, ports)
         while len(_warm) > KEPT:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from groupwise.storage.library.rewards.builder import TRACED
 from groupwise.storage.registry import progress
 from groupwise.storage.registry.messages.completions import Completion, Group
 from groupwise.storage.registry.messages.functions import Function
@@ -20,6 +21,7 @@ from groupwise.storage.spec.number_words import count_words
 from groupwise.worker.questions.workbench import analysis, loopholes, request, words
 from groupwise.worker.questions.workbench.calling import Caller, Rows, chat
 from groupwise.worker.sandbox import client
+from groupwise.worker.sandbox.limits import Limits
 
 QUICK = 8  # completions that are scored before anybody could read how far it is
 # A run before its first step, for functions that look.
@@ -36,11 +38,12 @@ def answer_score(question: ScoreQuestion) -> ScoreAnswer:
     rows = _rows(groups, question.columns or [])
     results = []
     for done, function in enumerate(functions):
+        caller = Caller(function)
         progress.report(
-            _waits_for(function, done, len(functions), rows), done, len(functions),
-            at_once=function.network or len(rows.completions) > QUICK,
+            _waits_for(function, done, len(functions), rows, is_read=caller.is_read()), done, len(functions),
+            at_once=function.network or len(rows.completions) > QUICK or not caller.is_read(),
         )  # fmt: skip
-        results.append(_call(Caller(function), rows))
+        results.append(_call(caller, rows))
     scores = np.array([[np.nan if value is None else value for value in one.values] for one, _ in results]).T
     found = _weigh(groups, functions, scores.astype(np.float64), scale, together)
     return ScoreAnswer.from_plain({
@@ -54,10 +57,16 @@ def answer_score(question: ScoreQuestion) -> ScoreAnswer:
     })  # fmt: skip
 
 
-def _waits_for(function: Function, done: int, functions: int, rows: Rows) -> str:
+def _waits_for(function: Function, done: int, functions: int, rows: Rows, *, is_read: bool) -> str:
+    if function.name == TRACED:  # the builder's blocks, on the rows beside them
+        return "Scoring the rows…"
     which = f" ({done + 1} of {functions} functions)" if functions > 1 else ""
     slow = ", which may ask a judge over the network" if function.network else ""
-    return f"Scoring {count_words(len(rows.completions), 'completion')} with {function.name}{which}{slow}."
+    count = count_words(len(rows.completions), "completion")
+    if not is_read:
+        most = f"at most {Limits().load:g} s"
+        return f"Reading the code of {function.name} ({most}), then scoring {count} with it{which}{slow}."
+    return f"Scoring {count} with {function.name}{which}{slow}."
 
 
 def _rows(groups: list[Group], names: list[str]) -> Rows:
