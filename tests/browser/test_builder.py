@@ -16,6 +16,7 @@ from tests.browser.new_run_page import reward, write_yaml
 from tests.browser.rewards_page import begin, build, do, open_emptied, ready, save, source, try_it
 
 GERMAN = "Antwort (richtig)"
+LONG_NAME = f"{'a' * 94}.jsonl"
 LIVE_FOR = 90_000  # ms: the first answer waits for the worker's imports
 
 
@@ -61,7 +62,26 @@ def test_the_empty_page_offers_to_build_without_code_and_three_rows_are_scored_a
     rewards.locator(".blocks li").nth(0).get_by_label("required").uncheck()
     expect_points(rewards, 1, "0", "1", "0.5")
     expect(paid).not_to_be_empty()
-    rewards.get_by_label("Weight of block 2").fill("3")
+    weight = rewards.get_by_label("Weight of block 2")
+    weight.fill("2,5")
+    wrong = rewards.locator(".blocks li").nth(1).locator(".wrong")
+    expect(wrong).to_contain_text("The weight has to be a number, not “2,5”. Did you mean 2.5?")
+    expect(weight).to_have_attribute("aria-invalid", "true")
+    expect(rewards.locator(".live .wait")).to_have_text("Scores come as soon as the blocks are complete.")
+    expect(rewards.locator(".live .total.old b").nth(1)).to_have_text("0.5")  # those before it stay
+    wrong.get_by_role("button", name="Use 2.5").click()
+    expect(weight).to_have_value("2.5")
+    expect(weight).to_be_focused()
+    expect(wrong).to_be_empty()
+    expect_points(rewards, 1, "0", "1", "0.71")
+    weight.fill("-1")
+    expect(rewards.locator(".building .penalties")).to_contain_text("A weight below 0 is a penalty.")
+    expect(rewards.locator(".blocks li .means").nth(1)).to_have_text(
+        "A penalty: points off where the text has 1 to 4 words."
+    )
+    expect_points(rewards, 1, "0", "1", "−1")
+    weight.fill("3")
+    expect(rewards.locator(".building .penalties")).to_be_hidden()
     expect_points(rewards, 1, "0", "1", "0.75")
     rewards.get_by_label("At most").fill("9")
     rewards.locator(".blocks li").nth(1).get_by_label("partial credit").check()
@@ -83,7 +103,7 @@ def test_the_empty_page_offers_to_build_without_code_and_three_rows_are_scored_a
     rewards.locator(".blocks li").nth(2).locator("textarea").fill("<answer>\n</answer>")
     expect_points(rewards, 0, "1", "0", "1", "0.4")
     assert rewards.locator(".blocks li .means").nth(2).inner_text() == (
-        "Earns where all of the texts are in it: “<answer>”, “</answer>”."
+        "Earns where the text contains all of “<answer>”, “</answer>”."
     )
     assert no_sideways_scroll(rewards)
     picture(rewards, "rewards-builder")
@@ -113,7 +133,14 @@ def test_other_rows_and_answers_of_the_model_are_tried_and_what_was_typed_comes_
     expect(rows.first.locator("textarea")).not_to_have_value("")
     rows.first.locator("textarea").fill("mine")
     do(rewards, "written by the model")
+    by_model = rewards.get_by_role("button", name="written by the model")
+    assert by_model.get_attribute("aria-pressed") == "true"  # at once; its answers take a while
+    do(rewards, "Other rows")
     expect(rewards.locator(".live .how")).to_contain_text("The model wrote these", timeout=LIVE_FOR)
+    expect(rows.first).to_have_attribute("aria-label", "Row 13")
+    do(rewards, "Earlier rows")
+    expect(rows.first).to_have_attribute("aria-label", "Row 10", timeout=LIVE_FOR)
+    expect(by_model).to_have_attribute("aria-pressed", "true")
     expect_points(rewards, 0, *points(rewards, 0))
     expect(rows.first.locator("textarea")).not_to_have_value("mine")
     do(rewards, "examples")
@@ -128,13 +155,17 @@ def test_other_rows_and_answers_of_the_model_are_tried_and_what_was_typed_comes_
 
 def test_columns_of_any_name_are_chosen_with_an_example_and_a_failure_is_said(rewards: Page) -> None:
     rows = [{"Frage": f"{n}+1?", GERMAN: n + 1, "答案": str(n), "target": n} for n in range(8)]
-    (paths.data_folder() / "any.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    for name in ("any.jsonl", LONG_NAME):
+        (paths.data_folder() / name).write_text(text)
     data = "{source: 'file:any.jsonl', prompt_column: Frage, answer_column: target}"
     if "any columns" not in {kept.name for kept in presets.own_presets()}:
         presets.save_preset("any columns", "", f"name: any\ndata: {data}\nrewards: [{{name: format}}]\n", SHIPPED)
     rewards.reload()
     ready(rewards)
     build(rewards, "Right number")
+    rewards.get_by_label("Data").select_option(f"file:{LONG_NAME}")
+    assert no_sideways_scroll(rewards)
     rewards.get_by_label("Data").select_option("any columns")
     column = rewards.get_by_label("The right number is in")
     expect(column.locator("option")).to_contain_text(["answer: “target”, e.g. 0"], timeout=LIVE_FOR)
@@ -224,10 +255,10 @@ def test_a_reward_of_three_blocks_for_a_german_file_is_built_tried_saved_and_use
     expect(rewards.locator(".said-saved")).to_be_in_viewport()
     expect(rewards.locator(".said-saved")).to_contain_text("a word of Python")
     form.locator("[name=name]").fill("Höflich & richtig")
-    expect(form.locator(".name-written")).to_contain_text("Saved as hoeflich_richtig.")
+    expect(form.locator(".name-written")).to_contain_text("Its name in the code is hoeflich_richtig:")
     expect(form.locator("[name=name]")).to_have_value("Höflich & richtig")
     form.locator("[name=name]").fill("rechnen richtig")
-    expect(form.locator(".name-written")).to_contain_text("Saved as rechnen_richtig.")
+    expect(form.locator(".name-written")).to_contain_text("Its name in the code is rechnen_richtig:")
     expect(form.locator(".of-name")).to_be_hidden()
     expect(rewards.locator(".way-code")).to_be_hidden()
     picture(rewards, "rewards-german")

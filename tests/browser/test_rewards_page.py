@@ -24,6 +24,7 @@ def test_a_template_is_mended_where_lint_says_and_saved(rewards: Page) -> None:
     do(rewards, "New")
     expect(rewards.locator("dialog.templates ul .take")).not_to_have_count(0)
     picture(rewards, "rewards-templates")
+    expect(rewards.locator("dialog.templates").get_by_role("button", name="Build without code")).to_be_focused()
     rewards.locator("dialog.templates ul .take").nth(1).click()
     template = text_of(rewards)
     assert "def " in template and "**kwargs" in template
@@ -81,6 +82,7 @@ def test_versions_are_kept_compared_and_opened(rewards: Page) -> None:
     do(rewards, "Versions")
     dialog = rewards.locator("dialog.versions")
     expect(dialog).to_contain_text("No run has used it yet.")
+    expect(dialog.get_by_role("button", name="Open").first).to_be_focused()
     dialog.get_by_role("button", name="What changed since").click()
     expect(dialog.locator(".line.removed")).to_contain_text("most: int = 20")
     expect(dialog.locator(".line.added")).to_contain_text("most: int = 30")
@@ -202,6 +204,11 @@ def test_scores_of_other_code_say_so_and_a_failure_is_no_clean_bill(rewards: Pag
     rewards.keyboard.press("Control+Enter")
     expect(rewards.locator(".view-try .go .wait")).to_contain_text("0 of 1 completion scored", timeout=60_000)
     expect(rewards.locator(".outdated")).to_be_hidden()
+    write(rewards, SHORT.replace("return [", "return ["[:-1]))
+    rewards.keyboard.press("Control+Enter")
+    expect(rewards.locator(".view-try .go .wait")).to_contain_text("Line ")
+    expect(rewards.locator(".outdated")).to_contain_text("before your last change")  # a failed try takes no mark away
+    expect(rewards.locator(".view-try .results")).to_have_class(re.compile(r"\bold\b"))
     expect(rewards.locator(".view-try .go")).to_be_in_viewport()
     rewards.wait_for_load_state("networkidle")
     expect(rewards.locator(".loopholes")).to_be_hidden()
@@ -220,7 +227,7 @@ def test_the_keyboard_keeps_its_place(rewards: Page) -> None:
     expect(form.locator("[name=name]")).to_be_focused()
     form.locator("[name=name]").fill("")
     rewards.keyboard.type("polite answer")
-    expect(form.locator(".name-written")).to_have_text(re.compile("^Saved as polite_answer"))
+    expect(form.locator(".name-written")).to_have_text(re.compile("^Its name in the code is polite_answer:"))
     for kind in ("Contains words", "Right length", "Valid JSON"):
         form.locator(".kinds").get_by_role("button", name=kind).click()
     form.get_by_label("Move block 3 up").press("Enter")

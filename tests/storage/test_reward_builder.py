@@ -20,6 +20,7 @@ from groupwise.storage.library.rewards.builder import (
     Block,
     BuilderError,
     block_problems,
+    describe_blocks,
     read_blocks,
     to_code,
     to_traced_code,
@@ -152,6 +153,7 @@ WRONG = {
     "unknown setting": ([Block("contains", {"texts": ["a"], "color": 1})], "no setting “color”"),
     "weight": ([Block("contains", {"texts": ["a"]}, 0.0)], "A weight of 0 counts nothing"),
     "no weight": ([Block("contains", {"texts": ["a"]}, float("nan"))], "has to be a number"),
+    "a large weight": ([Block("contains", {"texts": ["a"]}, 2e9)], "1,000,000,000 is the most"),
     "no text": ([Block("contains")], "at least one text"),
     "no text in the list": ([Block("contains", {"texts": ["a", ""]})], "empty, or no text"),
     "a number in the list": ([Block("contains", {"texts": [1]})], "empty, or no text"),
@@ -164,7 +166,7 @@ WRONG = {
     "no pattern": ([Block("matches")], "Write the pattern"),
     "example": ([Block("matches", {"pattern": "a", "earns": "b"})], "does not match the example that should"),
     "near miss": ([Block("matches", {"pattern": "a", "fails": "a"})], "matches the example that should not"),
-    "bad pattern": ([Block("matches", {"pattern": "("})], "not a regular expression: missing )"),
+    "bad pattern": ([Block("matches", {"pattern": "("})], "not a regular expression: the ( at character 1 is never"),
     "partial find": ([Block("matches", {"pattern": "a"}, partial=True)], "whole completion"),
     "no column": ([Block("number_equals", {"column": " "})], "Choose the column"),
     "a long column": ([Block("number_equals", {"column": "x" * 201})], "Choose the column"),
@@ -193,6 +195,33 @@ def test_blocks_that_cannot_be_built_are_refused_in_words(case: str):
     assert words in " | ".join(map(str, block_problems(blocks)))
     with pytest.raises(BuilderError):
         to_code("reward", blocks, "")
+
+
+SENTENCES = {
+    "Earns where the last number in <answer>…</answer> equals the number in the column “Lösung”. Numbers are written "
+    "like 1.234,5.": Block("number_equals", {"column": "Lösung", "decimal": "comma"}),
+    "Earns where the last number in the last \\boxed{…} equals 3, give or take 0.5. A number that is up to 10 % off "
+    "counts in part.": Block("number_equals", {"where": "boxed", "value": 3.0, "tolerance": 0.5}, partial=True),
+    "A penalty: points off where the first number after the last “####” equals the number in the column “answer”.":
+        Block("number_equals", {"where": "marker"}, -1.0),
+    "Earns where the text does not contain “a”. Upper and lower case must be the same.":
+        Block("contains", {"texts": ["a"], "need": "none", "ignore_case": False}),
+    "Earns where the text contains all of “a”, “b”. Each of them counts for its share.":
+        Block("contains", {"texts": ["a", "b"]}, partial=True),
+    "Earns where the whole text matches the pattern “a+”. A match of only a part of the text counts half.":
+        Block("matches", {"pattern": "a+", "whole": True}, partial=True),
+    "Earns where the text has exactly 5 tokens. A shorter or longer one counts in part.":
+        Block("length_between", {"least": 5, "most": 5, "unit": "tokens"}, partial=True),
+    "Earns where the text has at most 1 word.": Block("length_between", {"least": 0, "most": 1}),
+    "Earns where the text, or its first ```json block, is a JSON object with the key “a”.":
+        Block("valid_json", {"keys": ["a"]}),
+    "Earns where a judge that is asked “Is it polite?” says yes.": Block("judge_says", {"question": "Is it polite?"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_what_a_block_looks_for_is_a_sentence(sentence: str):
+    assert describe_blocks([SENTENCES[sentence]]) == [sentence]
 
 
 def test_a_problem_says_which_block_and_setting_it_is_about():

@@ -105,7 +105,8 @@ BAD_NAMES = {
     "x" * 65: "64 is the most", "class": "a word of Python", "None": "a word of Python", "报酬": "letter.$",
     "completions": "what TRL calls an argument", "log_metric": "what TRL calls an argument",
     "kwargs": "what TRL calls", "list": "would hide Python's own list", "correctness": "ships with Groupwise",
-    "Correctness": "ships with Groupwise", "a\nb": "a character in it that cannot be seen",
+    "сorrectness": "its “с” only looks like c .Cyrillic small es.*, such as “correctness”",
+    "ответ_x": "has “о” in it", "Correctness": "ships with Groupwise", "a\nb": "a character in it that cannot be seen",
 }  # fmt: skip
 
 

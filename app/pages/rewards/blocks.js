@@ -1,7 +1,7 @@
 // The cards of the builder's blocks: their settings, weight, place and what is wrong with each.
 
-import { el, numberField, option, remover } from "../../ui/dom.js";
-import { page } from "./core.js";
+import { el, numberField, option, remover, setText } from "../../ui/dom.js";
+import { button, page } from "./core.js";
 import { columnChoices, decimalOf } from "./columns.js";
 import { plain } from "./text.js";
 
@@ -10,10 +10,8 @@ import { plain } from "./text.js";
 export const newBlock = (kind) => ({ kind, settings: {}, weight: "1", partial: false, required: false });
 // A block as the page holds it, of one as the server has it: what is typed stays text.
 export const fromServer = (one) => ({ ...one, settings: { ...one.settings }, weight: String(one.weight) });
-export const toServer = (one) => ({
-  ...one,
-  weight: one.weight.trim() !== "" && Number.isFinite(Number(one.weight)) ? Number(one.weight) : 0,
-});
+export const toServer = (one) => ({ ...one, weight: isNumber(one.weight) ? Number(one.weight) : one.weight });
+const isNumber = (words) => words.trim() !== "" && Number.isFinite(Number(words));
 
 // Other columns can be chosen now; what was chosen stays, and so does the keyboard's place.
 export function offerColumns(desk) {
@@ -123,7 +121,7 @@ function weightAndCredit(desk, block, n, about) {
   const zero = "What earns nothing by this block scores 0, whatever the other blocks give.";
   const help = "How much it counts beside the others. Below 0 it is a penalty.";
   return [
-    el("label.choice", { title: help }, "weight ", weight),
+    el("label.choice", { title: help, "data-setting": "weight" }, "weight ", weight),
     el("label.choice", { title: about.partial }, partial, "partial credit"),
     el("span.xs.mut", about.partial),
     desk.blocks.length > 1 || block.required
@@ -194,18 +192,27 @@ function meant(words, one) {
   return Number.isFinite(Number(pointed)) ? Number(pointed) : words;
 }
 
-// What each block looks for, in words, and what is wrong with it, at the setting that it is about.
+// What each block looks for, in a sentence, and what is wrong with it, at the setting that it is about.
 export function sayOfCards(desk, words, problems) {
   for (const [n, node] of [...desk.list.children].entries()) {
     const mine = problems.filter((one) => one.block === n);
     const means = node.querySelector(".means");
-    const said = words[n] ? `Earns where ${words[n]}.` : means.dataset.otherwise;
-    if (means.textContent !== plain(said)) means.textContent = plain(said);
-    for (const field of node.querySelectorAll("[data-setting]"))
-      field.classList.toggle(
-        "wrong-one",
-        mine.some((one) => one.setting === field.dataset.setting),
-      );
-    node.querySelector(".wrong").replaceChildren(...mine.map((one) => el("p.verdict-at.warning", plain(one.message))));
+    setText(means, plain(words[n] || means.dataset.otherwise));
+    for (const field of node.querySelectorAll("[data-setting]")) {
+      const isWrong = mine.some((one) => one.setting === field.dataset.setting);
+      field.classList.toggle("wrong-one", isWrong);
+      field.querySelector("input, select, textarea").setAttribute("aria-invalid", String(isWrong));
+    }
+    node.querySelector(".wrong").replaceChildren(...mine.map((one) => problemOfBlock(desk, n, one)));
   }
+}
+// With a button for each number that may be meant by a weight that is none.
+function problemOfBlock(desk, n, { message, meant: numbers = [] }) {
+  const take = (value) => {
+    desk.blocks[n].weight = value;
+    desk.redrawn();
+    desk.list.children[n].querySelector("[data-setting=weight] input").focus();
+  };
+  const buttons = numbers.map((value) => button(`Use ${value}`, () => take(value), "link s"));
+  return el("p.verdict-at.warning", plain(message), ...buttons.flatMap((one) => [" ", one]));
 }

@@ -120,6 +120,7 @@ async function build() {
   sayOfCards(desk, got.words, problems);
   const fault = problems.find((one) => one.setting === "name")?.message ?? "";
   sayOfAll(problems, fault);
+  showText(form.querySelector(".penalties"), desk.blocks.some((one) => Number(one.weight) < 0) ? PENALTIES : "");
   sayName(sent.name, got.name, fault);
   traced = { code: got.traced, why: got.untraced || "Scores come as soon as the blocks are complete." };
   const isEmpty = !desk.blocks.length && !page.text.trim();
@@ -135,6 +136,9 @@ async function build() {
   }
   tell("built");
 }
+const PENALTIES =
+  "A weight below 0 is a penalty. The score is the sum of all blocks by weight, divided by the weights above 0: " +
+  "it can fall below 0. Of penalties alone it is 0 at most.";
 // What is wrong with no block of its own: with the name, at its field, or with all of them.
 function sayOfAll(problems, fault) {
   const said = (words) => el("p.verdict-at.warning", plain(words));
@@ -151,7 +155,7 @@ export function requireBlock(n) {
 // Python's names have neither blanks nor umlauts: what was typed is written out, and that is said.
 function sayName(typed, name, fault) {
   const words =
-    fault || name === typed ? "" : `Saved as ${name}. The name in the code takes only a to z, digits and _.`;
+    fault || name === typed ? "" : `Its name in the code is ${name}: only a to z, digits and _ can stand there.`;
   showText(form.querySelector(".name-written"), words);
 }
 // A judge needs the network.

@@ -209,6 +209,12 @@ function drawVersions() {
   dialog.querySelector(".used").replaceChildren(...used);
   dialog.querySelector(".difference").hidden = true;
 }
+function showVersions() {
+  const dialog = find("dialog.versions");
+  drawVersions();
+  dialog.showModal();
+  dialog.querySelector(".list button")?.focus();
+}
 async function compare(one) {
   const [old, now] = await Promise.all([
     server.show_function({ name: page.open.name, version: one.hash }),
@@ -219,10 +225,7 @@ async function compare(one) {
 // What differs between two texts, in the dialog of the versions; undefined: there was no answer.
 export async function drawDifference(before, after, words) {
   const dialog = find("dialog.versions");
-  if (!dialog.open) {
-    drawVersions();
-    dialog.showModal();
-  }
+  if (!dialog.open) showVersions();
   const box = dialog.querySelector(".difference");
   const known = before !== undefined && after !== undefined;
   const got = known ? await server.compare_texts({ old: before, new: after }).catch(() => null) : null;
@@ -232,7 +235,9 @@ export async function drawDifference(before, after, words) {
   const lines = (got?.lines ?? []).map((line) =>
     el("span", { class: `line ${kinds[line.kind] ?? ""}` }, `${line.kind} ${plain(line.text)}\n`),
   );
-  box.querySelector("pre").replaceChildren(...lines, ...(got?.lines?.length === 0 ? ["The same text."] : []));
+  const text = box.querySelector("pre");
+  text.replaceChildren(...lines, ...(got?.lines?.length === 0 ? ["The same text."] : []));
+  if (!dialog.querySelector(".list").contains(document.activeElement)) text.focus();
 }
 
 export function drawLibraryActions() {
@@ -248,10 +253,7 @@ export function drawLibraryActions() {
       tryNow();
     }
   });
-  action("versions", () => {
-    drawVersions();
-    find("dialog.versions").showModal();
-  });
+  action("versions", showVersions);
   find(".which").addEventListener("change", ({ target }) => turnTo(target.value));
   find(".network input").addEventListener("change", () => {
     drawState();

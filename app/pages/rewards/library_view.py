@@ -11,7 +11,9 @@ from groupwise.app.pages.rewards import lint
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import builder, library, names, pasted, signature, strip_script
 from groupwise.storage.registry import registry
+from groupwise.storage.spec.number_text import meant_number_words, meant_numbers
 from groupwise.storage.spec.problem import BLOCKING, WARNING
+from groupwise.storage.spec.python_source import quote_in_words
 
 UNNAMED = "built_from_blocks"  # what a function is called while it is only tried
 MOST_RUNS = 50  # runs that are named as users of a function
@@ -148,10 +150,11 @@ def difference(old: str, new: str) -> list[dict[str, str]]:
 
 def build_code(name: str, blocks: Any, sentence: str) -> dict[str, Any]:
     """What blocks mean: {name: the given one as Python can have it; code; traced: the same, which tells what each block
-    gives; problems: [{block, setting, message}], words: what each block looks for; untraced: why there is no traced
-    one}. A name that cannot be keeps nothing from being scored."""
+    gives; problems: [{block, setting, message, meant: the numbers that a weight may mean which is none}], words: what
+    each block looks for; untraced: why there is no traced one}. A name that cannot be keeps nothing from being
+    scored."""
     read, usable = _blocks(blocks), names.written_out(name)
-    problems = [asdict(problem) for problem in builder.block_problems(read)]
+    problems = [*_typed_weights(blocks), *(asdict(problem) for problem in builder.block_problems(read))]
     found = {"name": usable, "code": "", "traced": "", "untraced": "", "problems": problems,
              "words": builder.describe_blocks(read)}  # fmt: skip
     if problems:
@@ -168,19 +171,37 @@ def build_code(name: str, blocks: Any, sentence: str) -> dict[str, Any]:
 
 
 def _blocks(sent: Any) -> list[builder.Block]:
-    listed = [one for one in sent if isinstance(one, dict)] if isinstance(sent, list) else []
     return [
         builder.Block(
             kind=str(one.get("kind")), settings=one["settings"] if isinstance(one.get("settings"), dict) else {},
             weight=_weight(one.get("weight")), partial=one.get("partial") is True,
             required=one.get("required") is True,
         )
-        for one in listed[:64]
+        for one in _listed(sent)
     ]  # fmt: skip
 
 
+def _listed(sent: Any) -> list[dict[str, Any]]:
+    return [one for one in sent if isinstance(one, dict)][:64] if isinstance(sent, list) else []
+
+
 def _weight(value: Any) -> float:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e9 else 1.0
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 1.0
+
+
+def _typed_weights(sent: Any) -> list[dict[str, Any]]:
+    """The weights that are no numbers, as they were typed."""
+    typed = [(n, one["weight"]) for n, one in enumerate(_listed(sent)) if isinstance(one.get("weight"), str)]
+    return [
+        {"block": n, "setting": "weight", "message": _no_number(words), "meant": list(meant_numbers(words))}
+        for n, words in typed
+    ]
+
+
+def _no_number(typed: str) -> str:
+    if not typed.strip():
+        return "Give the weight a number."
+    return f"The weight has to be a number, not {quote_in_words(typed, 20)}.{meant_number_words(typed)}"
 
 
 def clean_text(text: str) -> dict[str, Any]:

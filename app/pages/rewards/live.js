@@ -1,7 +1,6 @@
 // Three real rows beside the blocks, scored while one builds: what each block gives to each row's answer. The answers
 // are examples, or the model's; or those that a past run was scored on.
 
-import { tryStore } from "../../ui/browser_store.js";
 import { el, press, setText } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
 import { blocksNow, requireBlock, traced, waysShown } from "./builder.js";
@@ -9,6 +8,7 @@ import { action, askWorker, button, find, on, page, stopAsking } from "./core.js
 import { columnsInWords } from "./columns.js";
 import { dataChosen, runOfData } from "./source.js";
 import { cut, plain, questionOf } from "./text.js";
+import { keepAnswer, typedAnswer } from "./typed_answers.js";
 import { examplesOf, findPaidWrong, paidWrongNote } from "./wrong_answers.js";
 
 const TRACED = "score_each_block";
@@ -22,15 +22,11 @@ const say = (words, wrong = false) => {
 // [{row, prompt, columns, text, given: the text that stood there before anybody typed}]; of a run also `at`, the place
 // of the completion among all that were brought, and no row.
 let shown = [];
-// What was typed, by data, who answered and row: there again whenever the row is.
-const TYPED = "groupwise:rewards:answers";
-const MOST_KEPT = 60;
-const typed = tryStore(() => new Map(JSON.parse(localStorage.getItem(TYPED)))) ?? new Map();
-const typedKey = (row) => JSON.stringify([of, from, row]);
 const examples = new Map(); // right and wrong answers, by row of the data
 let past = []; // the rows that were shown before these, the last of them first
 let of = ""; // whose rows they are
 let from = "probes"; // who answers: the probes, the model, or a run
+let wished = from; // who is to answer, as soon as they do
 let kept = null; // {key, question}: the completions as the worker has them
 let ofRun = null; // {question, listed: all completions of a run's step}
 let timer = null;
@@ -41,17 +37,36 @@ const HOW = {
   probes: "The answers are examples: change them, and see what each block gives.",
   model: "The model wrote these, as it is before training. Change them, and see what each block gives.",
 };
+const STILL = {
+  probes: "The examples are on their way. Until then, these are the answers from before.",
+  model: "The model is writing. Until then, these are the answers from before.",
+  run: "The run's answers are on their way. Until then, these are the answers from before.",
+};
+let how = ""; // what is said of the answers that are here
 
 // ---- the rows ----
+// Who is to answer is chosen at once; the answers that are here stay until others come.
+function wish(source) {
+  wished = source;
+  press(box.querySelectorAll("[data-answers]"), (one) => one.dataset.answers === source);
+  if (source !== from) setText(box.querySelector(".how"), shown.length ? STILL[source] : "");
+}
+// Nothing came: those who answered before still do.
+function wishNothing(sentence = "") {
+  wish(from);
+  setText(box.querySelector(".how"), how);
+  say(sentence, Boolean(sentence));
+}
 // Whether they came. `anew`: what the model wrote is replaced, too; what was typed stays.
-async function fetchRows(rows, source = "probes", anew = false) {
+async function fetchRows(rows, source = wished, anew = false) {
   const data = dataChosen();
+  wish(source);
   say(source === "model" ? "Waiting for the model…" : "Reading the rows…");
   const asked = { from: source, data, rows, size: 1 };
   const got = await askWorker("completions", asked, (words) => say(words), "live-rows");
   if (!got || data !== dataChosen()) return false;
   if (!got.answer) {
-    say(got.sentence ?? "", Boolean(got.sentence));
+    wishNothing(got.sentence);
     return false;
   }
   const before = of === data && from === source && !anew ? shown : [];
@@ -62,7 +77,7 @@ async function fetchRows(rows, source = "probes", anew = false) {
   if (source === "probes") for (const group of got.answer.groups) examples.set(group.row, examplesOf(group));
   shown = got.answer.groups.slice(0, SHOWN).map((group) => {
     const given = texts.get(group.row) ?? textOfGroup(group, source);
-    const text = typed.get(typedKey(group.row)) ?? given;
+    const text = typedAnswer(of, from, group.row) ?? given;
     return { row: group.row, prompt: group.prompt, columns: group.columns ?? {}, given, text };
   });
   come(source, HOW[source]);
@@ -70,8 +85,9 @@ async function fetchRows(rows, source = "probes", anew = false) {
 }
 function come(source, words) {
   from = source;
+  how = words;
   kept = null;
-  press(box.querySelectorAll("[data-answers]"), (one) => one.dataset.answers === from);
+  wish(source);
   setText(box.querySelector(".how"), words);
   find("[data-do=earlier-rows]").hidden = !past.length;
   draw();
@@ -88,13 +104,11 @@ async function fetchRun() {
   const run = runOfData();
   const data = dataChosen();
   if (!run) return;
+  wish("run");
   say("Reading the run's completions…");
   const got = await askWorker("completions", { from: "run", data, run: run.id }, (words) => say(words), "live-rows");
   if (!got || data !== dataChosen()) return;
-  if (!got.answer) {
-    say(got.sentence ?? "", Boolean(got.sentence));
-    return;
-  }
+  if (!got.answer) return wishNothing(got.sentence);
   let at = 0;
   const groups = got.answer.groups.map(({ prompt, columns, completions, step }) =>
     completions.map(({ text }) => ({ row: null, at: at++, prompt, columns: columns ?? {}, given: text, text, step })),
@@ -142,11 +156,6 @@ function rowCard(one, n) {
     el("div.points", { "aria-live": "polite" }),
   );
 }
-function keepTyped({ row, text, given }) {
-  typed.delete(typedKey(row)); // what was typed last is kept longest
-  if (text !== given) typed.set(typedKey(row), text);
-  tryStore(() => localStorage.setItem(TYPED, JSON.stringify([...typed].slice(-MOST_KEPT))));
-}
 // What a run wrote stays as it is; what was changed can be put back.
 function answerBox(one, n) {
   const area = el("textarea.input.mono", {
@@ -164,7 +173,7 @@ function answerBox(one, n) {
   };
   area.addEventListener("input", () => {
     one.text = area.value;
-    keepTyped(one);
+    keepAnswer(of, from, one);
     sayOfText();
     scoreSoon();
   });
@@ -186,11 +195,7 @@ function rowNumber(one, n) {
   which.addEventListener("change", () => {
     const wanted = parseInt(which.value, 10);
     const taken = shown.some((each, m) => m !== n && each.row === wanted - 1);
-    if (wanted >= 1 && !taken)
-      fetchRows(
-        shown.map((each, m) => (m === n ? wanted - 1 : each.row)),
-        from,
-      );
+    if (wanted >= 1 && !taken) fetchRows(shown.map((each, m) => (m === n ? wanted - 1 : each.row)));
     else which.value = String(one.row + 1);
   });
   return which;
@@ -200,7 +205,7 @@ function rowNumber(one, n) {
 const keyOf = () => JSON.stringify([of, from, shown.map(({ row, at, text }) => ({ row, at, text }))]);
 function scoreSoon(ms = PAUSE) {
   clearTimeout(timer);
-  for (const node of box.querySelectorAll(".points")) node.classList.add("old");
+  for (const node of box.querySelectorAll(".points, .total")) node.classList.add("old");
   timer = setTimeout(score, ms);
 }
 async function score() {
@@ -211,7 +216,9 @@ async function score() {
   }
   const mine = ++scoring;
   if (!traced.code) {
-    for (const node of box.querySelectorAll(".points, .total, .paid")) node.replaceChildren();
+    // Of blocks that are not complete the scores before them stay, as old ones.
+    for (const node of box.querySelectorAll(blocksNow().length ? ".paid" : ".points, .total, .paid"))
+      node.replaceChildren();
     say(blocksNow().length ? traced.why : "Add a block: what it gives stands here.");
     return;
   }
@@ -243,9 +250,10 @@ function drawPoints(answer) {
     const { row, at: place } = shown[n];
     const at = row === null ? place : scored.findIndex((each) => each.row === row);
     const total = scored[at]?.scores?.[TRACED]?.value;
-    node.classList.remove("old");
+    const sum = node.parentElement.querySelector(".total");
+    for (const each of [node, sum]) each.classList.remove("old");
     node.replaceChildren(...blocksNow().map((block, m) => point(block, m, one.extras?.[`block ${m + 1}`]?.[at])));
-    node.parentElement.querySelector(".total").replaceChildren("score ", el("b.num", worth(total)));
+    sum.replaceChildren("score ", el("b.num", worth(total)));
   }
   const pointsAt = (at) => blocksNow().map((_, m) => one.extras?.[`block ${m + 1}`]?.[at]);
   notePaidWrong(scored.map((each, at) => ({ ...each, total: each.scores?.[TRACED]?.value, points: pointsAt(at) })));
@@ -290,22 +298,23 @@ function point(block, n, value) {
 
 const isOfData = () => of === dataChosen() && shown.length > 0;
 async function otherRows() {
-  if (from === "run" && ofRun) {
+  if (wished === "run") {
+    if (from !== "run") return undefined; // its first ones are on their way
     past.push(ofRun.first);
     const next = ofRun.first + SHOWN;
     return showOfRun(next < ofRun.listed.length ? next : 0);
   }
-  if (!isOfData()) return fetchRows(SHOWN, from);
+  if (!isOfData()) return fetchRows(SHOWN);
   const rows = shown.map((one) => one.row);
   const last = Math.max(...rows);
   past.push(rows);
-  if (!(await fetchRows([last + 1, last + 2, last + 3], from))) past.pop();
+  if (!(await fetchRows([last + 1, last + 2, last + 3]))) past.pop();
   return undefined;
 }
 function earlierRows() {
   const rows = past.pop();
   if (rows === undefined) return undefined;
-  return from === "run" ? showOfRun(rows) : fetchRows(rows, from);
+  return from === "run" ? showOfRun(rows) : fetchRows(rows);
 }
 
 export function drawLive() {
@@ -316,6 +325,7 @@ export function drawLive() {
     past = [];
     ofRun = null;
     from = "probes";
+    wish(from);
     for (const node of box.querySelectorAll(".rows, .paid")) node.replaceChildren();
     offerRun();
     scoreSoon(0);

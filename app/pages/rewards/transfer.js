@@ -128,7 +128,10 @@ async function useInNewRun() {
 }
 
 function drawTemplates() {
-  action("templates", () => templates.showModal());
+  action("templates", () => {
+    templates.showModal();
+    templates.querySelector(".take").focus();
+  });
   templates.querySelector(".without").replaceChildren(
     el(
       "button.take",

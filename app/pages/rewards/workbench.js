@@ -1,7 +1,7 @@
 // The workbench: completions are fetched once and tried on again and again, until where they come from changes.
 
 import { params, setParams } from "../../ui/address.js";
-import { el, setText } from "../../ui/dom.js";
+import { el, setText, showText } from "../../ui/dom.js";
 import { listenToTabs, markTab } from "../../ui/tabs.js";
 import { NO_ANSWER, action, askWorker, button, find, on, page, setOff, stopAsking } from "./core.js";
 import { settle } from "./builder.js";
@@ -51,19 +51,20 @@ export function drawWorkbench() {
     sayOutdated();
   });
 }
-// Scores are of the code that was tried: what is typed after that makes them old, and they say so.
-let tried = null; // {text, which}
+// Scores are of the code that was tried: what is typed after that makes them old, and so does a try that brought none.
+// They say so, also while another try runs.
+let tried = null; // {text, which, passed: a later try brought no scores}
 export function sayOutdated() {
-  const old = Boolean(tried) && !trying && (tried.text !== page.text || tried.which !== page.which);
-  find(".outdated").hidden = !old;
-  if (old)
-    setText(
-      find(".outdated"),
-      tried.which === page.which
-        ? "These are the scores of the code before your last change. Try it again."
-        : `These are the scores of ${tried.which}. Try again for ${page.which || "this one"}.`,
-    );
-  find(".view-try .results").classList.toggle("old", old);
+  const words = tried ? whoseScores(tried) : "";
+  showText(find(".outdated"), words);
+  find(".view-try .results").classList.toggle("old", Boolean(words) || (Boolean(tried) && trying));
+}
+function whoseScores({ text, which, passed }) {
+  const again = (words) => (trying ? "" : ` ${words}`);
+  if (which !== page.which)
+    return `These are the scores of ${which}.${again(`Try again for ${page.which || "this one"}.`)}`;
+  if (text !== page.text) return `These are the scores of the code before your last change.${again("Try it again.")}`;
+  return passed && !trying ? "These are the scores of the try before." : "";
 }
 function drawGo() {
   const same = have?.key === JSON.stringify(sourceAsked());
@@ -75,6 +76,7 @@ export function stopTrying() {
   for (const lane of ["completions", "score", "probes", "probed"]) stopAsking(lane);
   trying = false;
   waitWords("");
+  sayOutdated();
   drawGo();
 }
 
@@ -87,12 +89,14 @@ export async function tryNow() {
   if (trying || !page.open) return;
   trying = true;
   find(".loopholes").hidden = true;
-  find(".outdated").hidden = true;
+  sayOutdated();
   drawGo();
   bringIntoView(go());
   const done = await tryOnce();
   if (done === undefined) return; // cancelled, or something else was opened
   trying = false;
+  if (tried && typeof done === "string") tried.passed = true;
+  sayOutdated();
   waitWords(typeof done === "string" ? done : scoredWords(done));
   go().classList.toggle("failed", typeof done === "string");
   drawGo();
@@ -130,8 +134,7 @@ async function tryOnce() {
     if (!scored) return undefined;
     if (scored.answer) {
       drawResults(find(".view-try .results"), scored.answer);
-      tried = { text: page.text, which: page.which };
-      find(".view-try .results").classList.remove("old");
+      tried = { text: page.text, which: page.which, passed: false };
       markFailures(scored.answer);
       if (from === "probes") drawLoopholes(scored.answer, false);
       const [completions, known] = [countOf(scored.answer), countOf(scored.answer, scoredAtAll)];

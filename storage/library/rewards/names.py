@@ -46,10 +46,31 @@ _SPELLED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": 
                           "Æ": "Ae", "ø": "oe", "Ø": "Oe", "ł": "l", "Ł": "L"})  # fmt: skip
 
 
+# Letters of Cyrillic and Greek that look like one of ours, as they come along when a name is copied.
+_LOOKS_LIKE = dict(
+    zip(
+        "асеіјорѕухһԁԛԝАВЕІЈКМНОРЅСТХУοναικρτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
+        "aceijopsyxhdqwABEIJKMHOPSCTXYovaikptuxABEZHIKMNOPTYX",
+        strict=True,
+    )
+)
+
+
+def _is_latin_but_for_look_alikes(name: str) -> bool:
+    """Whether the letters that only look like ours stand among ours: a Russian word is none of ours."""
+    letters = {letter for letter in name if letter.isalpha() and letter not in _LOOKS_LIKE}
+    return any(letter.isascii() for letter in letters) and not any(
+        unicodedata.name(letter, "").startswith(("CYRILLIC", "GREEK")) for letter in letters
+    )
+
+
 def _misfit_in_words(name: str) -> str:
     """What of a name cannot stand in it, and one that is near and can be used."""
     odd = next((letter for letter in name if not re.fullmatch(r"[A-Za-z0-9_]", letter)), "")
     why = f"it has “{odd}” in it" if odd.isprintable() and odd else "it begins with no letter"
+    if odd in _LOOKS_LIKE and _is_latin_but_for_look_alikes(name):
+        called = unicodedata.name(odd).replace(" LETTER", "").capitalize()
+        why = f"its “{odd}” only looks like {_LOOKS_LIKE[odd]} ({called})"
     if odd and not odd.isprintable():
         why = "it has a character in it that cannot be seen"
     near = _spell_plainly(name)
@@ -59,7 +80,8 @@ def _misfit_in_words(name: str) -> str:
 
 def _spell_plainly(name: str) -> str:
     """The name in letters without accents: höflich → hoeflich; empty where nothing is left that can be a name."""
-    bare = unicodedata.normalize("NFKD", unicodedata.normalize("NFC", name).translate(_SPELLED))
+    latin = "".join(_LOOKS_LIKE.get(letter, letter) for letter in name) if _is_latin_but_for_look_alikes(name) else name
+    bare = unicodedata.normalize("NFKD", unicodedata.normalize("NFC", latin).translate(_SPELLED))
     words = re.sub(r"[^A-Za-z0-9]+", "_", "".join(letter for letter in bare if not unicodedata.combining(letter)))
     near = words.lstrip("_0123456789").rstrip("_")[:LONGEST]
     return near if NAME.fullmatch(near) and not problem_with(near) else ""

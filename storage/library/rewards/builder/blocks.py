@@ -176,16 +176,24 @@ def _problems_of_block(block: Block) -> list[tuple[str | None, str]]:
     if block.kind not in KINDS:
         return [(None, f"There is no kind of block “{block.kind[:40]}”. There are {', '.join(KINDS)}.")]
     found: list[tuple[str | None, str]] = []
-    if not math.isfinite(block.weight) or abs(block.weight) > HIGHEST:
-        found.append((None, "The weight has to be a number."))
-    elif not block.weight:
-        found.append((None, "A weight of 0 counts nothing. Give it another, or take the block out."))
-    elif block.required and block.weight < 0:
-        found.append((None, "A penalty cannot be required. Turn “required” off, or give a weight above 0."))
+    if words := _bad_weight(block):
+        found.append(("weight", words))
     known = {each["name"]: each for each in KINDS[block.kind]["settings"]}
     found += [(name, f"There is no setting “{str(name)[:40]}” here.") for name in block.settings if name not in known]
     found += [(name, words) for name, value in block.settings.items() if (words := _misfit(value, known.get(name)))]
     return found or _CHECKS[block.kind](settings_of(block), block.partial)
+
+
+def _bad_weight(block: Block) -> str:
+    if not math.isfinite(block.weight):
+        return "The weight has to be a number."
+    if abs(block.weight) > HIGHEST:
+        return f"The weight is too large: {HIGHEST:,} is the most."
+    if not block.weight:
+        return "A weight of 0 counts nothing. Give it another, or take the block out."
+    if block.required and block.weight < 0:
+        return "A penalty cannot be required. Turn “required” off, or give a weight above 0."
+    return ""
 
 
 def _misfit(value: Any, setting: Setting | None) -> str:

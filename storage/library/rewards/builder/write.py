@@ -6,6 +6,7 @@ be nothing but that value.
 
 from groupwise.storage.library.rewards import names
 from groupwise.storage.library.rewards.builder.blocks import KINDS, Block, block_problems
+from groupwise.storage.library.rewards.builder.in_words import sentence_of
 from groupwise.storage.library.rewards.builder.parts import COLUMN, Part, part_of
 from groupwise.storage.library.rewards.builder.shared import JUDGE, NUMBER, SHARED, weighted_mean
 from groupwise.storage.spec.python_source import (
@@ -85,9 +86,9 @@ def to_traced_code(name: str, blocks: list[Block]) -> str:
 
 
 def describe_blocks(blocks: list[Block]) -> list[str]:
-    """What each block looks for, in words; empty for one that cannot be built yet."""
+    """What each block looks for, in a sentence; empty for one that cannot be built yet."""
     wrong = {problem.block for problem in block_problems(blocks)}
-    return ["" if n in wrong or None in wrong else part_of(block, "").words for n, block in enumerate(blocks)]
+    return ["" if n in wrong or None in wrong else sentence_of(block) for n, block in enumerate(blocks)]
 
 
 def count_in_words(blocks: int) -> str:
