@@ -61,8 +61,8 @@ export function sayOutdated() {
 }
 function whoseScores({ text, which, passed }) {
   const again = (words) => (trying ? "" : ` ${words}`);
-  if (which !== page.which)
-    return `These are the scores of ${which}.${again(`Try again for ${page.which || "this one"}.`)}`;
+  if (page.which && which !== page.which)
+    return `These are the scores of ${which}.${again(`Try again for ${page.which}.`)}`;
   if (text !== page.text) return `These are the scores of the code before your last change.${again("Try it again.")}`;
   return passed && !trying ? "These are the scores of the try before." : "";
 }
