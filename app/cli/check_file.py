@@ -12,6 +12,7 @@ from groupwise.app.pages.new.launch import estimates
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem, line_of, without_advice_on_refused
+from groupwise.storage.spec.setting_names import without_answered
 from groupwise.storage.spec.spec import RunSpec
 
 SOON = 20.0  # seconds for the worker's word where the spec cannot be launched anyway
@@ -34,7 +35,8 @@ def problems_of_file(
     else:
         found = _found_here(spec, offer, lines, Known(**confirmed.known), form)
         found += [one for one in confirmed.problems if not _is_said(one, found)]
-    placed = [replace(one, line=one.line or line_of(one.field, lines)) for one in without_advice_on_refused(found)]
+    said = without_advice_on_refused(without_answered(found))
+    placed = [replace(one, line=one.line or line_of(one.field, lines)) for one in said]
     return sorted(_once(placed), key=lambda one: (_gravity(one), one.line or 0))
 
 

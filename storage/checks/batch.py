@@ -57,8 +57,11 @@ def check_batch(spec: RunSpec, offer: Offer) -> list[Problem]:
         )
     batch = given or at_once * per_generation
     if batch % size:
+        unsaid = (
+            "" if spec.training.get("num_generations") is not None else f"is not set: TRL's default is {size}, and "
+        )
         message = (
-            f"each generation makes {count_words(batch, 'completion')} "
+            f"{unsaid}each generation makes {count_words(batch, 'completion')} "
             f"({_product(device_batch, processes, per_generation)}), "
             f"which groups of {size} do not divide. {_nearest_sizes(batch, size)}"
         )

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from groupwise.storage.checks.choices import choices_in_words, meant_choice
+from groupwise.storage.spec.misfits import meant_truth, truth_words
 from groupwise.storage.spec.number_text import meant_number_words, number_fixes
 from groupwise.storage.spec.odd_spaces import trimmed_words
 from groupwise.storage.spec.problem import Fix
@@ -35,6 +36,7 @@ def value_fault(value: Any, field: dict[str, Any]) -> str:
         wanted = " or ".join(_WORDS[kind] for kind in types if kind != "none") or "null"
         hint = " Write it without quotes." if _quoted_number(value, types) else ""
         hint = hint or (meant_number_words(value, whole="float" not in types) if _takes_numbers(types) else "")
+        hint = hint or (truth_words(value) if "bool" in types else "")
         return f"should be {wanted}, not {_as_given(value)}.{hint}"
     if choices and value is not None and value not in choices:
         meant = meant_choice(value, choices, field.get("default"))
@@ -75,14 +77,11 @@ def _as_given(value: Any) -> str:
     return json.dumps(value, default=str, ensure_ascii=False)[:60]
 
 
-_YES, _NO = ("yes", "on", "y", "true"), ("no", "off", "n", "false")
-
-
 def _meant_value(value: Any, types: list[str]) -> bool | int | None:
-    """Yes and no as older YAML has them, and 60.0 for a whole number; None: neither."""
-    word = value.strip().lower() if isinstance(value, str) else ""
-    if "bool" in types and word in _YES + _NO:
-        return word in _YES
+    """True or false that was written as text, and 60.0 for a whole number; None: neither."""
+    truth = meant_truth(value) if "bool" in types else None
+    if truth is not None:
+        return truth
     if isinstance(value, float) and "int" in types and value.is_integer():
         return int(value)
     return None

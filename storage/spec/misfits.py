@@ -20,7 +20,20 @@ _WORDS = {
 # What a setting that says nothing is to be given, where that is a choice to make.
 _TO_CHOOSE = {("model", "id"): "choose a model: starter, a folder, or its id on the hub, such as Qwen/Qwen3-0.6B."}
 _REWARDS = "choose at least one function that scores completions."
+_YES, _NO = ("yes", "on", "y", "true"), ("no", "off", "n", "false")
 _BOUNDS = (("ge", "at least"), ("le", "at most"), ("lt", "below"), ("gt", "above"))
+
+
+def meant_truth(value: Any) -> bool | None:
+    """What a text means where true or false belongs: yes and no as older YAML has them. None: neither."""
+    word = value.strip().lower() if isinstance(value, str) else ""
+    return word in _YES if word in _YES + _NO else None
+
+
+def truth_words(value: Any) -> str:
+    """“ Did you mean true?”; nothing where neither is meant."""
+    meant = meant_truth(value)
+    return "" if meant is None else f" Did you mean {'true' if meant else 'false'}?"
 
 
 def in_words(detail: Any) -> str:

@@ -6,13 +6,14 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from groupwise.storage.spec.misfits import in_words
+from groupwise.storage.spec.misfits import in_words, meant_truth, truth_words
 from groupwise.storage.spec.misplaced import misplaced_problem
 from groupwise.storage.spec.missing_colon import colon_fix, colon_words, without_colons
 from groupwise.storage.spec.number_text import meant_number_words, number_fixes
 from groupwise.storage.spec.odd_spaces import trim_spaces, trimmed_words
 from groupwise.storage.spec.problem import Fix, Problem, line_of, nearest_name
 from groupwise.storage.spec.setting_names import unknown_setting
+from groupwise.storage.spec.yaml_text import dump
 
 Parts = Mapping[tuple[str, ...], type[BaseModel]]  # the class of each part of a spec
 TAKES_NUMBERS = ("int_type", "float_type", "count_or_share")  # what pydantic, and spec.py, call a text that is none
@@ -46,13 +47,16 @@ def problem_of_error(detail: Any, lines: dict[str, int], raw: dict[str, Any], pa
         message += trimmed_words(value)
     settings = without_colons(field, value, _names_of(path, parts))
     message += colon_words(value, settings)
-    choice = _to_choice(field, detail)
+    choice, truth = _to_choice(field, detail), _to_truth(field, detail)
     message += f" Did you mean “{choice[0].settings[field]}”?" if choice else ""
-    as_part = colon_fix(field, settings) or _to_part(field, value)
-    meant = (*as_part, *_to_named(field, detail), *choice, *numbers)
+    message += truth_words(value) if truth else ""
+    written = () if settings else (*_to_part(field, value), *_to_named(field, detail))
+    message += _example(field, written)
+    meant = (*colon_fix(field, settings), *written, *choice, *truth, *numbers)
     if shorter := _shortened(field, detail):
         return Problem(field, message, line, fixes=(shorter,))
-    return Problem(field, message, line, fixes=(*meant, *usual_fixes(path, parts)))
+    others = () if written and field in _USUAL else usual_fixes(path, parts)
+    return Problem(field, message, line, fixes=(*meant, *others))
 
 
 def _names_of(path: list[str], parts: Parts) -> set[str]:
@@ -108,6 +112,16 @@ def _to_part(field: str, value: Any) -> tuple[Fix, ...]:
     return ()
 
 
+def _example(field: str, fixes: tuple[Fix, ...]) -> str:
+    """How that is written, for those who have the words without the button; "" where no part is meant."""
+    meant = fixes[0].settings.get(field) if fixes else None
+    if not isinstance(meant, (dict, list)):
+        return ""
+    plain, name = dump(meant, flow=True, width=LONGEST * 4).strip(), field.rpartition(".")[2]
+    written = f"- {plain[1:-1]}" if name.isdigit() else f"{name}: {plain}"
+    return f" Write it as “{written}”."
+
+
 def _to_named(field: str, detail: Any) -> tuple[Fix, ...]:
     """Of a reward function that is written as its bare name, in a writer's quotes, or with a space too many: what was
     meant."""
@@ -117,6 +131,8 @@ def _to_named(field: str, detail: Any) -> tuple[Fix, ...]:
     plain = trim_spaces(trim_spaces(name).strip("“”„‘’'\"«»"))
     if detail["type"] == "string_pattern_mismatch" and _is_function_name(plain):
         return (Fix(f"Use {plain}", {field: plain}),)
+    if field.rpartition(".")[2] == "rewards" and _is_function_name(name):
+        return (Fix(f"Write it as a list with “{name}”", {field: [{"name": name}]}),)
     if not _is_entry(field) or not _is_function_name(name):
         return ()
     return (Fix(f"Write it as “name: {name}”", {field: {"name": name}}),)
@@ -148,6 +164,12 @@ def _to_choice(field: str, detail: Any) -> tuple[Fix, ...]:
     meant = _DTYPES.get(value.strip().lower()) if field.endswith("dtype") else None
     meant = meant or nearest_name(value, choices)
     return (Fix(f"Use {meant}", {field: meant}),) if meant in choices else ()
+
+
+def _to_truth(field: str, detail: Any) -> tuple[Fix, ...]:
+    """Of a text where true or false belongs: the one that was meant, as in yes."""
+    meant = meant_truth(detail["input"]) if detail["type"] == "bool_type" else None
+    return () if meant is None else (Fix(f"Use {'true' if meant else 'false'}", {field: meant}),)
 
 
 # What stands where a value must be given and has no default.

@@ -78,6 +78,17 @@ def test_all_problems_are_said_at_once(groupwise: Groupwise, offered: Path, tmp_
     ]
 
 
+def test_what_follows_from_a_misspelt_name_is_not_said_beside_it(groupwise: Groupwise, offered: Path, tmp_path: Path):
+    batch = "per_device_train_batch_size: 30"
+    slips = f"num_generation: 8, max_completion_lenght: 48, {batch}"
+    path = write(tmp_path, SPEC.replace("num_generations: 4", slips))
+    assert [line.split(": ")[1] for line in graves(launch_bad(groupwise, path))] == [
+        "training.num_generation", "training.max_completion_lenght",
+    ]  # fmt: skip
+    (unsaid,) = graves(launch_bad(groupwise, write(tmp_path, SPEC.replace("num_generations: 4", batch))))
+    assert "training.num_generations: is not set: TRL's default is 8, and each generation makes 30" in unsaid
+
+
 def test_what_a_wrong_form_or_a_slip_of_the_yaml_hides_is_said_with_it(
     groupwise: Groupwise, offered: Path, tmp_path: Path
 ):

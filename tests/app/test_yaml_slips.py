@@ -29,9 +29,10 @@ def problems(text: str) -> list[Any]:
 @pytest.mark.parametrize(
     ("text", "line", "words", "label", "value"),
     [
-        (HEAD + "training:\n  bf16: yes\n", 5, 'should be true or false, not “yes”.', "Use true",
+        (HEAD + "training:\n  bf16: yes\n", 5, 'should be true or false, not “yes”. Did you mean true?', "Use true",
          ("training", {"bf16": True})),
-        (HEAD + "training:\n  gradient_checkpointing: no\n", 5, 'should be true or false, not “no”.', "Use false",
+        (HEAD + "training:\n  gradient_checkpointing: no\n", 5,
+         'should be true or false, not “no”. Did you mean false?', "Use false",
          ("training", {"gradient_checkpointing": False})),
         (HEAD + "training:\n  max_steps: 60.0\n", 5, "should be a whole number, not 60.0.", "Use 60",
          ("training", {"max_steps": 60})),
@@ -96,12 +97,23 @@ def problems(text: str) -> list[Any]:
          "Write “max_steps: 5” and “beta: 0.1”", ("training", {"max_steps": 5, "beta": 0.1})),
         (HEAD + "model: id starter\n", 4, "should be a mapping of settings, one to a line, not “id starter”. A colon "
          "is missing: write “id: starter”.", "Write “id: starter”", ("model", {"id": "starter"})),
-        (HEAD + "lora: true\n", 4, "should be a mapping of settings, one to a line, not True.", "Use LoRA of rank 16",
+        (HEAD + "lora: true\n", 4, "should be a mapping of settings, one to a line, not True. Write it as “lora: "
+         "{r: 16, lora_alpha: 32, target_modules: all-linear}”.", "Use LoRA of rank 16",
          ("lora", {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"})),
-        (HEAD + "data: openai/gsm8k\n", 4, "should be a mapping of settings, one to a line, not “openai/gsm8k”.",
+        (HEAD + "data: openai/gsm8k\n", 4,
+         "should be a mapping of settings, one to a line, not “openai/gsm8k”. Write it as "
+         "“data: {source: hub:openai/gsm8k}”.",
          "Write it as “source: hub:openai/gsm8k”", ("data", {"source": "hub:openai/gsm8k"})),
-        (HEAD + "model: org/name\n", 4, "should be a mapping of settings, one to a line, not “org/name”.",
-         "Write it as “id: org/name”", ("model", {"id": "org/name"})),
+        (HEAD + "model: org/name\n", 4, "should be a mapping of settings, one to a line, not “org/name”. Write it as "
+         "“model: {id: org/name}”.", "Write it as “id: org/name”", ("model", {"id": "org/name"})),
+        ("name: a\nrewards:\n- format\n", 3,
+         "should be a mapping of settings, one to a line, not “format”. Write it as "
+         "“- name: format”.", "Write it as “name: format”", ("rewards", [{"name": "format"}])),
+        ("name: a\nrewards: format\n", 2, "should be a list, not “format”. Write it as “rewards: [name: format]”.",
+         "Write it as a list with “format”", ("rewards", [{"name": "format"}])),
+        (HEAD + "data: {source: 'hub:a/b', limit: 5, streaming: yes}\n", 4,
+         "should be true or false, not “yes”. Did you mean true?", "Use true",
+         ("data", {"streaming": True})),
         ("name: a\nrewards:\n- name: “format”\n", 3, "should be the name of a Python function, not ““format””.",
          "Use format", ("rewards", [{"name": "format"}])),
         ("name: a\nrewards:\n- name: formatt\n", 3, "there is no reward function “formatt”. Did you mean “format”?",
