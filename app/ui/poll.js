@@ -5,6 +5,7 @@ import { guarded } from "./settings.js";
 
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 5000;
+const PATIENCE = 6000; // ms for a first answer, until it is said that there is none
 // Times as long as a look took is waited before the next, and no longer than ms.
 const REST = 10;
 const LONGEST_REST = 3000;
@@ -56,6 +57,9 @@ export function poll(element, once, news) {
   let busy = false;
   let woken = false;
   let pause = FIRST_WAIT;
+  let answered = false;
+  // What was never answered has nothing to show: then it says why (frame.css).
+  const sayUnanswered = () => element.toggleAttribute("data-unanswered", !answered);
   const later = (ms, then = tick) => {
     clearTimeout(timer);
     timer = setTimeout(then, ms);
@@ -82,6 +86,7 @@ export function poll(element, once, news) {
     busy = true;
     let next;
     const begun = performance.now();
+    const patience = answered ? null : setTimeout(sayUnanswered, PATIENCE);
     try {
       next = await once();
     } catch (problem) {
@@ -89,6 +94,9 @@ export function poll(element, once, news) {
     }
     const took = performance.now() - begun;
     const failed = next === undefined;
+    clearTimeout(patience);
+    answered ||= !failed;
+    sayUnanswered();
     busy = false;
     offline(element, failed);
     if (failed) await leaveIfLoggedOut();

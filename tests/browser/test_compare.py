@@ -182,6 +182,11 @@ def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweep
     page.locator(".found .option").first.click()
     expect(page.locator(".chosen")).to_have_count(2)
     expect(page.locator("table.settings")).to_be_visible()
+    expect(page.get_by_label("Add a run")).to_be_focused()
+    expect(page.locator(".adder .found")).to_be_hidden()  # it would lie over the run just added
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".adder .found")).to_be_visible()
+    page.keyboard.press("Escape")
     page.get_by_role("button", name="Remove lr 1e-05 seed 1").click()
     expect(page.locator(".chosen")).to_have_count(1)
     gone = made_run("gone", 4, groups=1)

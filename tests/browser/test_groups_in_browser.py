@@ -176,6 +176,39 @@ def test_an_address_of_one_completion_alone_leads_to_it(open_page: OpenPage, rea
         expect(page.locator(".gw-groups")).to_contain_text(re.compile("There is no such|group at step"))
 
 
+def test_a_step_beyond_the_last_leads_to_it_and_a_part_that_is_not_answered_says_so(
+    open_page: OpenPage, reading_dashboard: str, made: str
+) -> None:
+    page = open_page(f"{reading_dashboard}/run?id={made}&tab=groups&step=99999")
+    at(page, step="12")
+    expect(page.locator(".gw-groups .astray")).to_have_text(
+        "There is no step 99,999 here: this is step 12, the nearest with groups."
+    )
+    picture(page, "groups-astray")
+    page.keyboard.press("[")
+    at(page, step="11")
+    expect(page.locator(".gw-groups .astray")).to_be_hidden()
+
+    page.goto(f"{reading_dashboard}/run?id={made}")
+    expect(page.locator(".now dt", has_text="Tied groups")).to_have_attribute(
+        "title", "all rewards alike: no learning signal"
+    )
+    lies = """() => ['.annotation', '.nsewdrag'].map(part => document.querySelector('.gw-overview figure ' + part)
+        .getBoundingClientRect())"""
+    page.locator(".gw-overview figure .annotation").first.wait_for()
+    label, curves = page.evaluate(lies)
+    assert label["bottom"] <= curves["top"] + 1, "the attempt's name lies over the curves"
+    picture(page, "run-two-attempts")
+
+    page.route("**/component_server/", lambda route: route.abort())
+    page.get_by_role("tab", name="Statistics").click()
+    said = "() => getComputedStyle(document.querySelector('.gw-statistics[data-unanswered]') ?? document.body, '::before').content"
+    page.wait_for_function(f"({said})().includes('has not answered yet')")
+    picture(page, "run-unanswered")
+    page.unroute("**/component_server/")
+    expect(page.locator(".gw-statistics[data-unanswered]")).to_have_count(0)
+
+
 def test_a_prompt_that_came_once_has_no_then_and_no_before(open_page: OpenPage, reading_dashboard: str) -> None:
     """It stood beside itself, as the very same text both times, and had one number “before” and “lately”."""
     run_id = made_run("once", 1, groups=1, prompts=1)

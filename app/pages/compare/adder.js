@@ -21,7 +21,7 @@ async function offer() {
           adder.value = "";
           close();
           setIds([...state.ids, run.id]);
-          adder.focus();
+          rest();
         },
       },
       el("span.dot", { style: `background:var(${run.colour})` }),
@@ -44,12 +44,20 @@ async function offer() {
   foundBox.hidden = false;
   return true;
 }
+// Back in the field, with its list closed: open it would lie over the run that was just added.
+let resting = false;
+function rest() {
+  resting = true;
+  adder.focus();
+  resting = false;
+}
 const close = () => {
   clearTimeout(waiting);
   offers += 1;
   foundBox.hidden = true;
 };
-adder.addEventListener("focus", offer);
+adder.addEventListener("focus", () => resting || offer());
+adder.addEventListener("click", () => foundBox.hidden && offer());
 adder.addEventListener("input", () => {
   clearTimeout(waiting);
   offers += 1;
@@ -59,7 +67,7 @@ find(".adder").addEventListener("keydown", (event) => {
   const all = [adder, ...foundBox.querySelectorAll("button")];
   const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (event.key === "Escape") {
-    adder.focus();
+    rest();
     close();
   }
   if (event.key === "Enter" && event.target === adder) {
@@ -68,6 +76,10 @@ find(".adder").addEventListener("keydown", (event) => {
   }
   if (!move) return;
   event.preventDefault();
+  if (foundBox.hidden) {
+    offer();
+    return;
+  }
   all[Math.max(0, Math.min(all.length - 1, all.indexOf(document.activeElement) + move))].focus();
 });
 document.addEventListener("pointerdown", (event) => {

@@ -202,6 +202,18 @@ new Keys(view, help, {
 });
 
 // ---- drawing ----
+// An address that names a step beyond those that there are leads to the nearest, which is said as long as one is there.
+let astray = { step: null, words: "" };
+function leadToNearest({ step, first, last }, asked) {
+  const beyond = asked.step !== null && (asked.step < first || asked.step > last);
+  if (beyond) {
+    const number = (n) => n.toLocaleString("en");
+    const words = `There is no step ${number(asked.step)} here: this is step ${number(step)}, the nearest with groups.`;
+    astray = { step, words };
+    setParams({ step });
+  }
+  showText(find(".astray"), (beyond || asked.step === astray.step) && astray.words);
+}
 function drawStep(now, asked) {
   near = { ...now, asked: whose(asked) };
   slider.min = now.first;
@@ -312,6 +324,7 @@ const wake = poll(view, async () => {
     return told.live ? 1000 : 5000;
   }
   drawStep(told, now);
+  leadToNearest(told, now);
   if (!(await drawGroup())) return undefined;
   return told.live ? 700 : 5000;
 });

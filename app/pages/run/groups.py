@@ -45,7 +45,7 @@ TEMPLATE = """
 <label class="s row tight">differences from
 <select class="input s diff"><option value="">nothing</option></select></label>
 <button class="btn quiet s keys" title="Keys (?)">Keys</button></div>
-<p class="s mut wait"></p>
+<p class="s mut wait"></p><p class="s warn astray" role="status" hidden></p>
 <div class="grid sides" hidden><div class="panel flush list">
 <div class="head"><span class="where"></span>
 <span class="n" title="how many completions the reward function that says what is right scored so">right</span>

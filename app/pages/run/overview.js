@@ -103,24 +103,26 @@ all.addEventListener("toggle", listAll);
 all.querySelector("input").addEventListener("input", listAll);
 
 // ---- the side ----
-const pair = (name, value) => [el("dt", name), el("dd", value)];
+// What a figure is, as its chart says, where one draws it.
+const about = (key) => board.charts.find((chart) => chart.panel.keys?.flat().includes(key))?.panel.note;
+const pair = (name, value, key) => [el("dt", { title: about(key) }, name), el("dd", value)];
 function drawNow() {
   const rows = [];
   const reward = curves.recent("reward");
   const ofMost = (value) => (most > 0 ? `${number(value)} of at most ${+most.toFixed(4)}` : number(value));
   setText(find(".when"), board.live ? "Now" : "At the end");
-  if (reward) rows.push(pair("Reward", ofMost(reward.mean)));
+  if (reward) rows.push(pair("Reward", ofMost(reward.mean), "reward"));
   setText(find(".window"), reward ? `mean of the last ${reward.n === 1 ? "step" : `${reward.n} logged steps`}` : "");
   const add = (name, key, write) => {
     const value = curves.now(key);
-    if (value !== undefined) rows.push(pair(name, write(value)));
+    if (value !== undefined) rows.push(pair(name, write(value), key));
   };
   add("Held-out reward", "eval_reward", ofMost);
   add("KL", "kl", number);
   // TRL calls no group tied where nothing was scored; that says nothing of them.
   if (curves.get("groups/tied")) add("Tied groups", "groups/tied", percent);
   else if (reward) add("Tied groups", "frac_reward_zero_std", percent);
-  else if (rows.length || curves.get("frac_reward_zero_std")) rows.push(pair("Tied groups", "–"));
+  else if (rows.length || curves.get("frac_reward_zero_std")) rows.push(pair("Tied groups", "–", "groups/tied"));
   add("Length", "completions/mean_length", (value) => `${number(value)} tokens`);
   add("Truncated", "completions/clipped_ratio", percent);
   add("Step time", "step_time", seconds);

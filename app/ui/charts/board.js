@@ -188,9 +188,9 @@ export class Board {
   marked() {
     const line = { color: colour("--ink-3"), width: 1, dash: "dot" };
     const upright = { type: "line", xref: "x", yref: "paper", y0: 0, y1: 1, line, layer: "below" };
-    const top = { y: 1, xref: "x", yref: "paper", xanchor: "left", yanchor: "top", xshift: 2, yshift: 2 };
-    const font = { size: 12, color: colour("--ink-3") };
-    const look = { ...top, showarrow: false, font, bgcolor: colour("--panel"), opacity: 0.85 };
+    // Above the curves, never over them.
+    const top = { y: 1, xref: "x", yref: "paper", xanchor: "left", yanchor: "bottom", xshift: -2 };
+    const look = { ...top, showarrow: false, font: { size: 12, color: colour("--ink-3") } };
     const named = this.curves.marks.length <= 6;
     const place = this.curves.marks.map((mark) => ({ ...mark, x: this.axis.at(mark.step) }));
     return {

@@ -254,10 +254,11 @@ export class Chart {
     const seen = Span.of(data, range, this.log);
     const few = axis.plain && this.drawn.every((name) => (this.curve(name)?.x.at(-1) ?? 0) < 5);
     const grows = this.board.live && data.every((trace) => trace.mode === "lines");
+    const marked = this.board.marked();
     return Plots.layout({
       uirevision: null,
-      margin: { l: 48, r: 8, t: 8, b: 24 },
-      ...this.board.marked(),
+      margin: { l: 48, r: 8, t: marked.annotations.length ? 20 : 8, b: 24 },
+      ...marked,
       x: {
         rangemode: "tozero",
         ...(few ? { dtick: 1 } : {}),
