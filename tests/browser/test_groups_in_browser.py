@@ -202,8 +202,9 @@ def test_a_step_beyond_the_last_leads_to_it_and_a_part_that_is_not_answered_says
 
     page.route("**/component_server/", lambda route: route.abort())
     page.get_by_role("tab", name="Statistics").click()
-    said = "() => getComputedStyle(document.querySelector('.gw-statistics[data-unanswered]') ?? document.body, '::before').content"
-    page.wait_for_function(f"({said})().includes('has not answered yet')")
+    page.locator(".gw-statistics[data-unanswered]").wait_for()
+    said = "part => getComputedStyle(part, '::before').content"
+    assert "has not answered yet" in page.locator(".gw-statistics").evaluate(said)
     picture(page, "run-unanswered")
     page.unroute("**/component_server/")
     expect(page.locator(".gw-statistics[data-unanswered]")).to_have_count(0)
