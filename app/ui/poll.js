@@ -47,6 +47,23 @@ async function leaveIfLoggedOut() {
 
 const shown = (element) => !document.hidden && element.isConnected && element.getClientRects().length > 0;
 
+// What was never answered has nothing to show, and says why (frame.css): where an answer fails, or takes long.
+function firstAnswer(element) {
+  let answered = false;
+  let patience = null;
+  const say = () => element.toggleAttribute("data-unanswered", !answered);
+  return {
+    asked: () => {
+      if (!answered) patience = setTimeout(say, PATIENCE);
+    },
+    came: (so) => {
+      clearTimeout(patience);
+      answered ||= so;
+      say();
+    },
+  };
+}
+
 // Calls `once` until the element is gone. It returns how many ms to wait for the next time (null: do not ask again
 // until woken), or undefined when the server did not answer, which is tried again with growing pauses.
 // Nothing is asked while the tab or the element is hidden; and where looks take long, as the machine or the server has
@@ -57,9 +74,7 @@ export function poll(element, once, news) {
   let busy = false;
   let woken = false;
   let pause = FIRST_WAIT;
-  let answered = false;
-  // What was never answered has nothing to show: then it says why (frame.css).
-  const sayUnanswered = () => element.toggleAttribute("data-unanswered", !answered);
+  const first = firstAnswer(element);
   const later = (ms, then = tick) => {
     clearTimeout(timer);
     timer = setTimeout(then, ms);
@@ -86,7 +101,7 @@ export function poll(element, once, news) {
     busy = true;
     let next;
     const begun = performance.now();
-    const patience = answered ? null : setTimeout(sayUnanswered, PATIENCE);
+    first.asked();
     try {
       next = await once();
     } catch (problem) {
@@ -94,9 +109,7 @@ export function poll(element, once, news) {
     }
     const took = performance.now() - begun;
     const failed = next === undefined;
-    clearTimeout(patience);
-    answered ||= !failed;
-    sayUnanswered();
+    first.came(!failed);
     busy = false;
     offline(element, failed);
     if (failed) await leaveIfLoggedOut();
