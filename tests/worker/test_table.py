@@ -176,6 +176,8 @@ FAULTS: list[tuple[str, bytes | str, str]] = [
     ("a.jsonl", "[1, 2]\n", "is JSON, but not an object with columns"),
     ("a.jsonl", '[{"q": 1},\n{"q": 2}', "cannot be read as a JSON list: entry 2 is no whole JSON value"),
     ("a.json", "[]", "holds no rows"),
+    ("a.json", '[{"q": 1}, {"q": 2}, 3]', "cannot be read as a JSON list: entry 3 is JSON, but not an object"),
+    ("a.json", '["a", {"q": 2}]', "it should be a list of objects|cannot be read as a JSON list: its first entry is"),
     ("a.jsonl", '{"q":\n "pretty"}\n', "cannot be read as JSONL"),
     ("a.jsonl", "3\n4\n", "its first line is JSON, but not an object"),
     ("a.jsonl", '{"q": "äöüäöü"}\n'.encode() + b'{"q": "\xff"}\n', "line 2 of a.jsonl is not UTF-8"),

@@ -36,6 +36,7 @@ SCAN_SECONDS = 1.0  # of a question spent on finding where rows are
 log = logging.getLogger("groupwise.data")
 BOM = b"\xef\xbb\xbf"
 NO_OBJECT = "is JSON, but not an object with columns"
+KINDS = {"line": "JSONL", "entry": "a JSON list"}  # by what a row is in it
 EXAMPLE = '{"question": "1+1?"}'
 USUAL = FileReading("json", encoding="utf-8")
 
@@ -59,10 +60,11 @@ class JsonlTable:
         if wrong := _line_fault(first):
             if path.suffix.lower() == ".json" and wrong.startswith(NO_OBJECT):
                 raise DataError(f"{path.name} holds no rows: it should be a list of objects, such as {EXAMPLE}.")
-            raise DataError(f"{path.name} cannot be read as JSONL: its first line {wrong}.")
+            place = _place(reading)
+            raise DataError(f"{path.name} cannot be read as {KINDS[place]}: its first {place} {wrong}.")
         self._starts, self._rows_before = [start], [0]  # of each block; a block begins where a line does
         self._end = (start, 0)  # offset and rows up to which the file was looked through
-        self._training = _as_training_reads(path)
+        self._training = _as_training_reads(path, _place(reading))
         self.features: Features = self._training.features
         self._mixed = any(map(_is_mixed, self.features.values()))
         if self._mixed:
@@ -104,7 +106,7 @@ class JsonlTable:
             for batch in self._training.skip(first).iter(batch_size=100):
                 yield from (dict(zip(batch, cells, strict=True)) for cells in zip(*batch.values(), strict=True))
         except Exception as error:  # datasets and pyarrow raise many kinds for a damaged file; all mean the same here
-            raise _unreadable(self.path, error) from error
+            raise _unreadable(self.path, error, _place(self.reading)) from error
 
     def _mixed_row(self, index: int) -> dict[str, Any]:
         found = next(self._mixed_rows(index), None)
@@ -224,15 +226,20 @@ def _depth(line: bytes) -> int:
     return deepest
 
 
-def _as_training_reads(path: Path) -> IterableDataset:
+def _place(reading: FileReading) -> str:
+    """What a row is in the file that a person has: an entry of a list stands in a line of ours alone."""
+    return "entry" if reading.as_list else "line"
+
+
+def _as_training_reads(path: Path, place: str) -> IterableDataset:
     """The rows as a stream, with what `datasets` takes the columns to be. Raises DataError."""
     check_text(path, HEAD)
     try:
         rows = load_dataset("json", data_files=str(path), split="train", streaming=True)
     except Exception as error:  # datasets and pyarrow raise many kinds for a damaged file; all mean the same here
-        raise _unreadable(path, error) from error
+        raise _unreadable(path, error, place) from error
     if rows.features is None:  # datasets would read all of it to find out
-        raise _unreadable(path, ValueError("its first rows do not fit together"))
+        raise _unreadable(path, ValueError("its first rows do not fit together"), place)
     if not rows.features:
         raise DataError(f'{path.name} holds no rows. Each line should be a JSON object such as {{"question": "1+1?"}}.')
     return rows
@@ -244,16 +251,17 @@ def _is_mixed(feature: Any) -> bool:
     return any(map(_is_mixed, feature.values())) if isinstance(feature, dict) else isinstance(feature, Json)
 
 
-def _unreadable(path: Path, error: Exception) -> DataError:
+def _unreadable(path: Path, error: Exception, place: str) -> DataError:
     log.info("%s cannot be read", path.name, exc_info=error)
     give_up = time.monotonic() + LOOKED_FOR
     refuse_zero_bytes(path, lambda: time.monotonic() < give_up)
-    unknown = "a line of it is no whole object, or does not fit those before it"
-    return DataError(f"{path.name} cannot be read as JSONL: {fault(path) or unknown}.")
+    unknown = f"{'an' if place == 'entry' else 'a'} {place} of it is no whole object, or does not fit those before it"
+    return DataError(f"{path.name} cannot be read as {KINDS[place]}: {fault(path, place) or unknown}.")
 
 
-def fault(path: Path, seconds: float = LOOKED_FOR) -> str:
-    """The first line that is no JSON object, and why; "" where none is found in this time."""
+def fault(path: Path, place: str = "line", seconds: float = LOOKED_FOR) -> str:
+    """The first line (“entry” of a list, each in a line) that is no JSON object, and why; "" where none is found in
+    this time."""
     give_up = time.monotonic() + seconds
     with path.open("rb") as file:
         if file.read(len(BOM)) != BOM:
@@ -263,7 +271,7 @@ def fault(path: Path, seconds: float = LOOKED_FOR) -> str:
             number += 1
             reason = _line_fault(line) if line.strip() else ""
             if reason:
-                return f"line {number} {reason}"
+                return f"{place} {number} {reason}"
     return ""
 
 
