@@ -14,7 +14,7 @@ FILE_WORDS: dict[str, dict[str, str]] = {
 }
 _CHOICES = {
     **FILE_WORDS,
-    "data.answer_numbers": {"point": "only the number, as in 1,234.5", "comma": "only the number, as in 1.234,5"},
+    "data.answer_numbers": {"point": "only the number: 1,234.5", "comma": "only the number: 1.234,5"},
 }
 # What a setting without a value comes to, where that is not just “not set”.
 _UNSET = {

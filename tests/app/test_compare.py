@@ -250,7 +250,7 @@ def test_settings_that_differ_with_the_published_defaults(registry_home: Path) -
         ("data.separator", "comma", "commas"), ("data.encoding", "cp1252", "Windows-1252"),
         ("data.heading", "line", "first line"), ("data.separator", None, "found in the file"),
         ("data.limit", None, "all"), ("data.prompt_column", None, "not set"), ("data.streaming", True, "on"),
-        ("data.answer_numbers", "comma", "only the number, as in 1.234,5"), ("data.filter", [], "none"),
+        ("data.answer_numbers", "comma", "only the number: 1.234,5"), ("data.filter", [], "none"),
         ("training.report_to", ["wandb", "mlflow"], "wandb, mlflow"), ("training.learning_rate", 1e-5, "1e-05"),
         ("data.prompt_template", "comma", "comma"),
     ],

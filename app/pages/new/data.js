@@ -167,7 +167,7 @@ export function drawMapping() {
   show();
 }
 function numbersSelect() {
-  const marks = [option("point", "only the number, as in 1,234.5"), option("comma", "only the number, as in 1.234,5")];
+  const marks = [option("point", "only the number: 1,234.5"), option("comma", "only the number: 1.234,5")];
   return el("select.input", option("", "as they are written"), ...marks);
 }
 function columnSelect(path, first, none) {

@@ -220,8 +220,7 @@ function addReward(base, read) {
     const left = page.form.rewards.filter((one) => !taken.has(one.name));
     const group = (label, own) => {
       const some = left.filter((one) => one.own === own);
-      const named = (one) => option(one.name, own ? `${one.name} (${one.hash.slice(0, 8)})` : one.name);
-      return some.length ? [el("optgroup", { label }, ...some.map(named))] : [];
+      return some.length ? [el("optgroup", { label }, ...some.map((one) => option(one.name)))] : [];
     };
     which.replaceChildren(...group("Your own", true), ...group("Built in", false));
     if (left.some((one) => one.name === before)) which.value = before;
