@@ -27,8 +27,6 @@ const typedDefault = (value) =>
 
 // What is asked of the worker: [{name, code?, hash?, parameters, weight, timeout, network}].
 export function chosenFunctions() {
-  const decimal = (words, otherwise) =>
-    words.trim() !== "" && Number.isFinite(Number(words)) ? Number(words) : otherwise;
   const types = (name, parameter) => parametersOf(name).find((one) => one.name === parameter)?.types ?? [];
   return [editedName(), ...others].map((name, n) => {
     const set = settingsOf(name);
@@ -37,12 +35,25 @@ export function chosenFunctions() {
         .filter(([, typed]) => typed.trim() !== "")
         .map(([key, typed]) => [key, [typed, types(name, key)]]),
     );
-    const shared = { name, parameters, weight: decimal(set.weight, 1), timeout: decimal(set.timeout, 10) };
+    const shared = { name, parameters, weight: Number(set.weight), timeout: Number(set.timeout) };
     return n === 0 && !page.open.builtIn
       ? { ...shared, code: page.text, network: find(".network input").checked }
       : shared;
   });
 }
+// What keeps a try from being asked: a weight or a timeout that is no number; empty where nothing does.
+export function faultOfNumbers() {
+  for (const name of [editedName(), ...others])
+    for (const key of ["weight", "timeout"]) {
+      const typed = settingsOf(name)[key];
+      if (isNumber(typed)) continue;
+      const pointed = typed.trim().replace(/^([-+]?\d*),(\d+)$/, "$1.$2"); // 0,5 is a half
+      const meant = isNumber(pointed) ? ` Did you mean ${Number(pointed)}?` : "";
+      return `The ${key} of ${name} has to be a number, not “${cut(typed, 20)}”.${meant}`;
+    }
+  return "";
+}
+const isNumber = (words) => words.trim() !== "" && Number.isFinite(Number(words));
 const parametersOf = (name) =>
   ((name === editedName() ? signature()?.parameters : about_(name)?.parameters) ?? []).filter(
     (one) => one.adjustable !== false,
@@ -71,14 +82,19 @@ const keyOf = (name) =>
 function functionRow(name, n) {
   const set = settingsOf(name);
   const box = (key, label) => {
-    const input = numberField({ "aria-label": `${label} of ${name}` });
+    const input = numberField({ "aria-label": `${label} of ${name || "the function"}` });
     input.classList.add(key);
     input.value = set[key];
     input.addEventListener("input", () => {
       set[key] = input.value;
       if (key === "weight") set.touched = true;
-      input.classList.toggle("wrong", input.value.trim() === "" || !Number.isFinite(Number(input.value)));
+      mark();
     });
+    const mark = () => {
+      input.classList.toggle("wrong", !isNumber(input.value));
+      input.setAttribute("aria-invalid", String(!isNumber(input.value)));
+    };
+    mark();
     return input;
   };
   const missing =

@@ -4,7 +4,7 @@ import { setParams } from "../../ui/address.js";
 import { option, setText } from "../../ui/dom.js";
 import { action, askWorker, call, find, NO_ANSWER, on, page, setOff, stopAsking } from "./core.js";
 import { looked, noFunction, showFailures } from "./editor.js";
-import { chosenFunctions, editedName, nameSettings, settingsOf } from "./functions.js";
+import { chosenFunctions, editedName, faultOfNumbers, nameSettings, settingsOf } from "./functions.js";
 import { drawRescored } from "./rescored.js";
 import { plural, seconds } from "./text.js";
 
@@ -81,8 +81,9 @@ async function rescore() {
     endRescore(NO_ANSWER, true);
     return;
   }
-  if (!editedName()) {
-    endRescore(noFunction("score with"), true);
+  const fault = editedName() ? faultOfNumbers() : noFunction("score with");
+  if (fault) {
+    endRescore(fault, true);
     return;
   }
   const instead = find("select.instead").value;

@@ -6,7 +6,7 @@ import { listenToTabs, markTab } from "../../ui/tabs.js";
 import { NO_ANSWER, action, askWorker, button, find, on, page, setOff, stopAsking } from "./core.js";
 import { settle } from "./builder.js";
 import { looked, noFunction, showFailures, unfinished } from "./editor.js";
-import { chosenFunctions, editedName, nameSettings } from "./functions.js";
+import { chosenFunctions, editedName, faultOfNumbers, nameSettings } from "./functions.js";
 import { drawResults } from "./results.js";
 import { choose, dataChosen, from, sourceAsked } from "./source.js";
 import { many, plain, plural } from "./text.js";
@@ -120,6 +120,8 @@ async function tryOnce() {
   if (!isSeen) return NO_ANSWER;
   if (page.unfinished) return unfinished();
   if (!editedName()) return noFunction("try");
+  const fault = faultOfNumbers();
+  if (fault) return fault;
   const asked = sourceAsked();
   if (asked.sentence) return asked.sentence;
   const key = JSON.stringify(asked);
