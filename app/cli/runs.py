@@ -30,6 +30,7 @@ SPEAK_EVERY = 5.0  # seconds between two lines about its steps
 CLAIM_SECONDS = 1.5  # how long a living supervisor takes to claim a run, at most, if it is not about to leave
 OUTCOMES = {states.FINISHED: DONE, states.STOPPED: STOPPED}
 HEAD = ("ID", "NAME", "STATE", "STEP", "REWARD", "AGE")
+LONGEST_STATE = 32  # characters of it in a table
 NO_RUNS = "There are no runs yet. `groupwise` opens the dashboard; `groupwise launch SPEC.yaml` starts one."
 NO_DELETED = "No run was deleted in the last day."
 # What `list --json` leaves out: no one's business, or bulk.
@@ -114,8 +115,13 @@ def _row(run: Run, came_to: Outcome | None) -> tuple[str, ...]:
     name = printable_line(run.name)
     name = name if len(name) <= 32 else f"{name[:31]}…"
     reward = format.number(run.reward)
-    state = f"{run.state}, {format.mid_sentence(came_to.verdict)}" if came_to and came_to.verdict else run.state
-    return run.id, name, state, step_progress(run), reward, short_age(time.time() - run.created)
+    return run.id, name, state_words(run, came_to), step_progress(run), reward, short_age(time.time() - run.created)
+
+
+def state_words(run: Run, came_to: Outcome | None) -> str:
+    """A run's state and what it came to, in a column's width: the whole of it is in --json and on the run's page."""
+    said = f"{run.state}, {format.mid_sentence(came_to.verdict)}" if came_to and came_to.verdict else run.state
+    return format.shorten(said, LONGEST_STATE)
 
 
 def _table(rows: list[tuple[str, ...]]) -> str:

@@ -14,14 +14,13 @@ NOTHING: tuple[int, Any] = (2, "")  # what has no value comes last, in either di
 
 
 def age_words(run: Run) -> str:
-    """How long ago a run ended; of one that has not, how long ago it was launched."""
-    return format.age(run.state_at if run.state in states.ENDED else run.created)
+    """How long ago a run was launched: its age, the same on every page and in `groupwise list`."""
+    return format.age(run.created)
 
 
 def state_and_age(run: Run) -> str:
-    """Finished · 26 s ago, counted from its end; Running · launched 3 min ago."""
-    launched = "" if run.state in states.ENDED else "launched "
-    return f"{states.LABELS.get(run.state, run.state)} · {launched}{age_words(run)}"
+    """Finished · launched 3 min ago."""
+    return f"{states.LABELS.get(run.state, run.state)} · launched {age_words(run)}"
 
 
 # Letters that are a plain one with a stroke, which Unicode does not take apart.

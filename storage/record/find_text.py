@@ -16,6 +16,7 @@ import regex
 
 from groupwise.storage.spec.pattern_words import say_fault
 
+NO_PATTERN = "This is not a regular expression: "
 LONGEST = 500  # characters of what is searched for
 MOST_TERMS = 16
 NO_INDEX = {"Lo", "Lm"}  # letters of scripts without spaces among others: the index knows only where such words begin
@@ -78,12 +79,23 @@ def looks_like_pattern(words: str) -> bool:
     return True
 
 
+def unfinished_pattern(words: str) -> str:
+    """What keeps words that read as a regular expression from being one (“a ( is never closed”); else empty."""
+    if not _OF_PATTERNS.search(words):
+        return ""
+    try:
+        compile_pattern(words)
+    except BadPattern as problem:
+        return str(problem).removeprefix(NO_PATTERN).rstrip(".")
+    return ""
+
+
 def compile_pattern(pattern: str) -> Any:
     """The regular expression. Raises BadPattern."""
     try:
         return regex.compile(pattern.replace("\0", "")[:LONGEST], regex.IGNORECASE | regex.MULTILINE)
     except regex.error as error:
-        raise BadPattern(f"This is not a regular expression: {say_fault(error)}.") from error
+        raise BadPattern(f"{NO_PATTERN}{say_fault(error)}.") from error
     except (RecursionError, OverflowError, MemoryError) as error:
         raise BadPattern("This regular expression is nested too deeply.") from error
 

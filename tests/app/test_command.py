@@ -15,9 +15,10 @@ import pytest
 
 from groupwise.app.__main__ import main
 from groupwise.app.cli.parser import SUMMARIES, token_from
-from groupwise.app.cli.runs import short_age
+from groupwise.app.cli.runs import short_age, state_words
 from groupwise.app.cli.terminal import UNSAFE
 from groupwise.app.core.format import mid_sentence
+from groupwise.storage.analysis.outcome import Outcome
 from groupwise.storage.home import db, paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import commands, registry
@@ -188,6 +189,11 @@ def test_list_narrows_and_sorts_and_says_what_ended_worse(groupwise: Groupwise, 
     assert ids_of(listed) == [waits, bad, good]
     assert re.search(rf"{bad} .* finished, reward fell ", listed) and re.search(rf"{good} .* finished  ", listed)
     assert mid_sentence("The KL weight is too high") == "the KL weight is too high" and mid_sentence("KL x") == "KL x"
+    run = registry.get_run(bad)
+    assert (
+        run
+        and state_words(run, Outcome("Completions are cut off at their limit")) == "finished, completions are cut o…"
+    )
     rows = {row["id"]: row for row in json.loads(groupwise("list", "--json").stdout)}
     assert [rows[run_id]["verdict"] for run_id in (bad, good, waits)] == ["reward fell", None, None]
     assert rows[good]["seconds"] == pytest.approx(30 * 0.52) and rows[waits]["seconds"] is None

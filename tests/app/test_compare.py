@@ -316,8 +316,8 @@ def test_hostile_names_stay_text(registry_home: Path) -> None:
     assert found["charts"][0]["title"] == "<b>⟨U+202E⟩" and list(found["runs"][0]["curves"]) == ["<b>\u202e"]
 
 
-def test_an_ended_run_is_offered_with_the_time_since_its_end(registry_home: Path) -> None:
+def test_a_run_is_offered_with_its_age_as_runs_and_the_command_say_it(registry_home: Path) -> None:
     ended, waits = made_run("ended", 3, groups=0), registry.create_run(ONE, name="waits", model="m", data="d")
     registry.set_facts(ended, created=time.time() - 7200, state_at=time.time() - 120)
     about = {run["id"]: run["about"] for run in compare.search_runs({})["runs"]}
-    assert about == {ended: "Finished · 2 min ago", waits: "Queued · launched now"}
+    assert about == {ended: "Finished · launched 2 h ago", waits: "Queued · launched now"}

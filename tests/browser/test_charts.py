@@ -15,6 +15,7 @@ from tests.browser.conftest import OpenPage, drag, no_sideways_scroll
 from tests.support.made_runs import curves, made_run
 
 STEPS = 2400
+SMOOTHED = re.compile(r"^Bold lines are smoothed over about \d\d+ logged steps; faint ones are what was logged\.$")
 # What Plotly holds of a chart: its lines, the range in sight and whether it is drawn.
 CHART = """
 title => {
@@ -82,6 +83,7 @@ def test_all_charts_share_one_zoom_one_pointer_and_one_axis(open_page: OpenPage,
     assert seen["dotted"] == 1 and seen["shapes"] == 1, "the first attempt's last steps, and where the second began"
     assert seen["points"] <= 1000
     expect(page.locator(".controls .shown")).to_contain_text("of 2,400 points")
+    expect(page.locator(".controls .smoothed")).to_have_text(SMOOTHED)
 
     # a stretch of one chart is the stretch of all of them, and is looked at as finely as it can be drawn
     drag(page.locator('[data-chart="reward"]'), 0.3, 0.4)

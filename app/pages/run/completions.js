@@ -78,10 +78,11 @@ for (const button of all(".clear"))
     fill();
     find(".words").focus();
   });
-find(".as-pattern").addEventListener("click", () => {
-  setParams({ regex: "1", page: null }, { push: true });
-  fill();
-});
+for (const [button, isPattern] of Object.entries({ ".as-pattern": true, ".as-text": false }))
+  find(button).addEventListener("click", () => {
+    find("[name=regex]").checked = isPattern;
+    changed(0); // with what was typed a moment ago
+  });
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || !onTab() || !view.isConnected) return;
   if (event.target.closest?.("input, textarea, select, [contenteditable]")) return;
@@ -244,6 +245,7 @@ const wake = poll(view, async () => {
   showText(find(".wait"), wait);
   find("form").hidden = !!wait;
   trouble(now.problem ?? whyNothing(now));
+  show(find(".as-text"), now.as_text, find(".words"));
   find(".result").hidden = !!(wait || now.problem || now.sentence);
   if (now.sentence || wait) return now.live ? 1000 : 5000;
   drawn = query;

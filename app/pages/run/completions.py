@@ -44,7 +44,7 @@ def find_completions(payload: Payload) -> dict[str, Any]:
         asked = completion_query.read_query(run.id, given)
         matching = find.search_completions(path, asked)
     except (Unanswerable, find_text.BadPattern) as problem:
-        return out | {"problem": str(problem)}
+        return out | {"problem": str(problem), "as_text": isinstance(problem, find_text.BadPattern)}
     pages = max(1, math.ceil(len(matching.hits) / SIZE))
     page = min(completion_query.page(given), pages)
     return out | {
@@ -102,7 +102,9 @@ def none(asked: Wanted) -> str:
     if not sides:
         return "No training completion is recorded. Held-out ones may be: choose “both”."
     if not asked.regex and find_text.looks_like_pattern(asked.words):
-        return "No completion has these very characters. They look like a pattern (a regular expression)."
+        return "No completion has these very characters. This looks like a regular expression."
+    if not asked.regex and (fault := find_text.unfinished_pattern(asked.words)):
+        return f"No completion has these very characters. As a regular expression they cannot be read: {fault}."
     return f"No completion matches. Try to widen: {', '.join(sides)}."
 
 

@@ -8,6 +8,7 @@ import { AXES, Axis } from "./axis.js";
 import { Curves } from "./curves.js";
 import { KeyboardNav } from "./keyboard_nav.js";
 import { Plots } from "./plots.js";
+import { Smoother } from "./smoother.js";
 
 export class Board {
   // `ask({names, first, last})` brings a closer look at some steps; `root` has the controls.
@@ -60,6 +61,14 @@ export class Board {
     find(".log input").checked = this.log;
     show(find(".whole"), this.zoom, find(".log input"));
     setText(find(".shown"), this.amount(number));
+    setText(find(".smoothed"), this.smoothing(number));
+  }
+  // What the two lines of a chart are: that of the reward, which all that is logged with it shares.
+  smoothing(number) {
+    const { x, of } = this.curve("reward") ?? { x: [] };
+    const reach = Smoother.reach(x.length);
+    const steps = number(Math.round((reach * Math.max(of ?? 0, x.length)) / (x.length || 1)));
+    return reach ? `Bold lines are smoothed over about ${steps} logged steps; faint ones are what was logged.` : "";
   }
   amount(number) {
     const from = this.close && this.zoom ? this.close : this.curves;

@@ -6,6 +6,11 @@ export class Smoother {
   static keep(points) {
     return points < 12 ? 0 : points < 30 ? 0.85 : points < 200 ? 0.9 : 0.96;
   }
+  // How many points such a line is about, as each weighs so much less than the next: 0 where none is smoothed.
+  static reach(points) {
+    const by = Smoother.keep(points);
+    return by ? Math.round(1 / (1 - by)) : 0;
+  }
   constructor(points) {
     this.by = Smoother.keep(points);
     // Weights, weights × age and weights × age² of what came; the same with the values. The newest has age 0.

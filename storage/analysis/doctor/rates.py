@@ -191,7 +191,7 @@ def said_of_reward(e: Evidence) -> str:
     now, start, since = short_number(e.reward.now), short_number(e.reward.start), start_words(e)
     if abs(e.reward.rise) <= STILL * e.scale:
         return f"reward {e.verb} {now} {e.at_now}, about as {since} ({start})"
-    return f"reward {e.verb} {now} {e.at_now} and was {start} {since}, which may be noise"
+    return f"reward was {start} {since} and {'' if e.ended else f'{e.verb} '}{now} {e.at_now}, which may be noise"
 
 
 def start_words(e: Evidence) -> str:

@@ -174,7 +174,7 @@ def training(reading: Reading) -> dict[str, Any]:
     config = config_of(reading)
     read_from = config if config is not None and config.parsed else _parser(reading) if config is None else None
     if read_from is not None:
-        after = "are read from the command line or a file: set them here, or import that file, a recipe in YAML, too."
+        after = "are read from the command line or a file: set them here, or import a recipe in YAML instead."
         reading.note("The training settings", read_from, after)
     if config is None:
         return {}
