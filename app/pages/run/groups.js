@@ -204,15 +204,16 @@ new Keys(view, help, {
 // ---- drawing ----
 // An address that names a step beyond those that there are leads to the nearest, which is said as long as one is there.
 let astray = { step: null, words: "" };
-function leadToNearest({ step, first, last }, asked) {
-  const beyond = asked.step !== null && (asked.step < first || asked.step > last);
+function leadToNearest({ step, first, last }, was) {
+  const beyond = was.step !== null && (was.step < first || was.step > last);
   if (beyond) {
     const number = (n) => n.toLocaleString("en");
-    const words = `There is no step ${number(asked.step)} here: this is step ${number(step)}, the nearest with groups.`;
+    const words = `There is no step ${number(was.step)} here: this is step ${number(step)}, the nearest with groups.`;
     astray = { step, words };
     setParams({ step });
+    near.asked = whose(asked()); // it is drawn: one can go on from it
   }
-  showText(find(".astray"), (beyond || asked.step === astray.step) && astray.words);
+  showText(find(".astray"), (beyond || was.step === astray.step) && astray.words);
 }
 function drawStep(now, asked) {
   near = { ...now, asked: whose(asked) };
