@@ -4,6 +4,7 @@ import math
 import time
 from typing import Any
 
+from groupwise.storage.analysis.doctor.words import with_digits
 from groupwise.storage.spec.number_words import count_words
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -22,10 +23,10 @@ def number(value: float | None, digits: int = 3) -> str:
     if size < 1e-3 or size >= 1e9:
         text = f"{value:.{digits - 2}e}"
     elif size >= 10 ** (digits - 1):
-        text = f"{value:,.0f}"
+        text = with_digits(value, 0)
     else:
         magnitude = math.floor(math.log10(size))
-        text = f"{value:.{digits - 1 - (magnitude if magnitude >= 0 else magnitude + 1)}f}"
+        text = with_digits(value, digits - 1 - (magnitude if magnitude >= 0 else magnitude + 1))
     return text.replace("-", "−", 1) if text.startswith("-") else text
 
 
@@ -72,12 +73,12 @@ def age(then: float | None, now: float | None = None) -> str:
         return "long ago"
     if seconds < 1.5:
         return "now"
-    if seconds < MINUTE:
+    if seconds < 90:  # rounded as durations are: a run was launched no later than it has trained for
         return f"{seconds:.0f} s ago"
-    if seconds < HOUR:
-        return f"{int(seconds // MINUTE)} min ago"
+    if seconds < 90 * MINUTE:
+        return f"{seconds / MINUTE:.0f} min ago"
     if seconds < DAY:
-        return f"{int(seconds // HOUR)} h ago"
+        return f"{seconds / HOUR:.0f} h ago"
     if seconds < 2 * DAY:
         return "yesterday"
     if seconds < 30 * DAY:

@@ -5,13 +5,13 @@ export function number(value) {
   const size = Math.abs(value);
   if (size === 0) return "0";
   let out;
-  if (size < 1e-3 || size >= 1e9) out = value.toExponential(1);
-  else if (size >= 100) out = Math.round(value).toLocaleString("en");
+  if (size < 1e-3 || size >= 1e9) out = size.toExponential(1);
+  else if (size >= 100) out = Math.round(size).toLocaleString("en");
   else {
     const magnitude = Math.floor(Math.log10(size));
-    out = value.toFixed(2 - (magnitude >= 0 ? magnitude : magnitude + 1));
+    out = size.toFixed(2 - (magnitude >= 0 ? magnitude : magnitude + 1));
   }
-  return out.replace(/^-/, "−");
+  return value < 0 ? `−${out}` : out;
 }
 
 // A whole number with commas between thousands: 12,840.
@@ -19,9 +19,9 @@ export const wholeNumber = (n) => Math.round(n).toLocaleString("en");
 // A number and its noun: 1 row, 2,000 rows; `many` where the plural is not the noun with an s.
 export const countWords = (n, noun, many = `${noun}s`) => `${wholeNumber(n)} ${n === 1 ? noun : many}`;
 
-// A share in whole percent, as storage/analysis/doctor/words.py writes it.
+// A share in whole percent, as storage/analysis/doctor/words.py writes it; little is not nothing.
 export function percent(share) {
-  return `${Math.round(share * 100)}\u202f%`;
+  return share > 0 && share < 0.005 ? "<1\u202f%" : `${Math.round(share * 100)}\u202f%`;
 }
 
 // Seconds, as duration in app/core/format.py writes it.

@@ -1,7 +1,8 @@
 """The most that a run's reward can come to, where that is known: a figure alone does not say if it is good. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from groupwise.storage.library.rewards import builder
 from groupwise.storage.spec.spec import RewardSpec
 
 # What the functions that ship give at most, whatever their parameters.
@@ -12,9 +13,17 @@ MOST = {
 }  # fmt: skip
 
 
-def most_possible(rewards: Sequence[RewardSpec]) -> float | None:
-    """What the best completion earns; None where a function is a person's own, or a weight moves or is below 0."""
-    known = all(
-        one.name in MOST and not (one.version or one.schedule or one.adapt) and one.weight >= 0 for one in rewards
-    )
-    return sum(one.weight * MOST[one.name] for one in rewards) if known and rewards else None
+def most_possible(rewards: Sequence[RewardSpec], code_of: Callable[[str], str]) -> float | None:
+    """What the best completion earns; None where that is not known of a function, or a weight moves or is below 0.
+    `code_of`: the code of a person's own function, of which it is known where it is made of the builder's blocks."""
+    most = [_most_given(one, code_of) for one in rewards]
+    still = all(not (one.schedule or one.adapt) and one.weight >= 0 for one in rewards)
+    known = [one.weight * value for one, value in zip(rewards, most, strict=True) if value is not None]
+    return sum(known) if still and rewards and len(known) == len(rewards) else None
+
+
+def _most_given(reward: RewardSpec, code_of: Callable[[str], str]) -> float | None:
+    if reward.name in MOST and not reward.version:
+        return MOST[reward.name]
+    reading = builder.read_blocks(code_of(reward.name), reward.name)
+    return builder.most_of_blocks(reading.blocks) if reading and reading.blocks else None

@@ -14,7 +14,7 @@ from groupwise.app.core import format
     [
         (None, "–"), (math.nan, "–"), (math.inf, "∞"), (-math.inf, "−∞"), (0, "0"), (0.0, "0"), (1.4242, "1.42"),
         (0.876, "0.88"), (0.0512, "0.051"), (0.0023, "0.0023"), (1.2e-5, "1.2e-05"), (38.14, "38.1"), (284.4, "284"),
-        (12840.2, "12,840"), (-0.42, "−0.42"), (1.0, "1.00"),
+        (12840.2, "12,840"), (-0.42, "−0.42"), (1.0, "1.00"), (1.125, "1.13"), (-100.5, "−101"),
     ],
 )  # fmt: skip
 def test_a_number_has_about_three_digits(value: float | None, words: str) -> None:
@@ -34,10 +34,20 @@ def test_a_duration_names_its_largest_units(seconds: float, words: str) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0, "now"), (5, "5 s ago"), (200, "3 min ago"), (7300, "2 h ago"), (90000, "yesterday"), (400000, "4 days ago")],
-)
+    [
+        (0, "now"), (5, "5 s ago"), (80, "80 s ago"), (110, "2 min ago"), (200, "3 min ago"), (7300, "2 h ago"),
+        (90000, "yesterday"), (400000, "4 days ago"),
+    ],
+)  # fmt: skip
 def test_an_age_is_in_words(seconds: float, words: str) -> None:
     assert format.age(1e9, 1e9 + seconds) == words
+
+
+@pytest.mark.parametrize("trained", [0.4, 59, 61, 89.4, 91, 100, 149, 151, 3000, 5399])
+def test_no_run_was_launched_later_than_it_has_trained_for(trained: float) -> None:
+    """As it was seen: it took “2 min”, and was launched “1 min ago”."""
+    took, launched = format.duration(trained), format.age(1e9, 1e9 + trained + 0.01)
+    assert trained < 10 or launched == f"{took} ago"
 
 
 def test_an_age_of_nothing_is_never() -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import random
 import re
+from contextlib import closing
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from groupwise.storage.home import paths
 from groupwise.storage.record import states
+from groupwise.storage.record.record import RunWriter
 from tests.browser.conftest import OpenPage, drag, no_sideways_scroll
 from tests.support.made_runs import curves, made_run
 
@@ -237,10 +240,18 @@ def test_what_a_run_lacks_is_said_where_it_is_missed(open_page: OpenPage, runs: 
     page.locator(".all-metrics .chip", has_text="<b>&lt;i").click()
     expect(page.locator('.all-metrics [data-chart="<b>&lt;i"] h3')).to_have_text("<b>&lt;i")
 
+    # what was measured last before the end says when
+    with closing(RunWriter(paths.run_folder(runs["bare"]).db, 1, {})) as writer:
+        writer.commit(0, metrics={"eval_reward": 0.84})
+    page.reload()
+    expect(page.locator(".gw-overview .now")).to_contain_text("Held-out reward0.84 before training")
+
     page.goto(f"{runs['address']}/run?id={runs['failed']}&tab=overview")
     expect(page.locator(".board .ended h2")).to_have_text("This run ended before its first step.")
     expect(page.locator(".ending h2")).to_have_text("It ended")
-    expect(page.locator(".board figure.chart").first).to_be_hidden()
+    for part in (".board figure.chart", ".gw-doctor section", "aside .figures", "aside .latest"):
+        expect(page.locator(part).first).to_be_hidden()
+    expect(page.get_by_role("link", name="Re-score")).to_have_count(0)  # nothing was written
     page.get_by_role("link", name="Read the log").click()
     page.wait_for_url("**tab=log**")
 

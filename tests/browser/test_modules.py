@@ -16,7 +16,27 @@ from tests.browser.conftest import NO_DASHBOARD, bring
 
 def test_numbers_are_written_as_the_server_writes_them(bare_page: Page) -> None:
     rng = random.Random(1)
-    some = [0, 1, -1, 0.5, 9.994, 9.996, 99.96, 100, 999.5, 1e3, 12840, 1e9, 0.001, 0.00099, 1.2e-5, -0.042, None]
+    halves = [1.125, -1.125, 0.125, 100.5, -100.5]
+    some = [
+        *halves,
+        0,
+        1,
+        -1,
+        0.5,
+        9.994,
+        9.996,
+        99.96,
+        100,
+        999.5,
+        1e3,
+        12840,
+        1e9,
+        0.001,
+        0.00099,
+        1.2e-5,
+        -0.042,
+        None,
+    ]
     values = some + [rng.choice((-1, 1)) * 10 ** rng.uniform(-6, 10) for _ in range(300)]
     written = bring(bare_page, "ui/number.js", "number").evaluate("values => values.map(number)", values)
     theirs = [format.number(value) for value in values]

@@ -6,7 +6,7 @@ import { page, root } from "./core.js";
 const LOOK = 10_000; // ms between looks
 const [MINUTE, HOUR, DAY] = [60, 3600, 86_400];
 
-// As age in app/core/format.py writes it; but no seconds, which would not stand still.
+// In the words of age in app/core/format.py; but no seconds, which would not stand still, and what has passed in full.
 function age(then) {
   const past = (Date.now() - then) / 1000;
   if (past < MINUTE) return "just now";

@@ -133,6 +133,7 @@ function drawNext(next) {
 function take(now) {
   view.dataset.kind = now.kind;
   view.dataset.gravest = now.level;
+  find("section").hidden = !now.headline;
   setText(find(".headline"), now.headline);
   setText(find(".at"), now.at);
   drawNext(now.next);

@@ -59,7 +59,7 @@ _lock = threading.Lock()
 @answer
 def diagnose_run(payload: Payload) -> dict[str, Any]:
     """How the run stands and its verdicts, where anything was recorded since number `after`; `seq` is what to give as
-    `after` next time."""
+    `after` next time. No `headline`: it ended before anything was logged, as the Overview says."""
     run = run_of(payload)
     live_now = is_ongoing(run)
     out: dict[str, Any] = {"poll": POLL if live_now else POLL_ENDED}
@@ -67,8 +67,7 @@ def diagnose_run(payload: Payload) -> dict[str, Any]:
         record = record_of(run)
     except Unanswerable as reason:
         gone = not run.folder.path.is_dir()
-        ended = "It ended before anything was recorded, so there is nothing to diagnose."
-        said = str(reason) if gone else WAITS.get(run.state, WAITS[states.STARTING] if live_now else ended)
+        said = str(reason) if gone else WAITS.get(run.state, WAITS[states.STARTING] if live_now else "")
         waiting = {"kind": "waiting", "level": "waiting", "headline": said, "at": ""}
         return out | waiting | {"seq": 0, "verdicts": [], "calm": []}
     with record_check.one_look(record):
@@ -94,6 +93,8 @@ def _report(run: registry.Run, seq: int) -> dict[str, Any]:
             evidence = replace(evidence, unsolved=unsolved_prompts(run))
         report = without_fix_of(examine(evidence), failed.get("function"))
         found = draw_report(run.id, report, evidence.step) | {"seq": seq, "next": next_of(run, report.follows)}
+        if evidence.ended and not (evidence.curves or report.verdicts or evidence.held_out_before is not None):
+            found["headline"] = ""
         _reports.pop(run.id, None)
         now = time.monotonic()
         _reports[run.id] = (seq, now + min(LONGEST_REST, REST * (now - begun)), found)

@@ -27,7 +27,7 @@ from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import finals
 from groupwise.storage.analysis.outcome import Outcome
 from groupwise.storage.home import db, disk
-from groupwise.storage.record import checkpoint_files, metrics, record_check, states
+from groupwise.storage.record import checkpoint_files, groups, metrics, record_check, states
 from groupwise.storage.registry import commands, registry
 
 TABS = ["overview", "groups", "completions", "statistics", "config", "log", "checkpoints"]
@@ -255,9 +255,14 @@ def actions(run: registry.Run, problem: str = "", asked: str | None = None) -> l
     copied = run.state not in states.ENDED or ending.can_be_copied(run)
     if copied:
         found.insert(0, {"go": f"/new?from={run.id}", "label": "Use these settings"})
-    if run.state in states.ENDED and problem in ("", record_check.NEWER_SENTENCE) and has_record(run):
+    if run.state in states.ENDED and problem in ("", record_check.NEWER_SENTENCE) and _has_written(run):
         found.insert(int(copied), {"go": f"/rewards?view=rescore&run={run.id}", "label": "Re-score"})
     return found
+
+
+def _has_written(run: registry.Run) -> bool:
+    """Whether there are completions of its training to score again."""
+    return has_record(run) and groups.span(run.folder.db) is not None
 
 
 @answer

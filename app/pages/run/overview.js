@@ -43,7 +43,7 @@ function layOut(layout) {
 // A run that is over and logged nothing says so once, not in each chart.
 function drawEnded(ended) {
   find(".ended").hidden = !ended;
-  find(".charted").hidden = !!ended;
+  for (const part of [find(".charted"), find(".figures"), find(".latest")]) part.hidden = !!ended;
   if (!ended) return;
   setText(find(".ended h2"), ended.title);
   showText(find(".ended .why"), ended.why);
@@ -110,6 +110,9 @@ function drawNow() {
   const rows = [];
   const reward = curves.recent("reward");
   const ofMost = (value) => (most > 0 ? `${number(value)} of at most ${+most.toFixed(4)}` : number(value));
+  const evaluated = curves.lastAt("eval_reward");
+  const late = evaluated > 0 && (board.live || evaluated === curves.lastStep);
+  const when = evaluated === 0 ? " before training" : ` at step ${evaluated?.toLocaleString("en")}`;
   setText(find(".when"), board.live ? "Now" : "At the end");
   if (reward) rows.push(pair("Reward", ofMost(reward.mean), "reward"));
   setText(find(".window"), reward ? `mean of the last ${reward.n === 1 ? "step" : `${reward.n} logged steps`}` : "");
@@ -117,7 +120,7 @@ function drawNow() {
     const value = curves.now(key);
     if (value !== undefined) rows.push(pair(name, write(value), key));
   };
-  add("Held-out reward", "eval_reward", ofMost);
+  add("Held-out reward", "eval_reward", (value) => (late ? ofMost(value) : number(value) + when));
   add("KL", "kl", number);
   // TRL calls no group tied where nothing was scored; that says nothing of them.
   if (curves.get("groups/tied")) add("Tied groups", "groups/tied", percent);
@@ -128,10 +131,7 @@ function drawNow() {
   add("Step time", "step_time", seconds);
   add("Tokens seen", "num_tokens", (value) => number(Math.round(value)));
   find(".now").replaceChildren(...rows.flat());
-  setText(
-    find("aside .wait"),
-    rows.length ? "" : find(".ended").hidden ? "Nothing is logged yet." : "Nothing was logged.",
-  );
+  setText(find("aside .wait"), rows.length ? "" : "Nothing is logged yet.");
 }
 
 function drawLatest(group) {

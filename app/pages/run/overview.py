@@ -17,11 +17,12 @@ from groupwise.app.ui.function_colours import colours_of_functions
 from groupwise.app.ui.live import Payload, answer, is_ongoing, live, record_of, run_of, texts, whole_number
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis import best_possible
-from groupwise.storage.home import db
+from groupwise.storage.home import db, files
 from groupwise.storage.record import find, group_metrics, groups, metrics, record_check, right, run_files, states
 from groupwise.storage.record.recent import RECENT
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
+from groupwise.storage.registry.messages.functions import MOST_CODE
 from groupwise.storage.spec.spec import RunSpec
 
 POLL, POLL_ENDED = 300, 5000  # ms
@@ -57,8 +58,8 @@ TEMPLATE = """
 <input class="input" type="search" placeholder="search metrics" aria-label="Search metrics"><div class="names"></div>
 <div class="grid three charts"></div></details></div></div>
 <aside>
-<section class="panel"><h2><span class="when">Now</span> <span class="mut xs window"></span></h2><dl class="now s"></dl>
-<p class="mut s wait"></p></section>
+<section class="panel figures"><h2><span class="when">Now</span> <span class="mut xs window"></span></h2>
+<dl class="now s"></dl><p class="mut s wait"></p></section>
 <section class="panel latest"><h2>Latest group <span class="mut xs"></span></h2><div class="body s"></div></section>
 <section class="panel"><h2>Events</h2><ol class="events s"></ol><p class="mut s none">Nothing has happened yet.</p>
 </section>
@@ -117,7 +118,7 @@ def board_layout(run: registry.Run) -> dict[str, Any]:
     spec = run_files.spec_of(run.folder)
     return {
         "window": RECENT,
-        "most": most_of_spec(spec) if spec else None,
+        "most": most_of_run(run, spec) if spec else None,
         "sections": figures.sections(grpo_settings(spec), run.state in states.ENDED, **drawn_by_spec(spec)),
     }
 
@@ -174,10 +175,19 @@ def drawn_by_spec(spec: RunSpec | None) -> dict[str, Any]:
     return {"kl_target": spec.kl.target is not None, "tells_right": bool(told), "teller": teller}
 
 
-def most_of_spec(spec: RunSpec) -> float | None:
+def most_of_run(run: registry.Run, spec: RunSpec) -> float | None:
     """The most that a run's reward can come to; None where it is not known, or another in each stage."""
-    found = {best_possible.most_possible(stage.rewards) for stage in spec.by_stage()}
+    stages = [stage.rewards for stage in spec.by_stage()]
+    found = {best_possible.most_possible(rewards, lambda name: _code_of_reward(run, name)) for rewards in stages}
     return found.pop() if len(found) == 1 else None
+
+
+def _code_of_reward(run: registry.Run, name: str) -> str:
+    """The code of a reward function as the run scored with it; “” where there is none to read."""
+    try:
+        return files.read_text(run.folder.rewards / f"{name}.py", MOST_CODE)
+    except (OSError, ValueError):
+        return ""
 
 
 def latest_group(record: Path) -> dict[str, Any] | None:

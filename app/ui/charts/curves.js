@@ -138,6 +138,12 @@ export class Curves {
   now(name) {
     return Curves.single(name) ? this.newest(name, this.stageBegan()).at(-1) : this.recent(name)?.mean;
   }
+  // The step of a metric's last value.
+  lastAt(name) {
+    const curve = this.get(name);
+    const { x, y } = curve?.tail?.x.length ? curve.tail : (curve ?? { x: [], y: [] });
+    return x[y.findLastIndex((value) => value !== null)];
+  }
   // The step after which the stage that trains began.
   stageBegan() {
     return this.marks.findLast(({ kind }) => kind === "stage")?.step ?? -1;

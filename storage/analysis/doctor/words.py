@@ -1,9 +1,18 @@
 """Numbers as verdicts write them. Pure."""
 
 import math
+from decimal import ROUND_HALF_UP, Decimal
 
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.record.recent import Steps
+
+LITTLE = 0.005  # of a share: what would be rounded to none
+
+
+def with_digits(value: float, digits: int) -> str:
+    """With so many digits behind the point, and commas between thousands; an exact half is rounded away from 0, as a
+    browser does."""
+    return f"{Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):,f}"
 
 
 def short_number(value: float) -> str:
@@ -15,7 +24,7 @@ def short_number(value: float) -> str:
     if 1e-3 <= abs(value) < 1e9:
         magnitude = math.floor(math.log10(abs(value)))
         digits = max(0, 2 - magnitude - (magnitude < 0))
-        text = f"{value:,.{digits}f}"
+        text = with_digits(value, digits)
         text = text.rstrip("0").rstrip(".") if "." in text else text
     else:
         text = f"{value:.2g}"
@@ -23,8 +32,9 @@ def short_number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in whole percent, a half rounded up, as app/ui/number.js writes it."""
-    return f"{math.floor(share * 100 + 0.5)}\u202f%"  # a line never ends before the sign
+    """A share in whole percent, a half rounded up, as app/ui/number.js writes it; little is not nothing."""
+    whole = "<1" if 0 < share < LITTLE else f"{math.floor(share * 100 + 0.5)}"
+    return f"{whole}\u202f%"  # a line never ends before the sign
 
 
 def percent_without(share: float) -> str:

@@ -6,6 +6,7 @@ from groupwise.storage.library.rewards.builder.write import (
     TRACED,
     BuilderError,
     describe_blocks,
+    most_of_blocks,
     needs_network,
     to_code,
     to_traced_code,
@@ -13,5 +14,5 @@ from groupwise.storage.library.rewards.builder.write import (
 
 __all__ = [
     "KINDS", "TRACED", "Block", "BlockProblem", "BuilderError", "Reading", "block_problems", "describe_blocks",
-    "needs_network", "read_blocks", "to_code", "to_traced_code",
+    "most_of_blocks", "needs_network", "read_blocks", "to_code", "to_traced_code",
 ]  # fmt: skip
