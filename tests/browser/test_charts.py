@@ -18,7 +18,7 @@ from tests.browser.conftest import OpenPage, drag, no_sideways_scroll
 from tests.support.made_runs import curves, made_run
 
 STEPS = 2400
-SMOOTHED = re.compile(r"^Bold lines are smoothed over about \d\d+ logged steps; faint ones are what was logged\.$")
+SMOOTHED = re.compile(r"^Bold: smoothed over about \d\d+ steps\. Faint: as logged\.$")
 # What Plotly holds of a chart: its lines, the range in sight and whether it is drawn.
 CHART = """
 title => {

@@ -68,7 +68,7 @@ export class Board {
     const { x, of } = this.curve("reward") ?? { x: [] };
     const reach = Smoother.reach(x.length);
     const steps = number(Math.round((reach * Math.max(of ?? 0, x.length)) / (x.length || 1)));
-    return reach ? `Bold lines are smoothed over about ${steps} logged steps; faint ones are what was logged.` : "";
+    return reach ? `Bold: smoothed over about ${steps} steps. Faint: as logged.` : "";
   }
   amount(number) {
     const from = this.close && this.zoom ? this.close : this.curves;
