@@ -228,7 +228,7 @@ def it_left_whole_checkpoints_a_model_and_a_record_of_its_end(folder: RunFolder,
     happened = [(event["kind"], event["step"]) for event in metrics.events(folder.db)]
     kept = [("checkpoint", step) for step in sorted({20, 40, 60, stopped})]
     at = kept.index(("checkpoint", stopped)) + 1
-    assert happened == [("begin", 0), *kept[:at], ("begin", stopped), *kept[at:]]
+    assert happened == [("begin", 0), *kept[:at], ("stopped", stopped), ("begin", stopped), *kept[at:]]
     seen = metrics.progress(folder.db)
     assert (seen["step"], seen["total"], seen["begun"], len(seen["spark"])) == (60, 60, True, 40)
 

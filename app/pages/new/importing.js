@@ -107,7 +107,8 @@ function drawDatasets(names) {
     return el("label.choice", input, el("span", words));
   };
   const choices = [...names.map((name, n) => choice(`Take ${name}`, n + 1)), choice("Choose the data later", 0)];
-  part.replaceChildren(part.querySelector("legend"), ...choices);
+  // where there is nothing to choose, nothing may wait for a choice that nobody sees
+  part.replaceChildren(part.querySelector("legend"), ...(names.length ? choices : []));
 }
 const dataset = () => Number(box.querySelector(".datasets input:checked")?.value ?? 0);
 
