@@ -8,10 +8,12 @@ has ended (`scrub`).
 
 import atexit
 import contextlib
+import errno
 import io
 import os
 import re
 import resource
+import stat
 import sys
 import threading
 from collections.abc import Iterator
@@ -26,6 +28,7 @@ SPACES = (*LINE_ENDS, b" ", b"\t")
 GOES_ON = re.compile(rb"(?<=[\n\r])(?=[^\n\r])")  # where a line begins, in what goes on with one,
 BEGINS = re.compile(rb"\A(?=[^\n\r])|(?<=[\n\r])(?=[^\n\r])")  # or begins with one
 BLOCK = 1 << 20  # bytes of a log that are looked at together
+MOST_HOLES = 100  # times as large as what it takes on the disk is no log, however well it is compressed there
 
 
 def keep_secrets(name: str = "") -> None:
@@ -119,8 +122,12 @@ class _Words:
 
 def scrub(path: Path) -> bool:
     """Take the secrets out of a log that nobody writes to any more; whether there were any. The file is replaced whole,
-    or not at all. Raises OSError."""
-    with path.open("rb") as file:
+    or not at all. Raises OSError, also for what is no log: a pipe, a device, or a file that is mostly a hole, of which
+    there is no end."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_HOLES * (found.st_blocks * 512 + BLOCK):
+            raise OSError(errno.EINVAL, "it is no log", str(path))
         if all(_clean(block) is block for block in _blocks(file)):
             return False
         file.seek(0)

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from groupwise.storage.home.paths import RunFolder
@@ -112,6 +112,9 @@ def test_any_content(hostile: HostileHome, name: str, content: str) -> None:
 
 @fuzz
 @given(st.sampled_from(FILES), st.sampled_from(sorted(KINDS)))
+@example("log.txt", "8 TB")
+@example("log.txt", "a pipe")
+@example("log.txt", "an endless device")
 def test_what_is_no_file(hostile: HostileHome, name: str, kind: str) -> None:
     with hostile.folder() as folder:
         (folder.path / name).unlink(missing_ok=True)
