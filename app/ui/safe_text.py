@@ -15,9 +15,11 @@ def escape(value: object) -> str:
 
 
 def escape_value(value: object) -> str:
-    """Text as the value of an HTML attribute that a person never reads but may edit: every character as it is."""
-    return html.escape(str(value))
+    """Text as the value of an HTML attribute that a person may edit: what a browser reads there is the text itself,
+    and nothing in the HTML turns its direction."""
+    return html.escape(str(value)).translate(_REFERRED)
 
 
 _VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
 _VISIBLE |= {code: f"⟨U+{code:04X}⟩" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+_REFERRED = {code: f"&#{code};" for code in _VISIBLE}

@@ -57,7 +57,8 @@ def test_what_cannot_be_read_is_said_in_every_part(runs: dict[str, str], kind: s
         said = f"{answer.get('sentence') or answer.get('wait')}"
         assert re.search(UNREADABLE[kind], said), f"{ask.__module__} of {kind}: {said}"
         assert not re.search("Error|Traceback|None", said), said
-    assert doctor.diagnose_run(run).get("sentence") or doctor.diagnose_run(run).get("headline")
+    silent = kind == "stepless"  # that it ended before its first step stands at the Overview's top
+    assert silent or doctor.diagnose_run(run).get("sentence") or doctor.diagnose_run(run).get("headline")
 
 
 @pytest.mark.parametrize("kind", MAKERS)
