@@ -25,7 +25,7 @@ from groupwise.storage.spec.yaml_twice import twice_problem
 MAX_BYTES = 256 * 1024  # a spec is written by hand; anything larger is a mistake or an attack
 MAX_DEPTH = 32
 MAX_VALUES = 10_000  # names, values and lists: reading so many takes half a second
-MAX_NAME = 200  # characters of a setting's: each value inside is known by all names above it
+MAX_NAME = 1000  # characters of a setting's: each value inside is known by all names above it
 MAX_DIGITS = 64  # of a whole number: more mean nothing, and Python itself refuses to write out some thousands
 LINE_WIDTH = 110  # characters, of what is written
 KEPT = 16  # texts that are kept parsed
