@@ -86,11 +86,12 @@ def place(catalogue: Any) -> Iterator[tuple[str, str, str]]:
 
 
 def unreadable(page: Page) -> list[str]:
-    """What stays so: charts take up another scheme's colours one after the other."""
+    """What stays so: a chart takes up another scheme's colours once it is in sight."""
     page.wait_for_timeout(400)
-    for _ in range(20):
+    for part in range(21):
         if not page.evaluate(FIND):
             break
+        page.evaluate("part => scrollTo(0, part * document.documentElement.scrollHeight)", part / 20)
         page.wait_for_timeout(250)
     return list(page.evaluate(FIND))
 
