@@ -17,7 +17,7 @@ const from = (words, request) => {
 };
 function drawPresets() {
   const card = (preset) => {
-    const take = el("button.take", { type: "button" }, el("b", preset.title), el("span.s.mut", preset.sentence));
+    const take = el("button.take.boxed", { type: "button" }, el("b", preset.title), el("span.s.mut", preset.sentence));
     take.addEventListener("click", async () => {
       await settled(); // what was typed a moment ago is what Undo brings back
       const got = await server.preset_settings({ name: preset.name });

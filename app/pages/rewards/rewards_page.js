@@ -126,7 +126,7 @@ function welcome(missing = []) {
       "div.ways-to-begin",
       ...ways.map(([name, title, words]) =>
         el(
-          "button.take",
+          "button.take.boxed",
           { type: "button", onclick: () => find(`[data-do=${name}]`).click() },
           el("b", title),
           el("span.s.mut", words),

@@ -134,7 +134,7 @@ function drawTemplates() {
   });
   templates.querySelector(".without").replaceChildren(
     el(
-      "button.take",
+      "button.take.boxed",
       {
         type: "button",
         onclick: () => {
@@ -154,7 +154,7 @@ function drawTemplates() {
       el(
         "li",
         el(
-          "button.take",
+          "button.take.boxed",
           {
             type: "button",
             onclick: () => {
