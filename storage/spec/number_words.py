@@ -1,6 +1,7 @@
-"""A number and its noun, in words that agree; several things in one sentence. Pure."""
+"""A number, and with its noun, in words that agree; several things in one sentence. Pure."""
 
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
 
 
 def count_words(n: int, noun: str, many: str = "") -> str:
@@ -18,3 +19,9 @@ def join_words(words: Sequence[str], most: int = 0) -> str:
     more = len(words) - most if most else 0
     shown = [*words[:most], f"{more:,} more"] if more > 0 else list(words)
     return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))
+
+
+def with_digits(value: float, digits: int) -> str:
+    """With so many digits behind the point, and commas between thousands; an exact half is rounded away from 0, as a
+    browser does."""
+    return f"{Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):,f}"

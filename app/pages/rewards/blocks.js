@@ -3,7 +3,7 @@
 import { el, numberField, option, remover, setText } from "../../ui/dom.js";
 import { button, page } from "./core.js";
 import { columnChoices, decimalOf } from "./columns.js";
-import { plain } from "./text.js";
+import { isNumber, plain } from "./text.js";
 
 // What changes blocks: {blocks, list: where their cards are, changed: says that something was set, redrawn: that a
 // block came, went or moved}.
@@ -11,7 +11,6 @@ export const newBlock = (kind) => ({ kind, settings: {}, weight: "1", partial: f
 // A block as the page holds it, of one as the server has it: what is typed stays text.
 export const fromServer = (one) => ({ ...one, settings: { ...one.settings }, weight: String(one.weight) });
 export const toServer = (one) => ({ ...one, weight: isNumber(one.weight) ? Number(one.weight) : one.weight });
-const isNumber = (words) => words.trim() !== "" && Number.isFinite(Number(words));
 
 // Other columns can be chosen now; what was chosen stays, and so does the keyboard's place.
 export function offerColumns(desk) {

@@ -4,7 +4,7 @@ import { el, numberField, option, remover, setText } from "../../ui/dom.js";
 import { action, call, find, on, page } from "./core.js";
 import { signature } from "./editor.js";
 import { dataChosen } from "./source.js";
-import { cut, plain } from "./text.js";
+import { cut, isNumber, plain } from "./text.js";
 
 const others = []; // names, in order
 const settings = new Map(); // name → {weight, timeout, parameters: {name: what was typed}}
@@ -53,7 +53,6 @@ export function faultOfNumbers() {
     }
   return "";
 }
-const isNumber = (words) => words.trim() !== "" && Number.isFinite(Number(words));
 const parametersOf = (name) =>
   ((name === editedName() ? signature()?.parameters : about_(name)?.parameters) ?? []).filter(
     (one) => one.adjustable !== false,

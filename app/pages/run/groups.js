@@ -2,6 +2,7 @@
 
 import { onAddress, params, setParams } from "../../ui/address.js";
 import { el, option, press, setHtml, setText, showText, touched } from "../../ui/dom.js";
+import { wholeNumber } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 import { Keys } from "./group_keys.js";
@@ -207,8 +208,8 @@ let astray = { step: null, words: "" };
 function leadToNearest({ step, first, last }, was) {
   const beyond = was.step !== null && (was.step < first || was.step > last);
   if (beyond) {
-    const number = (n) => n.toLocaleString("en");
-    const words = `There is no step ${number(was.step)} here: this is step ${number(step)}, the nearest with groups.`;
+    const [asked, here] = [was.step, step].map(wholeNumber);
+    const words = `There is no step ${asked} here: this is step ${here}, the nearest with groups.`;
     astray = { step, words };
     setParams({ step });
     near.asked = whose(asked()); // it is drawn: one can go on from it

@@ -5,7 +5,7 @@ import { Board } from "../../ui/charts/board.js";
 import { Chart } from "../../ui/charts/chart.js";
 import { el, setText, showText } from "../../ui/dom.js";
 import { news } from "../../ui/news.js";
-import { number, percent, seconds } from "../../ui/number.js";
+import { number, percent, seconds, wholeNumber } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 import { first } from "../../ui/settings.js";
@@ -112,7 +112,7 @@ function drawNow() {
   const ofMost = (value) => (most > 0 ? `${number(value)} of at most ${+most.toFixed(4)}` : number(value));
   const evaluated = curves.lastAt("eval_reward");
   const late = evaluated > 0 && (board.live || evaluated === curves.lastStep);
-  const when = evaluated === 0 ? " before training" : ` at step ${evaluated?.toLocaleString("en")}`;
+  const when = evaluated === 0 ? " before training" : ` at step ${wholeNumber(evaluated)}`;
   setText(find(".when"), board.live ? "Now" : "At the end");
   if (reward) rows.push(pair("Reward", ofMost(reward.mean), "reward"));
   setText(find(".window"), reward ? `mean of the last ${reward.n === 1 ? "step" : `${reward.n} logged steps`}` : "");

@@ -1,18 +1,12 @@
 """Numbers as verdicts write them. Pure."""
 
 import math
-from decimal import ROUND_HALF_UP, Decimal
 
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.record.recent import Steps
+from groupwise.storage.spec.number_words import with_digits
 
 LITTLE = 0.005  # of a share: what would be rounded to none
-
-
-def with_digits(value: float, digits: int) -> str:
-    """With so many digits behind the point, and commas between thousands; an exact half is rounded away from 0, as a
-    browser does."""
-    return f"{Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):,f}"
 
 
 def short_number(value: float) -> str:

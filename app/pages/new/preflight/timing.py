@@ -125,7 +125,7 @@ def from_runs(spec: RunSpec, offer: Offer, found: Counts) -> Pace | None:
     """The pace of the newest runs with this model that trained in the same way, scaled to so many completions, so
     long; of those, one on the same data, with the same reward functions, and the one that needs the least scaling."""
     best: tuple[tuple[bool, bool, float, bool], Pace] | None = None
-    kind = _kind(spec, offer)
+    kind, functions = _kind(spec, offer), _functions(spec)
     for run in _newest_runs(spec.model.id):
         theirs = _step_time(run.folder.path, run.attempt, run.step)
         if theirs is None:
@@ -136,7 +136,7 @@ def from_runs(spec: RunSpec, offer: Offer, found: Counts) -> Pace | None:
         scale = found.step / like.step * _longer(theirs.length, like.longest, found.longest or 0)
         far = max(scale, 1 / scale) if scale else math.inf
         rank = (
-            theirs.spec.data.source != spec.data.source, _functions(theirs.spec) != _functions(spec), far,
+            theirs.spec.data.source != spec.data.source, _functions(theirs.spec) != functions, far,
             like.group != found.group,
         )  # fmt: skip
         if far <= FAR and (best is None or rank < best[0]):
