@@ -38,6 +38,31 @@ def expect_points(page: Page, row: int, *values: str) -> None:
     expect(node.locator(".total b")).to_have_text(values[-1])
 
 
+def weights_are_read_as_meant(rewards: Page) -> None:
+    """Of the second block; it is 3 in the end."""
+    weight = rewards.get_by_label("Weight of block 2")
+    weight.fill("2,5")
+    wrong = rewards.locator(".blocks li").nth(1).locator(".wrong")
+    expect(wrong).to_contain_text("The weight has to be a number, not “2,5”. Did you mean 2.5?")
+    expect(weight).to_have_attribute("aria-invalid", "true")
+    expect(rewards.locator(".live .wait")).to_have_text("Scores come as soon as the blocks are complete.")
+    expect(rewards.locator(".live .total.old b").nth(1)).to_have_text("0.5")  # those before it stay
+    wrong.get_by_role("button", name="Use 2.5").click()
+    expect(weight).to_have_value("2.5")
+    expect(weight).to_be_focused()
+    expect(wrong).to_be_empty()
+    expect_points(rewards, 1, "0", "1", "0.71")
+    weight.fill("-1")
+    expect(rewards.locator(".building .penalties")).to_contain_text("A weight below 0 is a penalty.")
+    expect(rewards.locator(".blocks li .means").nth(1)).to_have_text(
+        "A penalty: points off where the text has 1 to 4 words."
+    )
+    expect_points(rewards, 1, "0", "1", "−1")
+    weight.fill("3")
+    expect(rewards.locator(".building .penalties")).to_be_hidden()
+    expect_points(rewards, 1, "0", "1", "0.75")
+
+
 def test_the_empty_page_offers_to_build_without_code_and_three_rows_are_scored_as_one_builds(rewards: Page) -> None:
     welcome = rewards.locator(".welcome")
     expect(welcome.get_by_role("button")).to_have_count(3)
@@ -62,27 +87,7 @@ def test_the_empty_page_offers_to_build_without_code_and_three_rows_are_scored_a
     rewards.locator(".blocks li").nth(0).get_by_label("required").uncheck()
     expect_points(rewards, 1, "0", "1", "0.5")
     expect(paid).not_to_be_empty()
-    weight = rewards.get_by_label("Weight of block 2")
-    weight.fill("2,5")
-    wrong = rewards.locator(".blocks li").nth(1).locator(".wrong")
-    expect(wrong).to_contain_text("The weight has to be a number, not “2,5”. Did you mean 2.5?")
-    expect(weight).to_have_attribute("aria-invalid", "true")
-    expect(rewards.locator(".live .wait")).to_have_text("Scores come as soon as the blocks are complete.")
-    expect(rewards.locator(".live .total.old b").nth(1)).to_have_text("0.5")  # those before it stay
-    wrong.get_by_role("button", name="Use 2.5").click()
-    expect(weight).to_have_value("2.5")
-    expect(weight).to_be_focused()
-    expect(wrong).to_be_empty()
-    expect_points(rewards, 1, "0", "1", "0.71")
-    weight.fill("-1")
-    expect(rewards.locator(".building .penalties")).to_contain_text("A weight below 0 is a penalty.")
-    expect(rewards.locator(".blocks li .means").nth(1)).to_have_text(
-        "A penalty: points off where the text has 1 to 4 words."
-    )
-    expect_points(rewards, 1, "0", "1", "−1")
-    weight.fill("3")
-    expect(rewards.locator(".building .penalties")).to_be_hidden()
-    expect_points(rewards, 1, "0", "1", "0.75")
+    weights_are_read_as_meant(rewards)
     rewards.get_by_label("At most").fill("9")
     rewards.locator(".blocks li").nth(1).get_by_label("partial credit").check()
     rewards.locator(".live textarea").nth(1).fill("one two three four five six seven eight nine ten eleven twelve")

@@ -23,8 +23,8 @@ from groupwise.storage.spec.problem import SpecError
 @dataclass(frozen=True)
 class ScriptImport:
     """What a script came to: the settings that `spec.from_dict` takes, a sentence for each thing that was not taken,
-    and the reward functions that come along, with their code. `datasets`: the names of those
-    of which one is to be chosen; `open_source`: where data is to be chosen, where none was found."""
+    and the reward functions that come along, with their code. `datasets`: the names of those of which one is to be
+    chosen; `open_source`: where data is to be chosen, where none was found."""
 
     raw: dict[str, Any]
     notes: list[str]
