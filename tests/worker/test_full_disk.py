@@ -61,6 +61,17 @@ def everything_is_recorded(folder: RunFolder, steps: int) -> None:
     assert not folder.db.with_name("run.spill.jsonl").exists()
 
 
+@contextlib.contextmanager
+def standing_still(folder: RunFolder) -> Iterator[None]:
+    """The run's trainer takes no step meanwhile."""
+    trainer = pid_of(folder)
+    os.kill(trainer, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(trainer, signal.SIGCONT)
+
+
 def test_a_disk_that_is_full_for_a_while_costs_a_pause(start_worker: StartWorker, own_home: Path) -> None:
     """Before a checkpoint, whose room is missing too."""
     folder = queue(make_spec(training={**LONG, "max_steps": 40, "save_steps": 20}))
@@ -87,19 +98,21 @@ def test_a_disk_that_is_full_for_a_while_costs_a_pause(start_worker: StartWorker
 
 def test_a_checkpoint_that_finds_no_room_waits_for_it(start_worker: StartWorker, own_home: Path) -> None:
     """There is room for what is recorded, and a checkpoint of the starter takes some ten megabytes."""
-    folder = queue(make_spec(training={**LONG, "max_steps": 24, "save_steps": 8}))
+    folder = queue(make_spec(training={**LONG, "max_steps": 36, "save_steps": 12}))
     start_worker()
     wait_step(folder, 2)
-    filler = fill(own_home, leave=disk.FLOOR + 6 * disk.MEGABYTE)
+    with standing_still(folder):  # a checkpoint that was begun as the disk fills would take what is to be left
+        assert acknowledged_step(folder) < 12
+        filler = fill(own_home, leave=disk.FLOOR + 6 * disk.MEGABYTE)
     wait_for("the page to say so", lambda: trains(folder) and "the next checkpoint needs" in note_of(folder))
-    assert acknowledged_step(folder) == 8
+    assert acknowledged_step(folder) == 12
     assert checkpoints.latest_whole(folder.checkpoints) == (None, []), "nothing half saved is left"
     filler.unlink()
     wait_state(folder.id, states.FINISHED)
-    everything_is_recorded(folder, 24)
+    everything_is_recorded(folder, 36)
     assert note_of(folder) == ""
     saved = ask_db(folder, "SELECT step FROM checkpoint ORDER BY step")
-    assert saved == [(8,), (16,), (24,)]
+    assert saved == [(12,), (24,), (36,)]
 
 
 def test_two_ranks_wait_together(own_home: Path) -> None:
