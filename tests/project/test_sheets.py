@@ -60,6 +60,19 @@ def required(selector: str) -> str:
     return selector
 
 
+def restyles_everything(selector: str) -> bool:
+    """Whether it is about any element, in one that has something: a browser then restyles the whole page, some 12 ms,
+    whenever anything comes or goes anywhere, as Plotly's texts do a dozen times in each drawing."""
+    depth, last = 0, 0
+    for place, letter in enumerate(selector):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter in " >+~" and not depth:
+            last = place + 1
+    return ":has(" in selector[:last] and not re.search(
+        r"[\w\]]", re.sub(r":(?!is\b)[\w-]+", "", required(selector[last:]))
+    )
+
+
 def is_of_its_page(selector: str, parts: set[str]) -> bool:
     """Whether it matches nothing but a part of the page and what is in one. Ace hangs what pops up on the body."""
     return bool(classes(required(selector)) & parts) or selector.startswith(".ace_")
@@ -142,6 +155,24 @@ def test_a_shared_sheet_is_about_no_page_s_part(path: Path) -> None:
 @pytest.mark.parametrize("path", EVERY, ids=name_of)
 def test_no_rule_is_for_a_class_that_nothing_makes(path: Path) -> None:
     assert unmade(path) == set()
+
+
+@pytest.mark.parametrize("path", EVERY, ids=name_of)
+def test_no_rule_has_the_whole_page_styled_anew_at_each_change(path: Path) -> None:
+    assert [one for one in selectors(path.read_text(encoding="utf-8")) if restyles_everything(one)] == []
+
+
+@pytest.mark.parametrize(
+    ("selector", "everything"),
+    [
+        (".gw-a:not([data-b]):has(> .c:not([hidden])) > *", True), (".gw-a:has(.c) > :not(.d)", True),
+        (".gw-a:has(> .c) > .d", False), (".gw-a:has(> .c) p:empty", False), (".gw-a > :not(.b:has(.c))", False),
+        (".gw-a > *", False), (".gw-a:has(.c) [hidden]", False),
+        (".gw-a:has(.c) :hover", True), (".gw-a:has(.c) :is(.d, .e)", False),
+    ],
+)  # fmt: skip
+def test_what_has_the_whole_page_styled_anew(selector: str, everything: bool) -> None:
+    assert restyles_everything(selector) is everything
 
 
 @pytest.mark.parametrize(

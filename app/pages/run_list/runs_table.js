@@ -129,6 +129,7 @@ wakes(
     if (complaint !== (now.sentence ?? "")) {
       complaint = now.sentence ?? "";
       complain(complaint);
+      page.toggleAttribute("data-complains", !!complaint);
     }
     if (!now.sentence && !now.same) draw(now);
     if (!now.sentence) drawnLook = key;
