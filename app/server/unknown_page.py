@@ -12,7 +12,10 @@ body{{margin:0;font:14px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-seri
 main{{max-width:520px;margin:14vh auto;padding:0 16px;overflow-wrap:anywhere}}
 main .row{{margin-top:16px}}</style></head>
 <body><script>
-if (matchMedia("(prefers-color-scheme: dark)").matches) document.body.classList.add("dark");
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const follow = () => document.body.classList.toggle("dark", dark.matches);
+dark.addEventListener("change", follow);
+follow();
 </script>
 <div class="gw gw-topbar"><a class="brand" href="/">Groupwise</a><nav aria-label="Pages">{links}</nav></div>
 <main class="gw"><h1>No such page</h1><p class="mut">There is nothing at <code class="mono">{path}</code>. The address

@@ -2,6 +2,9 @@
 
 // What there is to say, on one line.
 export const dotted = (...words) => words.filter(Boolean).join(" · ");
+// A sentence begins with a capital, but a name (broken.jsonl, gpt2) stays as it is.
+export const sentence = (words) =>
+  /^[a-z]+(?=[\s,:;’'])/.test(words) ? words.charAt(0).toUpperCase() + words.slice(1) : words;
 // Things as one names them: data, steps and temperature.
 export const listed = (words) =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;

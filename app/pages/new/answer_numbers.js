@@ -2,6 +2,7 @@
 
 import { el } from "../../ui/dom.js";
 import { countWords, wholeNumber } from "../../ui/number.js";
+import { sentence } from "../../ui/text.js";
 import { edit } from "./core.js";
 import { fixButtons } from "./fields.js";
 
@@ -28,7 +29,7 @@ export function drawAnswerNumbers(box, found) {
   const table = el("table", el("thead", el("tr", ...head)), el("tbody", ...rows));
   box.replaceChildren(
     el("h3", title(numbers)),
-    ...about.map((problem) => el(`p.s.verdict-at.${problem.level}`, capital(problem.message))),
+    ...about.map((problem) => el(`p.s.verdict-at.${problem.level}`, sentence(problem.message))),
     rows.length ? el("div.scroll", table) : "",
     numbers.decimal === "comma" && rows.length ? el("p.xs.mut", COMMA) : "",
     el("div.row.tight.wrap", ...about.flatMap(fixButtons), numbers.on ? asWritten() : ""),
@@ -39,7 +40,6 @@ const title = ({ on, changed, of, decimal }) =>
     ? `Only the number is kept (${MARKS[decimal]}): ${wholeNumber(changed)} of ${countWords(of, "answer")} ` +
       (changed === 1 ? "changes" : "change")
     : "Numbers in answers";
-const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 function asWritten() {
   const onclick = () => edit([{ path: FIELD, remove: true }]);
   return el("button.btn.s", { type: "button", onclick }, "Use answers as written");

@@ -263,6 +263,3 @@ export function workerSaid(kind, key, found) {
   fromWorker[kind] = { key, problems: found ?? [] };
   announce("problems");
 }
-// A sentence begins with a capital, but a name (broken.jsonl, gpt2) stays as it is.
-export const sentence = (words) =>
-  /^[a-z]+(?=[\s,:;’'])/.test(words) ? words.charAt(0).toUpperCase() + words.slice(1) : words;

@@ -1,6 +1,7 @@
 // What is said of settings, in the form's words: a field's label first, its name second.
 
-import { page, sentence } from "./core.js";
+import { sentence } from "../../ui/text.js";
+import { page } from "./core.js";
 
 const NAME = /“[^”]*”|`[^`]*`|[\w.]*[a-z]_[a-z]\w*/g; // what is quoted is meant as it is written
 const SECTIONS = ["training", "lora", "data", "model", "launch"];

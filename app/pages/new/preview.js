@@ -2,6 +2,7 @@
 
 import { el, setText } from "../../ui/dom.js";
 import { countWords, wholeNumber } from "../../ui/number.js";
+import { sentence } from "../../ui/text.js";
 import { visibleText } from "../../ui/visible_text.js";
 import { isLong } from "../../ui/wait_words.js";
 import { drawAnswerNumbers } from "./answer_numbers.js";
@@ -14,7 +15,6 @@ import {
   find,
   onView,
   page,
-  sentence,
   settleIn,
   shownAt,
   workerSaid,

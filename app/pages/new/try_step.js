@@ -2,8 +2,9 @@
 
 import { el } from "../../ui/dom.js";
 import { countWords, number } from "../../ui/number.js";
+import { sentence } from "../../ui/text.js";
 import { waitWords } from "../../ui/wait_words.js";
-import { blocking, find, page, sentence, server, settled } from "./core.js";
+import { blocking, find, page, server, settled } from "./core.js";
 import { goTo } from "./go_to.js";
 import { answer as sayBesideLaunch, note, sayBlocked } from "./launch_note.js";
 

@@ -2,6 +2,7 @@
 
 import { el, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
+import { sentence } from "../../ui/text.js";
 import { WorkerQuestions } from "../../ui/worker_questions.js";
 
 export const { root, find, server } = part("pages/rewards/rewards_page");
@@ -76,7 +77,7 @@ export async function askWorker(kind, more = {}, waiting = () => {}, lane = kind
   const got = await questions.ask(lane, payload, (now) => waiting(now.waiting, now.done, now.total));
   if (got?.gone) return { cancelled: true };
   if (got?.lost) return { sentence: NO_ANSWER, lost: true };
-  return got?.answer?.error ? { sentence: got.answer.error } : got;
+  return got?.answer?.error ? { sentence: sentence(got.answer.error) } : got;
 }
 export const stopAsking = (lane) => questions.stop(lane);
 

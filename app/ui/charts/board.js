@@ -2,7 +2,7 @@
 
 import { onAddress, params, setParams } from "../address.js";
 import { setText, show } from "../dom.js";
-import { number } from "../number.js";
+import { number, wholeNumber } from "../number.js";
 import { colour } from "../theme.js";
 import { AXES, Axis } from "./axis.js";
 import { Curves } from "./curves.js";
@@ -61,14 +61,14 @@ export class Board {
     find(".log input").checked = this.log;
     show(find(".whole"), this.zoom, find(".log input"));
     setText(find(".shown"), this.amount(number));
-    setText(find(".smoothed"), this.smoothing(number));
+    setText(find(".smoothed"), this.smoothing());
   }
   // What the two lines of a chart are: that of the reward, which all that is logged with it shares.
-  smoothing(number) {
+  smoothing() {
     const { x, of } = this.curve("reward") ?? { x: [] };
     const reach = Smoother.reach(x.length);
-    const steps = number(Math.round((reach * Math.max(of ?? 0, x.length)) / (x.length || 1)));
-    return reach ? `Bold: smoothed over about ${steps} steps. Faint: as logged.` : "";
+    const steps = Math.round((reach * Math.max(of ?? 0, x.length)) / (x.length || 1));
+    return reach ? `Bold: smoothed over about ${wholeNumber(steps)} steps. Faint: as logged.` : "";
   }
   amount(number) {
     const from = this.close && this.zoom ? this.close : this.curves;
