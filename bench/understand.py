@@ -27,7 +27,9 @@ from groupwise.app.pages.run.header import run_status
 from groupwise.app.pages.run_list import runs_table
 from groupwise.storage.home import paths
 from groupwise.storage.library import repair
+from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
+from groupwise.storage.registry import registry
 from tests.support.bulk import RARE, Made, empty_record, write_run
 from tests.support.homes import fresh_home
 
@@ -76,6 +78,8 @@ def _live(folder: Path) -> list[Row]:
     with fresh_home():
         shutil.copytree(folder, paths.run_folder(folder.name).path)
         repair.adopt_folders()
+        with registry.write_registry() as index:  # of one that has ended, what it came to would be worked out
+            index.execute("UPDATE run SET state = ?", [states.RUNNING])
         writer = RunWriter(paths.run_folder(folder.name).db, 1, {"format": 1.0, "correctness": 2.0})
         run: dict[str, Any] = {"run": folder.name}
         seq = overview.draw_board(run)["seq"]
