@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from groupwise.app.__main__ import main as command
+from groupwise.app.cli import check_file
 from groupwise.app.pages.run.log import readable
 from groupwise.app.server import exports
 from groupwise.app.ui.live import _to_endpoint
@@ -232,7 +233,10 @@ def test_a_log_shows_anything(tmp_path: Path, text: str) -> None:
 @example("\udcff\udc80")
 @example("x" * 100_000)
 @given(text=arguments)
-def test_a_command_answers_anything_with_an_exit_code(registry_home: Path, no_worker: None, text: str) -> None:
+def test_a_command_answers_anything_with_an_exit_code(
+    registry_home: Path, no_worker: None, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setattr(check_file, "SOON", 0.2)  # s: nothing here would answer later either
     folder = registry_home / "specs"
     folder.mkdir(exist_ok=True)
     (folder / "a.yaml").write_text("name: a\nrewards: [{name: no_such_function}]\n")
