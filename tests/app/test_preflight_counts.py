@@ -27,6 +27,14 @@ def known(run_spec: RunSpec, rows: int | None = None) -> counts.Counts:
     return found
 
 
+@pytest.mark.parametrize("wrong", ["zehn", "20,5", 20.5, True])
+@pytest.mark.parametrize("name", counts.WHOLE)
+def test_nothing_is_counted_by_another_number_than_the_one_that_is_wrong(name: str, wrong: Any) -> None:
+    settings = {**SMALL, "max_steps": 10, name: wrong}
+    assert counts.counts(a_spec(**settings), offer(), 50) is None
+    assert counts.sentences(a_spec(**settings), offer(), 50) == []
+
+
 @pytest.mark.parametrize(
     ("training", "rows"),
     [

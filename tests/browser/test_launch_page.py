@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -34,6 +35,14 @@ def test_one_step_is_tried_and_leaves_nothing_behind(new_run: Page) -> None:
     expect(tried).to_contain_text("A step took")
     expect(tried.locator(".tried-one")).not_to_have_count(0)
     picture(new_run, "new-tried")
+    expect(tried.locator(".outdated")).to_be_hidden()
+    new_run.get_by_label("Max completion length", exact=True).fill("1")
+    expect(tried.locator(".outdated")).to_be_visible()
+    new_run.get_by_role("button", name="Try one step").click()
+    expect(tried.locator(".verdict-at.warning")).to_contain_text("there is nothing to learn from", timeout=90_000)
+    assert re.match(r"All \d+ completions earned 0,", tried.locator(".verdict-at.warning").inner_text())
+    expect(tried.locator(".outdated")).to_be_hidden()
+    picture(new_run, "new-tried-alike")
     assert {path for path in paths.home().rglob("*") if path.is_dir()} - before == set()
 
 

@@ -4,17 +4,27 @@ import { el } from "../../ui/dom.js";
 import { countWords, number } from "../../ui/number.js";
 import { sentence } from "../../ui/text.js";
 import { waitWords } from "../../ui/wait_words.js";
-import { blocking, find, page, server, settled } from "./core.js";
+import { blocking, find, onView, page, server, settled } from "./core.js";
 import { goTo } from "./go_to.js";
 import { answer as sayBesideLaunch, note, sayBlocked } from "./launch_note.js";
 
-const SHOWN = 16; // completions of a step
+const SHOWN = 16; // completions of a step, of which some stand there at once
+const AT_ONCE = 4;
 const attempt = find("[data-do=try]");
 const result = find(".tried");
 let trying = null;
+let tried = null; // the text that what is shown came of
+onView(() => result.classList.toggle("old", tried !== null && tried !== page.text));
 
+const UNIT = /(?<=\d) (?=\p{L})/gu; // a number and its unit stay on one line
 export const figure = (label, value, detail = "", level = "") =>
-  el("div", { class: `figure ${level}` }, el("span.xs.mut", label), el("b", value), el("span.xs.mut", detail));
+  el(
+    "div",
+    { class: `figure ${level}` },
+    el("span.xs.mut", label),
+    el("b", value.replace(UNIT, "\u00a0")),
+    el("span.xs.mut", detail),
+  );
 
 export async function tryOneStep() {
   if (trying !== null) {
@@ -23,7 +33,9 @@ export async function tryOneStep() {
   }
   await settled();
   if (blocking().length) return sayBlocked();
-  const asked = await server.try_step({ text: page.text });
+  tried = page.text;
+  const asked = await server.try_step({ text: tried });
+  result.classList.remove("old");
   result.hidden = false;
   note("");
   if (!asked || asked.sentence) {
@@ -77,6 +89,23 @@ function completion(one, n) {
     el("pre.mono", one.text || "(empty)"),
   );
 }
+// A step whose completions all scored the same has taught nothing, and the whole run may go like that.
+function alike(scored) {
+  const scores = scored.map(({ reward }) => reward);
+  if (scores.length < 2 || scores[0] === null || scores.some((score) => score !== scores[0])) return "";
+  return el(
+    "p.s.verdict-at.warning",
+    `All ${countWords(scores.length, "completion")} earned ${number(scores[0])}, and where all earn the same there is ` +
+      "nothing to learn from. Read them below: the reward functions may miss what is right, or the model may not be " +
+      "able to do this yet.",
+  );
+}
+function listCompletions(all) {
+  const shown = all.slice(0, SHOWN).map(completion);
+  const more = shown.slice(AT_ONCE);
+  const rest = el("details.tried-more", el("summary.s", `Show ${countWords(more.length, "more completion")}`), ...more);
+  return el("div.completions", ...shown.slice(0, AT_ONCE), more.length ? rest : "");
+}
 function showTried(answer) {
   if (answer.error) {
     sayBesideLaunch("One step failed: see below.");
@@ -87,12 +116,14 @@ function showTried(answer) {
   const seconds = (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} s`;
   return result.replaceChildren(
     el("p.s", el("b", "One step works. "), answer.sentence ?? ""),
+    el("p.xs.mut.outdated", "The settings have changed since: try again to see what they come to now."),
+    alike(answer.completions),
     el(
       "div.figures",
       figure("A step took", seconds(answer.seconds.step), "one generation, one update"),
       figure("Loading took", seconds(answer.seconds.load)),
       figure("Memory at its peak", gb(answer.memory.peak), answer.memory.device),
     ),
-    el("div.completions", ...answer.completions.slice(0, SHOWN).map(completion)),
+    listCompletions(answer.completions),
   );
 }

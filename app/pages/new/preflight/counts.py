@@ -9,6 +9,12 @@ from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.number_words import are_words
 from groupwise.storage.spec.spec import RunSpec
 
+# What is counted with: whole numbers where a spec has them.
+WHOLE = (
+    "num_generations", "per_device_train_batch_size", "gradient_accumulation_steps", "num_iterations",
+    "generation_batch_size", "steps_per_generation", "max_steps",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Counts:
@@ -44,7 +50,7 @@ def counts(spec: RunSpec, offer: Offer, rows: int | None = None) -> Counts | Non
     """
     settings = Settings(spec, offer)
     group, device = settings.count("num_generations"), settings.count("per_device_train_batch_size")
-    if not group or not device:
+    if not group or not device or any(settings.misreads(name) for name in WHOLE):
         return None
     processes, accumulation = spec.launch.processes, settings.count("gradient_accumulation_steps") or 1
     iterations = settings.count("num_iterations") or 1

@@ -33,6 +33,12 @@ class Settings:
         real = isinstance(value, (int, float)) and not isinstance(value, bool) and -HUGE < value < HUGE
         return float(value) if real else None
 
+    def misreads(self, name: str) -> bool:
+        """Whether the spec says something else than a whole number of a setting that is one: its default, or what
+        holds where it is not set, would be an answer to what nobody asked."""
+        value = self.number(name)
+        return self.spec.training.get(name) is not None and (value is None or value != int(value))
+
     def on(self, name: str) -> bool:
         """Whether a setting is switched on; not by a word or a number that only means it."""
         return self.get(name) is True
