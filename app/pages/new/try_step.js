@@ -103,7 +103,8 @@ function alike(scored) {
 function listCompletions(all) {
   const shown = all.slice(0, SHOWN).map(completion);
   const more = shown.slice(AT_ONCE);
-  const rest = el("details.tried-more", el("summary.s", `Show ${countWords(more.length, "more completion")}`), ...more);
+  const title = `Show ${countWords(more.length, "more completion")}`;
+  const rest = el("details.tried-more", el("summary.s", title), ...more);
   return el("div.completions", ...shown.slice(0, AT_ONCE), more.length ? rest : "");
 }
 function showTried(answer) {

@@ -2,7 +2,7 @@
 
 import { onAddress, params, setParams } from "../address.js";
 import { setText, show } from "../dom.js";
-import { number, wholeNumber } from "../number.js";
+import { countWords, number } from "../number.js";
 import { colour } from "../theme.js";
 import { AXES, Axis } from "./axis.js";
 import { Curves } from "./curves.js";
@@ -68,7 +68,7 @@ export class Board {
     const { x, of } = this.curve("reward") ?? { x: [] };
     const reach = Smoother.reach(x.length);
     const steps = Math.round((reach * Math.max(of ?? 0, x.length)) / (x.length || 1));
-    return reach ? `Bold: smoothed over about ${wholeNumber(steps)} steps. Faint: as logged.` : "";
+    return reach ? `Bold: smoothed over about ${countWords(steps, "step")}. Faint: as logged.` : "";
   }
   amount(number) {
     const from = this.close && this.zoom ? this.close : this.curves;
