@@ -95,8 +95,8 @@ function alike(scored) {
   if (scores.length < 2 || scores[0] === null || scores.some((score) => score !== scores[0])) return "";
   return el(
     "p.s.verdict-at.warning",
-    `All ${countWords(scores.length, "completion")} earned ${number(scores[0])}, and where all earn the same there is ` +
-      "nothing to learn from. Read them below: the reward functions may miss what is right, or the model may not be " +
+    `All ${countWords(scores.length, "completion")} earned ${number(scores[0])}, and where all earn the same there ` +
+      "is nothing to learn from. Read them below: the reward functions may miss what is right, or the model may not be " +
       "able to do this yet.",
   );
 }
