@@ -96,8 +96,8 @@ function alike(scored) {
   return el(
     "p.s.verdict-at.warning",
     `All ${countWords(scores.length, "completion")} earned ${number(scores[0])}, and where all earn the same there ` +
-      "is nothing to learn from. Read them below: the reward functions may miss what is right, or the model may not be " +
-      "able to do this yet.",
+      "is nothing to learn from. Read them below: the reward functions may miss what is right, or the model may " +
+      "not be able to do this yet.",
   );
 }
 function listCompletions(all) {
