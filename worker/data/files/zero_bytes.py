@@ -12,11 +12,19 @@ AGAIN = "Save or download it again."
 
 
 def find_utf16(head: bytes, name: str) -> str:
-    """UTF-16 without its mark: every other byte of plain letters is zero. Raises DataError where they are not."""
-    even, odd = (head[start::2].count(0) / max(len(head[start::2]), 1) for start in (0, 1))
-    if b"\0" in head.partition(b"\n")[0] and max(even, odd) > 0.3 and min(even, odd) < 0.05:
-        return "utf-16-le" if odd > even else "utf-16-be"
+    """UTF-16 without its mark. Raises DataError for zero bytes that are none of it."""
+    if b"\0" in head.partition(b"\n")[0] and (found := _order_of_utf16(head)):
+        return found
     raise DataError(_fault_of(head, name))
+
+
+def _order_of_utf16(text: bytes) -> str:
+    """Which UTF-16 a text is in; "" where it is in none. In UTF-16 one of the two bytes of a plain letter is zero, and
+    always the same one."""
+    even, odd = (text[start::2].count(0) / max(len(text[start::2]), 1) for start in (0, 1))
+    if max(even, odd) <= 0.3 or min(even, odd) >= 0.05:
+        return ""
+    return "utf-16-le" if odd > even else "utf-16-be"
 
 
 def _fault_of(head: bytes, name: str) -> str:
@@ -30,12 +38,13 @@ def _fault_of(head: bytes, name: str) -> str:
         return (
             f"line {line:,} of {name} and all after it are zero bytes: the end is lost, as when a copy stops. {AGAIN}"
         )
-    if line > 1 and head.count(b"\0", at) > 0.3 * (len(head) - at):
+    if line > 1 and _order_of_utf16(head[head.rindex(b"\n", 0, at) + 1 :]):
         return (
             f"{name} begins as plain text, and is UTF-16 from line {line:,} on: two files were joined that are written "
             "differently. Save both as UTF-8, and join them again."
         )
-    return damaged_line(name, line)
+    damaged = sum(b"\0" in each for each in head.split(b"\n"))
+    return damaged_line(name, line) if damaged == 1 else _damaged_lines(name, line)
 
 
 def damaged_line(name: str, line: int) -> str:
@@ -43,6 +52,13 @@ def damaged_line(name: str, line: int) -> str:
     return (
         f"line {line:,} of {name} has a zero byte (NUL), which no text has: the file is damaged there. Save or "
         "download it again, or delete that character in an editor."
+    )
+
+
+def _damaged_lines(name: str, first: int) -> str:
+    return (
+        f"line {first:,} of {name} and others after it have zero bytes (NUL), which no text has: the file is damaged "
+        "there. Save or download it again, or delete those characters in an editor."
     )
 
 
