@@ -33,6 +33,7 @@ def test_a_cell_of_megabytes_is_cut_with_its_size_said(registry_home: Any) -> No
     assert 4_000_000 < (shown.tokens or 0) < 5_000_000  # each letter is a token of the starter model
     assert len(shown.model_dump_json()) < 400_000
     checked = data_checks.check_data(ASKED, ModelSpec(), 64, True)
+    assert 4_000_000 < checked.lengths.longest.length < 5_000_000
     assert checked.lengths.longest.row == 0 and checked.lengths.longest.text.endswith("the rest is not shown)")
 
 

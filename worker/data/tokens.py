@@ -10,7 +10,9 @@ from groupwise.storage.spec.spec import ModelSpec
 from groupwise.worker.builtin import models
 from groupwise.worker.data.files.data_error import DataError
 
-LONG = 2**19  # characters that are counted: a cell of megabytes would take as many seconds
+# Characters that are counted of a text, a cell of megabytes would take as many seconds: as many times what a model can
+# hold as a token seldom has, within these bounds.
+TIMES, LEAST, MOST = 8, 2**16, 2**19
 ABSURD = 2**30  # a tokenizer with no limit says something like 1e30
 
 
@@ -23,6 +25,7 @@ class Reader:
         self.chat = self._tokenizer.chat_template is not None
         said = [_positions(Path(folder)), self._tokenizer.model_max_length]
         self.context = min((int(value) for value in said if value and value < ABSURD), default=None)
+        self._counted = min(max(LEAST, TIMES * (self.context or MOST)), MOST)
 
     def text(self, prompt: Any) -> str:
         """The text that a prompt (messages, or text) becomes. Raises DataError where the chat template refuses it."""
@@ -41,10 +44,10 @@ class Reader:
         them in its template. A text that is longer than any model reads is estimated by its beginning."""
         chats = bool(prompts) and not isinstance(prompts[0], str)
         whole = [self.text(prompt) for prompt in prompts]
-        texts = [text[:LONG] for text in whole]
+        texts = [text[: self._counted] for text in whole]
         encoded = self._tokenizer(text=texts, add_special_tokens=not chats, verbose=False)["input_ids"] if texts else []
         return [
-            round(len(ids) * max(1.0, len(text) / LONG)) for ids, text in zip(encoded, whole, strict=True)
+            round(len(ids) * max(1.0, len(text) / self._counted)) for ids, text in zip(encoded, whole, strict=True)
         ]  # fmt: skip
 
     def ids(self, completions: list[str]) -> list[list[int]]:
