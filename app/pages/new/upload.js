@@ -4,7 +4,7 @@
 import { el, setText } from "../../ui/dom.js";
 import { acceptDrops } from "../../ui/stray_drops.js";
 import { waitWords } from "../../ui/wait_words.js";
-import { page, server } from "./core.js";
+import { page, server, shownAt } from "./core.js";
 
 const TELLS_EVERY = 1000; // ms
 
@@ -64,8 +64,14 @@ export class Upload {
     this.note.className = `upload-note ${wrong ? "xs verdict-at blocking" : "xs mut"}`;
   }
 
+  // Why nothing new is chosen, and what is instead.
+  refuse(words) {
+    const [, stays] = shownAt("data.source").match(/^file:(.+)/) ?? [];
+    this.tell(stays ? `${words} ${stays} stays chosen.` : words, true);
+  }
+
   async take(file) {
-    if (file.size > page.form.upload_limit) return this.tell(tooLarge(file), true);
+    if (file.size > page.form.upload_limit) return this.refuse(tooLarge(file));
     const began = Date.now();
     const tell = () => this.tell(waitWords(`Uploading ${file.name}…`, began));
     tell();
@@ -73,13 +79,13 @@ export class Upload {
     this.sending = true;
     try {
       const got = await send(file);
-      if (!got || got.sentence) return this.tell(got?.sentence ?? "The server did not answer. Try again.", true);
+      if (!got || got.sentence) return this.refuse(got?.sentence ?? "The server did not answer. Try again.");
       page.form.files = got.files;
       this.tell(got.words);
       this.source = got.source;
       return this.then(got.source);
     } catch (problem) {
-      return this.tell(`The file did not arrive: ${problem.message}. Try again.`, true);
+      return this.refuse(`The file did not arrive: ${problem.message}. Try again.`);
     } finally {
       clearInterval(ticks);
       this.sending = false;
@@ -92,9 +98,9 @@ export class Upload {
   }
 
   takeDropped(files) {
-    if (files.length > 1) this.tell("Drop one file at a time: a run has one.", true);
+    if (files.length > 1) this.refuse("Drop one file at a time: a run has one.");
     else if (files.length) this.take(files[0]);
-    else this.tell("What was dropped is no file: a folder, perhaps.", true);
+    else this.refuse("What was dropped is no file: a folder, perhaps.");
   }
 }
 const tooLarge = (file) =>
