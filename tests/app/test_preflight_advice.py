@@ -49,6 +49,16 @@ def test_of_a_good_spec_nothing_is_said() -> None:
     assert said(a_spec(), "NVIDIA A100-SXM4-80GB") == []
 
 
+def test_what_the_starter_can_do_is_said_where_the_data_is_none_of_its_own() -> None:
+    for source in ("file:fragen.csv", "hub:openai/gsm8k", "gym:chain_sum"):
+        (found,) = said(a_spec(data={"source": source}))
+        assert (found.field, found.level) == ("model.id", ADVICE) and "only sums such as “12+30?”" in found.message
+        other = a_spec(data={"source": source}).model_copy(update={"model": ModelSpec(id="a/b")})
+        assert "model.id" not in {one.field for one in said(other)}
+    for source in ("task:arithmetic", "file:", "hub:"):  # its own, or none yet
+        assert said(a_spec(data={"source": source})) == []
+
+
 @pytest.mark.parametrize(
     ("training", "field", "level", "mended_by"),
     [
@@ -137,7 +147,7 @@ def test_more_processes_than_gpus_cannot_start() -> None:
 
 
 def test_fewer_rows_than_a_generation_takes_block_and_the_fix_fits() -> None:
-    run_spec = a_spec(per_device_train_batch_size=64, gradient_accumulation_steps=2, data={"source": "file:x.csv"})
+    run_spec = a_spec(per_device_train_batch_size=64, gradient_accumulation_steps=2)
     (problem,) = said(run_spec, rows=5)
     assert problem.level == BLOCKING and "16 prompts" in problem.message and "5 rows" in problem.message
     mended = memory_fixes.with_settings(run_spec, problem.fixes[0].settings)
@@ -145,7 +155,7 @@ def test_fewer_rows_than_a_generation_takes_block_and_the_fix_fits() -> None:
 
 
 def test_passes_over_a_huge_file_are_noticed() -> None:
-    (problem,) = said(a_spec(max_steps=-1, data={"source": "file:x.csv"}), rows=90_000)
+    (problem,) = said(a_spec(max_steps=-1), rows=90_000)
     assert problem.field == "training.max_steps" and "135,000 steps" in problem.message
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from groupwise.app.core import format
 from groupwise.app.pages.new.preflight.counts import Counts, counts
 from groupwise.app.pages.new.preflight.settings import Settings
+from groupwise.storage.checks.reward_columns import source_kind_and_name
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.learning_rates import LEAST, parameters_of, usual_rates
 from groupwise.storage.library.models.model_facts import LEARNED_POSITIONS, ModelFacts
@@ -30,7 +31,7 @@ def advise(
 ) -> list[Problem]:
     """What is to be said, each thing once, though several stages may have it. prompt_tokens: the longest that was
     counted; None while nobody has."""
-    found: dict[tuple[str, str], Problem] = {}
+    found: dict[tuple[str, str], Problem] = {(one.field, one.message): one for one in _starter(spec)}
     for stage in spec.by_stage():
         settings, numbers = Settings(stage, offer), counts(stage, offer, rows)
         rules = (
@@ -41,6 +42,18 @@ def advise(
         for problem in rules:
             found.setdefault((problem.field, problem.message), problem)
     return list(found.values())
+
+
+def _starter(spec: RunSpec) -> Iterator[Problem]:
+    """The starter is made for the built-in tasks (worker/builtin/starter/make.py): of anything else it knows nothing, and
+    such a run ends with no answer right."""
+    kind, name = source_kind_and_name(spec.data)
+    if spec.model.id == "starter" and kind != "task" and name.strip():
+        message = (
+            "the starter is there to try things out: it knows only sums such as “12+30?”, and finds no right answers "
+            "to other questions. For those, choose another model."
+        )
+        yield Problem("model.id", message, level=ADVICE)
 
 
 def _training(name: str, message: str, level: str, *fixes: Fix) -> Problem:
