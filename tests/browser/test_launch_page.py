@@ -8,15 +8,17 @@ import re
 import shutil
 from pathlib import Path
 
-from playwright.sync_api import Page, Route, expect
+import pyarrow as pa
+import pyarrow.parquet as pq
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.spec import spec
 from groupwise.worker.builtin import starter
-from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
-from tests.browser.new_run_page import follows, launch
+from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
+from tests.browser.new_run_page import follows, launch, show, write_yaml, yaml_of
 
 
 def test_one_step_is_tried_and_leaves_nothing_behind(new_run: Page) -> None:
@@ -79,6 +81,26 @@ def test_a_launch_asks_the_worker_again_where_its_question_was_lost(new_run: Pag
     new_run.unroute("**/component_server/")
     with contextlib.suppress(commands.Refused):  # its two steps are over
         commands.ask_of_run(registry.list_runs()[0].id, commands.STOP)
+
+
+def test_launch_waits_for_the_data_however_long_it_takes_and_says_so(context: BrowserContext, new_run: Page) -> None:
+    """What is wrong with a Parquet file is said before a run starts, also where the worker is slow."""
+    pq.write_table(pa.table({"Frage": ["1+1?"] * 40, "answer": ["2"] * 40}), paths.data_folder() / "slow.parquet")
+    new_run.clock.install()
+    runs, note = len(registry.list_runs()), new_run.locator(".launch-note")
+    held = Held(new_run, "ask_worker")
+    show(new_run, "YAML")
+    write_yaml(new_run, yaml_of(new_run).replace("source: task:arithmetic", "source: file:slow.parquet"))
+    follows(new_run, "file:slow.parquet")
+    expect(new_run.locator(".launch-bar .count")).to_have_text("Reading the data…")
+    launch(new_run)
+    expect(note).to_have_text("The run starts once the data is read.")
+    new_run.clock.run_for(30_000)
+    expect(note).to_have_text(re.compile(r"The run starts once the data is read\. \(3\d s so far\)"))
+    held.release()
+    expect(note).to_contain_text("Not started yet. ", timeout=90_000)
+    expect(note).to_contain_text("The columns are Frage, answer.")
+    assert len(registry.list_runs()) == runs
 
 
 def test_from_a_csv_and_a_model_folder_to_a_launched_run_by_the_page_alone(

@@ -3,6 +3,7 @@
 
 import { el, setText } from "../../ui/dom.js";
 import { noteLaunched } from "../../ui/run_drafts.js";
+import { waitWords } from "../../ui/wait_words.js";
 import {
   askWorker,
   blocking,
@@ -38,7 +39,8 @@ let soon = null;
 
 // In a few words, beside Launch: what there is to fix, or that all was looked at.
 const cleanWords = () => {
-  if (!isSaid("build") || !isSaid("preview")) return "Checking…";
+  if (!isSaid("preview")) return "Reading the data…";
+  if (!isSaid("build")) return "Checking the settings…";
   return isSaid("check_data") ? "✓ No problems found" : "Checking the rows…";
 };
 function drawState(found) {
@@ -122,8 +124,7 @@ async function launch() {
     return answer("Not everything you typed is in the settings yet. See the message at the top.");
   if (blocking().length) return sayBlocked();
   if (!page.view.quickstart) {
-    note("Reading the data…");
-    await page.previewed();
+    await waitForData();
     await settled(); // what the new data brings along
     note("");
   }
@@ -152,8 +153,7 @@ async function launch() {
       continue;
     }
     if (done?.unread) {
-      note("Reading the data…");
-      await page.previewed();
+      await waitForData();
       await new Promise((done) => setTimeout(done, 500));
       if (blocking().length) return sayBlocked();
       continue;
@@ -163,6 +163,11 @@ async function launch() {
     return answer(done?.sentence ?? "The server did not answer. Nothing was launched; try again.");
   }
   return answer("The worker did not confirm these settings. Launch again.");
+}
+// However long it takes on a busy machine: what is wrong with the data is said before a run starts, not after.
+async function waitForData() {
+  const began = Date.now();
+  await page.previewed(() => note(waitWords("The run starts once the data is read.", began)));
 }
 async function refresh() {
   settleIn(0);

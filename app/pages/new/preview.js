@@ -309,9 +309,12 @@ export function drawPreview() {
   });
 
   // Launch waits for the look at the data as it is now: a wrong column is said before, not after.
-  page.previewed = async () => {
+  page.previewed = async (tell) => {
     const isSeen = () => key === (page.view?.keys?.preview ?? null) && !node.classList.contains("asking");
-    for (let n = 0; n < 100 && !isSeen(); n += 1) await new Promise((done) => setTimeout(done, 100));
+    while (!isSeen() && !page.view?.unreadable) {
+      tell();
+      await new Promise((done) => setTimeout(done, 100));
+    }
   };
   onView((view) => {
     if (view?.unreadable) return;
