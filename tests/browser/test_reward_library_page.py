@@ -12,7 +12,7 @@ from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.spec import spec as specs
 from tests.browser.conftest import OpenPage, picture
-from tests.browser.rewards_page import SHORT, begin, do, open_emptied, ready, save, source, text_of, try_it, write
+from tests.browser.rewards_page import SHORT, begin, build, do, open_emptied, ready, save, source, text_of, try_it, write
 from tests.support.homes import wait_for
 from tests.support.notebooks import NOTEBOOKS
 from tests.support.runs import make_spec
@@ -162,6 +162,31 @@ def test_what_ships_is_read_only_and_copied(rewards: Page) -> None:
     assert "def my_correctness(" in text_of(rewards)
     save(rewards)
     assert [kept.name for kept in library.newest_rewards()] == ["my_correctness"]
+    a_name_that_another_has_is_said_while_one_writes_it(rewards)
+
+
+def a_name_that_another_has_is_said_while_one_writes_it(rewards: Page) -> None:
+    """As code, and of blocks."""
+    state = rewards.locator(".writing .state")
+    begin(rewards, SHORT.replace("short", "my_correctness"))
+    expect(state).to_have_text("not saved yet; “my_correctness” is in your library already")
+    write(rewards, SHORT.replace("short", "format"))
+    expect(state).to_have_text("not saved yet; “format” ships with Groupwise")
+    write(rewards, SHORT)
+    expect(state).to_have_text("not saved yet")
+    form = build(rewards, "Right number")
+    said = form.locator(".name-written")
+    form.get_by_label("Name", exact=True).fill("my_correctness")
+    expect(said).to_have_text(
+        "“my_correctness” is in your library already. Choose another name, or save this as a version of that one: you "
+        "are asked first."
+    )
+    picture(rewards, "rewards-name-taken")
+    form.get_by_label("Name", exact=True).fill("My correctness")
+    expect(said).to_contain_text("Its name in the code is my_correctness:")
+    expect(said).to_contain_text("is in your library already")
+    form.get_by_label("Name", exact=True).fill("mine_alone")
+    expect(said).to_be_hidden()
 
 
 def test_a_function_is_taken_into_a_new_run(rewards: Page) -> None:

@@ -7,6 +7,7 @@ import { drawCards, fromServer, newBlock, offerColumns, sayOfCards, toServer } f
 import { columnList } from "./columns.js";
 import { action, button, call, find, on, page, tell } from "./core.js";
 import { code, drawState, goToLine, writeCode } from "./editor.js";
+import { namesake } from "./namesakes.js";
 import { plain } from "./text.js";
 
 const form = find(".building");
@@ -152,11 +153,11 @@ export function requireBlock(n) {
   desk.blocks[n].required = true;
   redrawn();
 }
-// Python's names have neither blanks nor umlauts: what was typed is written out, and that is said.
+// Python's names have neither blanks nor umlauts: what was typed is written out, and that is said; and who has it.
 function sayName(typed, name, fault) {
-  const words =
-    fault || name === typed ? "" : `Its name in the code is ${name}: only a to z, digits and _ can stand there.`;
-  showText(form.querySelector(".name-written"), words);
+  const written = name === typed ? "" : `Its name in the code is ${name}: only a to z, digits and _ can stand there.`;
+  const words = fault ? [] : [written, namesake(name).all].filter(Boolean);
+  showText(form.querySelector(".name-written"), words.join(" "));
 }
 // A judge needs the network.
 function allowNetwork() {

@@ -3,6 +3,7 @@
 import { el, option, setText } from "../../ui/dom.js";
 import { load } from "../../ui/libraries.js";
 import { button, call, find, on, page, server, setOff, tell } from "./core.js";
+import { namesake } from "./namesakes.js";
 import { plain } from "./text.js";
 
 let ace = null;
@@ -282,7 +283,7 @@ export function drawState() {
         ? "not saved under this name yet"
         : `${changed ? "changed since" : "version"} ${open.hash.slice(0, 8)}` +
           (open.hash !== open.newest ? ", an older one" : "");
-  setText(find(".writing .state"), state);
+  setText(find(".writing .state"), state + namesake(page.which).few);
   for (const name of ["save", "delete", "versions"])
     find(`[data-do=${name}]`).hidden = open.builtIn || (name !== "save" && (!open.hash || other));
   drawUse();
