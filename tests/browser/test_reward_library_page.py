@@ -169,9 +169,9 @@ def a_name_that_another_has_is_said_while_one_writes_it(rewards: Page) -> None:
     """As code, and of blocks."""
     state = rewards.locator(".writing .state")
     begin(rewards, SHORT.replace("short", "my_correctness"))
-    expect(state).to_have_text("not saved yet; “my_correctness” is in your library already")
+    expect(state).to_have_text("not saved yet; this name is in your library already")
     write(rewards, SHORT.replace("short", "format"))
-    expect(state).to_have_text("not saved yet; “format” ships with Groupwise")
+    expect(state).to_have_text("not saved yet; this name ships with Groupwise")
     write(rewards, SHORT)
     expect(state).to_have_text("not saved yet")
     form = build(rewards, "Right number")

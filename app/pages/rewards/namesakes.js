@@ -19,6 +19,6 @@ export function namesake(name) {
   return said(own.name, "is in your library already", what);
 }
 const said = (name, where, what) => ({
-  few: `; “${plain(name)}” ${where}`,
+  few: `; this name ${where}`,
   all: `“${plain(name)}” ${where}. ${what}`,
 });

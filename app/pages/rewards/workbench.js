@@ -88,6 +88,7 @@ function scoredWords({ scored, completions, sentence }) {
 export async function tryNow() {
   if (trying || !page.open) return;
   trying = true;
+  go().classList.remove("failed"); // that was the try before
   find(".loopholes").hidden = true;
   sayOutdated();
   drawGo();
