@@ -12,7 +12,19 @@ from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.spec import spec as specs
 from tests.browser.conftest import OpenPage, picture
-from tests.browser.rewards_page import SHORT, begin, build, do, open_emptied, ready, save, source, text_of, try_it, write
+from tests.browser.rewards_page import (
+    SHORT,
+    begin,
+    build,
+    do,
+    open_emptied,
+    ready,
+    save,
+    source,
+    text_of,
+    try_it,
+    write,
+)
 from tests.support.homes import wait_for
 from tests.support.notebooks import NOTEBOOKS
 from tests.support.runs import make_spec

@@ -45,8 +45,8 @@ def advise(
 
 
 def _starter(spec: RunSpec) -> Iterator[Problem]:
-    """The starter is made for the built-in tasks (worker/builtin/starter/make.py): of anything else it knows nothing, and
-    such a run ends with no answer right."""
+    """The starter is made for the built-in tasks (worker/builtin/starter/make.py): of anything else it knows nothing,
+    and such a run ends with no answer right."""
     kind, name = source_kind_and_name(spec.data)
     if spec.model.id == "starter" and kind != "task" and name.strip():
         message = (
