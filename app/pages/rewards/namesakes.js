@@ -18,7 +18,4 @@ export function namesake(name) {
     : "Use that name, or one that differs in more than case.";
   return said(own.name, "is in your library already", what);
 }
-const said = (name, where, what) => ({
-  few: `; this name ${where}`,
-  all: `“${plain(name)}” ${where}. ${what}`,
-});
+const said = (name, where, what) => ({ few: `; this name ${where}`, all: `“${plain(name)}” ${where}. ${what}` });
