@@ -23,7 +23,8 @@ from groupwise.storage.analysis.doctor.verdict import PROBLEM, WARNING
 from groupwise.storage.home import db, files, paths
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.home.value_types import value_if_fitting
-from groupwise.storage.record import group_metrics, metrics, recent, record_check, right, run_files, states
+from groupwise.storage.library import right
+from groupwise.storage.record import group_metrics, metrics, recent, record_check, run_files, states
 from groupwise.storage.registry import outcomes, registry
 from groupwise.storage.registry.messages.facts import Catalogue, Hardware, Shipped
 from groupwise.storage.registry.registry import Run
@@ -172,7 +173,7 @@ def _with_record(run: Run, spec: RunSpec | None, settings: dict[str, Any], aroun
     with record_check.read_record(run.folder.db, seconds=SECONDS) as record:
         seconds, means = finals.seconds_trained(record), finals.last_means(record)
         begun = metrics.begun_at(record)
-        if spec and not _tells_right(record, spec):  # then nothing is solved
+        if spec and not _tells_right(run, record, spec):  # then nothing is solved
             means = {name: mean for name, mean in means.items() if not name.endswith("solved")}
     verdict, level = "", ""
     if run.state in JUDGED:
@@ -182,10 +183,11 @@ def _with_record(run: Run, spec: RunSpec | None, settings: dict[str, Any], aroun
     return Outcome(verdict, seconds, means, settings, level, resumed_at)
 
 
-def _tells_right(record: Database, spec: RunSpec) -> bool:
+def _tells_right(run: Run, record: Database, spec: RunSpec) -> bool:
     """Whether a function of a stage says what is right, as far as its scores bear it out."""
     told = [group_metrics.target(stage.rewards) for stage in spec.by_stage()]
-    return any(target is not None and not right.scores_otherwise(record, target) for target in told)
+    rewards = run.folder.rewards
+    return any(target is not None and not right.scores_otherwise(record, target, rewards) for target in told)
 
 
 def verdict_on(report: Report) -> tuple[str, str]:

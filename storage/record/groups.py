@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from groupwise.storage.home.sqlite_tools import Database
-from groupwise.storage.record import metrics, record_check, right
+from groupwise.storage.record import metrics, record_check
 from groupwise.storage.record.group_metrics import TIED, Range
 
 HISTORY = 12  # of a prompt's times, those around a group
@@ -99,10 +99,8 @@ def newest_stage(path: Path) -> int:
 
 def count_right(path: Path, ids: Sequence[int], function: str, threshold: float) -> dict[int, tuple[int, int]]:
     """By group: how many of its completions this function scored with at least the threshold, and how many it
-    scored; nothing where the record shows that it scores by another scale (`right.scores_otherwise`)."""
+    scored."""
     with record_check.read_record(path) as run:
-        if right.scores_otherwise(run, (function, threshold)):
-            return {}
         rows = run.execute(
             "SELECT grp, sum(value >= ?), count(*) FROM score WHERE grp IN (SELECT value FROM json_each(?)) AND "
             "function = (SELECT id FROM reward_function WHERE name = ?) AND value IS NOT NULL GROUP BY grp",

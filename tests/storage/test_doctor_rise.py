@@ -51,6 +51,22 @@ def test_learned_is_said_of_no_run_of_which_next_to_nothing_is_right() -> None:
     assert examine(rises).against == "", "from none to 4 % is learned"
 
 
+def test_what_did_not_rise_on_held_out_prompts_is_named_beside_what_rose() -> None:
+    """As it was seen: “up, by format and correctness”, while held-out correctness went 0.56 → 0.69 → 0.58."""
+    steps = (0, 20, 40)
+    held_out = {
+        "eval_rewards/format/mean": Curve.of(steps, (0.5, 0.7, 0.9)),
+        "eval_rewards/correctness/mean": Curve.of(steps, (0.56, 0.69, 0.58)),
+    }
+    report = examine(healthy(curves=held_out))
+    assert ", by “format” and “correctness”, though on held-out prompts “correctness” is 0.58 (0.56 before); " in (
+        report.headline
+    )
+    assert (report.verdicts, report.level) == ((), CALM)
+    bears_it_out = held_out | {"eval_rewards/correctness/mean": Curve.of(steps, (0.56, 0.69, 0.7))}
+    assert "held-out" not in examine(healthy(curves=bears_it_out)).headline
+
+
 def test_nothing_is_said_of_right_where_scores_are_by_another_scale() -> None:
     mine = [RewardSpec(name="mine")]
     lengths = {"mine": Function(1.0, {"ok": 256}, -40.0, -2.0, 9.0, (-50.0, -3.0))}

@@ -17,7 +17,8 @@ from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import alike, curves, finals
 from groupwise.storage.analysis.compare import code as codes
 from groupwise.storage.home.sqlite_tools import Database
-from groupwise.storage.record import group_metrics, metrics, recent, right
+from groupwise.storage.library import right
+from groupwise.storage.record import metrics, recent
 from groupwise.storage.registry import registry
 
 POLL, POLL_ENDED = 2000, 15000  # ms
@@ -150,8 +151,7 @@ def alike_marks(run: registry.Run, record: Database) -> dict[str, Any]:
     except Unanswerable:
         return {}
     marks = alike.reward_marks(spec, codes.code_by_function(run.folder), stage)
-    target = group_metrics.target_of_stage(spec, stage)
-    if target is not None and right.scores_otherwise(record, target):
+    if "solved" in marks and right.target_borne_out(record, spec, stage, run.folder.rewards) is None:
         del marks["solved"]
     return marks | alike.measure_marks(spec, defaults(), stage)
 

@@ -11,6 +11,8 @@ from groupwise.app.ui.live import Payload, answer, run_by_id, text
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare.prompts import Looker, hashes, hashes_in_common, prompt_ids
 from groupwise.storage.analysis.compare.prompts import prompt_text as text_of
+from groupwise.storage.home.sqlite_tools import Database
+from groupwise.storage.library import right
 from groupwise.storage.record import group_metrics, groups
 from groupwise.storage.registry import registry
 
@@ -61,7 +63,7 @@ def column(run: registry.Run | None, numbers: list[int | None]) -> dict[str, lis
     if run is None or not any(numbers):
         return nothing
     with contextlib.suppress(Unanswerable), open_run_record(run) as record:
-        looker = Looker(record, target_function(run))
+        looker = Looker(record, target_function(run, record))
         return {
             "ends": [looker.ends(number) if number is not None else None for number in numbers],
             "texts": [text_of(record, number) if number is not None else None for number in numbers],
@@ -75,10 +77,11 @@ def first_text(index: int, columns: list[dict[str, list[Any]]]) -> str:
     return visible_text(format.shorten(format.message_text(found), 160))
 
 
-def target_function(run: registry.Run) -> group_metrics.Target | None:
-    """The function that says what is right in a run; None where none does, or its settings cannot be read."""
+def target_function(run: registry.Run, record: Database) -> group_metrics.Target | None:
+    """The function that says what is right in a run, as far as its record bears that out; None where none does, or its
+    settings cannot be read."""
     try:
-        return group_metrics.target_of_stage(run_spec(run), groups.newest_stage(run.folder.db))
+        return right.target_borne_out(record, run_spec(run), groups.newest_stage(run.folder.db), run.folder.rewards)
     except Unanswerable:
         return None
 
@@ -97,7 +100,7 @@ def prompt_in_runs(payload: Payload) -> dict[str, Any]:
                 number = prompt_ids(record, [digest]).get(digest)
                 if number is not None:
                     whole = whole or visible_text(format.message_text(text_of(record, number))[:LONGEST])
-                    one = in_run(Looker(record, target_function(run)), number)
+                    one = in_run(Looker(record, target_function(run, record)), number)
         found.append(one)
     if not any(found):
         raise Unanswerable("None of these runs had this prompt.")

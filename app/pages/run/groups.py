@@ -8,10 +8,10 @@ import gradio as gr
 from groupwise.app.pages.run import group_list, same_prompt, stars
 from groupwise.app.pages.run.empty_state import why_empty
 from groupwise.app.pages.run.group import draw_group, reference_of
+from groupwise.app.pages.run.solver import solver
 from groupwise.app.ui.completion import spans, text_html
 from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, text, whole_number
 from groupwise.app.ui.word_diff import word_differences
-from groupwise.storage.record import group_metrics, run_files
 from groupwise.storage.record import groups as record
 from groupwise.storage.record.group_metrics import Range
 from groupwise.storage.registry import notes, registry
@@ -93,8 +93,7 @@ def groups_at_step(payload: Payload) -> dict[str, Any]:
 def counts_right(run: registry.Run, path: Path, step: int, ids: list[int]) -> dict[int, tuple[int, int]]:
     """By group: how many completions are right, as the reward function that says so in that step's stage
     does, and how many it scored; nothing where none says so, or the run's spec cannot be read."""
-    spec = run_files.spec_of(run.folder)
-    target = group_metrics.target_of_stage(spec, record.stage_number(path, step)) if spec else None
+    target = solver(run, record.stage_number(path, step))
     return record.count_right(path, ids, *target) if target else {}
 
 

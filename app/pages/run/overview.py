@@ -1,5 +1,6 @@
 """The Overview of a run: a board of charts fed with deltas, and beside it the numbers of now."""
 
+import functools
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -17,12 +18,12 @@ from groupwise.app.ui.function_colours import colours_of_functions
 from groupwise.app.ui.live import Payload, answer, is_ongoing, live, record_of, run_of, texts, whole_number
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis import best_possible
-from groupwise.storage.home import db, files
-from groupwise.storage.record import find, group_metrics, groups, metrics, record_check, right, run_files, states
+from groupwise.storage.home import db
+from groupwise.storage.library import right
+from groupwise.storage.record import find, group_metrics, groups, metrics, record_check, run_files, states
 from groupwise.storage.record.recent import RECENT
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
-from groupwise.storage.registry.messages.functions import MOST_CODE
 from groupwise.storage.spec.spec import RunSpec
 
 POLL, POLL_ENDED = 300, 5000  # ms
@@ -119,7 +120,7 @@ def board_layout(run: registry.Run) -> dict[str, Any]:
     return {
         "window": RECENT,
         "most": most_of_run(run, spec) if spec else None,
-        "sections": figures.sections(grpo_settings(spec), run.state in states.ENDED, **drawn_by_spec(spec)),
+        "sections": figures.sections(grpo_settings(spec), run.state in states.ENDED, **drawn_by_spec(run, spec)),
     }
 
 
@@ -165,29 +166,23 @@ def grpo_settings(spec: RunSpec | None) -> dict[str, Any] | None:
     return defaults | spec.training if spec else None
 
 
-def drawn_by_spec(spec: RunSpec | None) -> dict[str, Any]:
+def drawn_by_spec(run: registry.Run, spec: RunSpec | None) -> dict[str, Any]:
     """What else of a run's spec decides what is drawn: whether beta follows the KL towards a target, whether a
     reward function says what is right, in any stage, and which one, where its scores may be by another scale."""
     if spec is None:
         return {}
     told = {target for stage in spec.by_stage() if (target := group_metrics.target(stage.rewards))}
-    teller = next(iter(told))[0] if len(told) == 1 and all(map(right.may_score_otherwise, told)) else ""
+    only = next(iter(told)) if len(told) == 1 else None
+    teller = only[0] if only and right.may_score_otherwise(only, run.folder.rewards) else ""
     return {"kl_target": spec.kl.target is not None, "tells_right": bool(told), "teller": teller}
 
 
 def most_of_run(run: registry.Run, spec: RunSpec) -> float | None:
     """The most that a run's reward can come to; None where it is not known, or another in each stage."""
     stages = [stage.rewards for stage in spec.by_stage()]
-    found = {best_possible.most_possible(rewards, lambda name: _code_of_reward(run, name)) for rewards in stages}
+    code_of = functools.partial(right.code_of_reward, run.folder.rewards)
+    found = {best_possible.most_possible(rewards, code_of) for rewards in stages}
     return found.pop() if len(found) == 1 else None
-
-
-def _code_of_reward(run: registry.Run, name: str) -> str:
-    """The code of a reward function as the run scored with it; “” where there is none to read."""
-    try:
-        return files.read_text(run.folder.rewards / f"{name}.py", MOST_CODE)
-    except (OSError, ValueError):
-        return ""
 
 
 def latest_group(record: Path) -> dict[str, Any] | None:

@@ -6,10 +6,11 @@ from typing import Any
 from groupwise.app.core import format
 from groupwise.app.pages.run.group import other_columns, prompt_html
 from groupwise.app.pages.run.prompt_diff import Side, then_and_now
+from groupwise.app.pages.run.solver import solver
 from groupwise.app.ui.live import Payload, Unanswerable, answer, record_of, run_of, whole_number
 from groupwise.storage.analysis.doctor.words import percent
-from groupwise.storage.record import group_metrics, groups, run_files, same_prompt, states
-from groupwise.storage.registry import notes, registry
+from groupwise.storage.record import groups, same_prompt, states
+from groupwise.storage.registry import notes
 
 Row = dict[str, Any]
 
@@ -20,7 +21,7 @@ def prompt_history(payload: Payload) -> dict[str, Any]:
     the first and the last), the best one of each or `each` of them. `mark`: what the reader has already."""
     run = run_of(payload)
     path = record_of(run)
-    found = same_prompt.times(path, whole_number(payload, "prompt", 0), solver(run))
+    found = same_prompt.times(path, whole_number(payload, "prompt", 0), solver(run, groups.newest_stage(path)))
     if found is None:
         raise Unanswerable("There is no such prompt in this run.")
     if not found["times"]:
@@ -40,12 +41,6 @@ def prompt_history(payload: Payload) -> dict[str, Any]:
         "told": history_in_words(found, run.state in states.ENDED), "html": html,
         "times": [point(time) for time in found["times"]],
     }  # fmt: skip
-
-
-def solver(run: registry.Run) -> same_prompt.Solver | None:
-    """The reward function that says whether a completion is right, in the stage that trains now."""
-    spec = run_files.spec_of(run.folder)
-    return group_metrics.target_of_stage(spec, groups.newest_stage(run.folder.db)) if spec else None
 
 
 def times_to_compare(times: list[Row], then: int, now: int) -> tuple[Row, Row]:

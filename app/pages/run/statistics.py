@@ -8,6 +8,7 @@ import gradio as gr
 
 from groupwise.app.pages.run import statistics_panels as panels
 from groupwise.app.pages.run.empty_state import why_empty
+from groupwise.app.pages.run.solver import solver
 from groupwise.app.pages.run.statistics_panels import Asked
 from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, text
 from groupwise.app.ui.safe_text import visible_text
@@ -123,11 +124,13 @@ def read_request(run: registry.Run, mode: str, statistics: Statistics, payload: 
 
 def solved_criterion(run: registry.Run, functions: list[str]) -> tuple[str, float]:
     """The function and the score that say whether a completion is right, in the stage that trains now: “” where each
-    looks at form alone; where the spec cannot be read, or names none that has scored, the last that does not."""
+    looks at form alone, or it scores by another scale; where the spec cannot be read, or names none that has scored,
+    the last that does not."""
     spec = run_files.spec_of(run.folder)
-    target = group_metrics.target_of_stage(spec, groups.newest_stage(run.folder.db)) if spec else None
+    stage = groups.newest_stage(run.folder.db)
+    target = group_metrics.target_of_stage(spec, stage) if spec else None
     if target and (target[0] in functions or not functions):
-        return target
+        return solver(run, stage) or ("", group_metrics.SOLVED)
     able = [] if spec and not target else [name for name in functions if name not in group_metrics.OF_FORM]
     return (able[-1] if able else ""), group_metrics.SOLVED
 

@@ -92,10 +92,13 @@ def larger_group(e: Evidence) -> tuple[Change, ...]:
     return (Change(f"Groups of {int(group * 2)}", changed),)
 
 
-def harder(e: Evidence) -> tuple[Change, ...]:
-    """For prompts that are too hard: more tries a prompt; or easier ones, which a person chooses."""
-    partial = Change("A reward with partial credit", field=REWARDS)
-    return (*larger_group(e), Change("Easier prompts", field=DATA), partial)
+def harder(e: Evidence, *, never: bool = False) -> tuple[Change, ...]:
+    """For prompts that are too hard: more tries a prompt, where some are ever solved; easier ones, or, where none are,
+    a stronger model, which a person chooses. `never`: it is known that none are."""
+    easier, partial = Change("Easier prompts", field=DATA), Change("A reward with partial credit", field=REWARDS)
+    if never or not e.is_ever_solved:
+        return easier, Change("A stronger model", field="model.id"), partial
+    return (*larger_group(e), easier, partial)
 
 
 def tell_apart(e: Evidence) -> tuple[Change, ...]:

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from groupwise.storage.analysis.doctor.curve import Curve
+from groupwise.storage.analysis.doctor.curve import Curve, mean
 from groupwise.storage.library.models.learning_rates import UsualRates, usual_rates
-from groupwise.storage.record import group_metrics, right
+from groupwise.storage.record import group_metrics
 from groupwise.storage.spec.spec import RewardSpec
 
 FAILED = ("error", "timeout")
 NONE = "none"  # of a completion that a function does not apply to
+EVER = 0.01  # of all groups, with a solved completion: twice as many tries come to hardly more
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,7 @@ class Evidence:
     weights_lost: bool = False  # … because the model's output was inf or nan
     held_out_before: float | None = None  # the held-out reward at `since`
     room: int | None = None  # tokens that the model reads at most, the prompt's included; None: not known
+    gives_one: bool = False  # whether it is known that its target can give 1, and calls that right
     unsolved: Unsolved | None = None  # its prompts that were never solved; None: not counted, as the run goes on
 
     @cached_property
@@ -197,21 +199,33 @@ class Evidence:
 
     @property
     def right_is_told(self) -> bool:
-        """Whether being right means something: by a function that compares with the answer, or by one that has told
-        completions apart."""
+        """Whether being right means something: by a function that compares with the answer, by one that has told
+        completions apart, or by one that could have given 1 and never did."""
         if self.rewards and not self.target:
             return False
         told = self.functions.get(self.target)
-        return self.target in group_metrics.OF_ANSWERS or told is None or told.constant is None
+        if self.target in group_metrics.OF_ANSWERS or told is None or told.constant is None:
+            return True
+        return self.gives_one and told.constant < self.target_score
 
     @property
     def scale_is_other(self) -> bool:
         """Whether the function that should say what is right scores by another scale (partial credit, or below 0): it
         tells completions apart, and none ever came to what counts as right."""
         solved, told = self.curve("groups/solved"), self.functions.get(self.target)
-        if not right.may_score_otherwise(self._target) or told is None or not len(solved):
+        known = self.gives_one or self.target in group_metrics.OF_ANSWERS or self.target_score != group_metrics.SOLVED
+        if known or told is None or not len(solved):
             return False
         return solved.high == 0 and told.constant is None
+
+    @property
+    def is_ever_solved(self) -> bool:
+        """Whether groups have a solved completion often enough for more tries to bring more of them; where that is not
+        known, whether any group ever told its completions apart."""
+        solved = self.curve("groups/any_solved")
+        if len(solved) and not self.scale_is_other:
+            return mean(solved.values) >= EVER
+        return not len(self.tied_share) or mean(self.tied_share.values) < 1 - EVER
 
     def number(self, name: str) -> float | None:
         """A training setting that is a number."""

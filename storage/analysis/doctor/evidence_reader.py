@@ -8,13 +8,15 @@ import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
+from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.home.sqlite_tools import Database
+from groupwise.storage.library import right
 from groupwise.storage.library.models import learning_rates, model_files
 from groupwise.storage.record import find, group_metrics, metrics, recent, record_check
 from groupwise.storage.record.recent import Course
@@ -55,7 +57,10 @@ def gather(path: Path, spec: RunSpec | None, around: Surroundings | None = None,
     Raises sqlite3.Error where the file cannot."""
     around = around or Surroundings()
     with record_check.read_record(path) as run:
-        return _gather_evidence(run, spec, around, 2**62 if until is None else until)
+        found = _gather_evidence(run, spec, around, 2**62 if until is None else until)
+    target = group_metrics.target(found.rewards)
+    known = target is not None and right.gives_one(target, RunFolder(path.parent).rewards)
+    return replace(found, gives_one=known)
 
 
 def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, until: int) -> Evidence:

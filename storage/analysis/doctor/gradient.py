@@ -46,6 +46,8 @@ def no_gradient(e: Evidence) -> Verdict | None:
     links = (chart("groups/tied", "The chart of tied groups"), step_groups(tied.steps[-1], "tied"))
     if len(low) and low.now >= tied.now / 2:
         words = f"{said} Most of these score the lowest in every completion: the prompts are too hard for it as it is."
+        if not e.is_ever_solved:
+            words += " Larger groups would not help: hardly any ever has a solved completion."
         return Verdict(
             "too_hard", level, "The prompts are too hard", words, threshold, source, links, changes.harder(e), rests
         )
@@ -95,7 +97,7 @@ def never_solved(e: Evidence) -> Verdict | None:
     solved, any_solved = e.curve("groups/solved"), e.curve("groups/any_solved")
     told = e.functions.get(e.target)
     # Partial credit, or a constant, below what counts as right: its scale may be another one.
-    other = told is not None and solved.values and solved.high == 0 and told.constant != 0
+    other = told is not None and solved.values and solved.high == 0 and told.constant != 0 and not e.gives_one
     needed = TREND if solved.values and solved.high else SEVERAL
     if len(any_solved) < needed or not any_solved.at_most(NEVER) or other:
         return None
@@ -132,7 +134,8 @@ def never_earned(e: Evidence) -> Verdict | None:
             f"Shown when a function that weighs half of the heaviest or more gave only 0 in {SEVERAL} logged steps or "
             "more.", COMMON,
             (chart(f"rewards/{name}/mean", f"The chart of {name}"), step_groups(curve.steps[-1], "best")),
-            changes.harder(e), Grounds(Place.PROMPTS, True, 1.0, grounds.last_of(e, lambda one: True)),
+            changes.harder(e, never=True),
+            Grounds(Place.PROMPTS, True, 1.0, grounds.last_of(e, lambda one: True)),
         )  # fmt: skip
     return None
 

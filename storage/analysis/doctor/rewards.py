@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import Counter
 
 from groupwise.storage.analysis.doctor import grounds
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
@@ -22,6 +23,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     completions,
 )
 from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number
+from groupwise.storage.record import group_metrics
 
 ENOUGH, MANY = 32, 64  # completions
 TREND = 20  # logged steps
@@ -33,6 +35,7 @@ QUARTER = 0.25  # of what the heavier scatters: the lighter of two opposites the
 AGAINST, LEFT = -0.8, 0.4  # a correlation within groups; of the variance of two functions, what is left in their sum
 FAILING, MOSTLY = 0.05, 0.5  # shares of completions
 DOMINATES = 0.95  # of the scatter that weighted scores bring
+NEARLY = 0.95  # of the completions at the start and of those at the end: what is nearly all
 SCATTERS = 0.1  # of its own range: what a function still tells apart
 
 
@@ -160,7 +163,7 @@ def constant(e: Evidence) -> Verdict | None:
         alone = all(other.weight == 0 for one, other in e.functions.items() if one != name)
         decides = alone or (e.tells_nothing_apart and not e.right_is_told)  # all tie as nothing is told apart
         place = e.place(name)
-        off = place and value and not alone
+        off = place and value and not alone and not (name == e.target and e.gives_one)
         fix = (
             Change(f"Weight 0 for {name}", {f"{place}.weight": 0.0}) if off else Change(f"Fix {name}", edit_reward=name)
         )
@@ -179,6 +182,44 @@ def constant(e: Evidence) -> Verdict | None:
             (fix,), rests,
         )  # fmt: skip
     return None
+
+
+def nearly_constant(e: Evidence) -> Verdict | None:
+    """A function that has given nearly every completion the same, though neither nothing nor all that there is: that
+    much is earned without learning anything, and the rest never."""
+    for name, told in e.functions.items():
+        curve, usual = e.curve(f"rewards/{name}/mean"), _usual_score(e, name)
+        if usual is None or told.weight == 0 or len(curve) < SURE or told.constant is not None:
+            continue
+        value, share = usual
+        apart = math.fsum(abs(mean - value) for mean in curve.values) / len(curve)
+        if not 0 < value < group_metrics.SOLVED or apart > (1 - NEARLY) * e.range_of(name):
+            continue
+        words = (
+            f"“{name}” gave {short_number(value)} to nearly every completion from the first steps to the last, and "
+            f"another score to {percent(1 - share)}: it hardly tells any apart, so it teaches next to nothing."
+        )
+        return Verdict(
+            "constant", WARNING, f"{name} says nearly the same of everything", words,
+            f"Shown when it gave {percent(NEARLY)} of the first and of the last completions the same, between 0 and 1, "
+            f"in {SURE} logged steps or more.", COMMON,
+            (chart(f"rewards/{name}/mean", f"The chart of {name}"), completions("The last completions", sort="newest")),
+            (Change(f"Change {name}", edit_reward=name),), Grounds(Place.SCORING, True),
+        )  # fmt: skip
+    return None
+
+
+def _usual_score(e: Evidence, name: str) -> tuple[float, float] | None:
+    """The score that nearly all of the first and of the last completions have of a function, and the share of both that
+    have it; None where there is none, or too few were scored."""
+    parts = [[score for one in some if (score := one.scores.get(name)) is not None] for some in (e.first, e.last)]
+    if min(map(len, parts)) < MANY:
+        return None
+    usual = [Counter(scores).most_common(1)[0] for scores in parts]
+    shares = [count / len(scores) for (_, count), scores in zip(usual, parts, strict=True)]
+    if usual[0][0] != usual[1][0] or min(shares) < NEARLY:
+        return None
+    return usual[0][0], sum(count for _, count in usual) / sum(map(len, parts))
 
 
 def dominating(e: Evidence) -> Verdict | None:
@@ -234,4 +275,4 @@ def learned_rewards(e: Evidence) -> Verdict | None:
     return None
 
 
-RULES = (failing, leaves_unscored, constant, conflict, dominating, learned_rewards)
+RULES = (failing, leaves_unscored, constant, nearly_constant, conflict, dominating, learned_rewards)

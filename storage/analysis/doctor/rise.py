@@ -14,6 +14,7 @@ LESS_RIGHT = 0.05  # of completions, or of the range of the function that tells 
 LESS_HELD_OUT_RIGHT, HALVED_HELD_OUT_RIGHT = 0.15, 0.1
 ROSE = 0.05  # of a function's own range
 NAMED = 2  # functions at most
+HARDLY = 0.25  # of how far it rose in training: a held-out rise that does not bear it out
 
 
 def speaks_against(e: Evidence) -> dict[str, str]:
@@ -45,8 +46,21 @@ def say_by_which(e: Evidence) -> str:
     """Which of several functions a reward rose by, the one that brought most first; “” where that cannot be said."""
     if e.weights_move or sum(1 for told in e.functions.values() if told.weight) < 2:
         return ""
-    named = " and ".join(f"“{name}”" for name in functions_that_rose(e)[:NAMED])
-    return f", by {named}" if named else ""
+    risen = functions_that_rose(e)[:NAMED]
+    named = " and ".join(f"“{name}”" for name in risen)
+    return f", by {named}{_say_held_out_stayed(e, risen)}" if named else ""
+
+
+def _say_held_out_stayed(e: Evidence, risen: list[str]) -> str:
+    """Which of these functions did not rise on held-out prompts, or hardly, and what they scored there; “” where all
+    did, or it was not measured."""
+    said = []
+    for name in risen:
+        told = e.curve(f"eval_rewards/{name}/mean")
+        if len(told) > 1 and told.values[-1] - told.values[0] < HARDLY * e.curve(f"rewards/{name}/mean").rise:
+            then, now = short_number(told.values[0]), short_number(told.values[-1])
+            said.append(f"“{name}” {'was' if e.ended else 'is'} {now} ({then} before)")
+    return f", though on held-out prompts {' and '.join(said)}" if said else ""
 
 
 def _fell(e: Evidence) -> str:

@@ -81,28 +81,37 @@ def kl(e: Evidence) -> Verdict | None:
     if len(told) < 10:
         return None
     links = (chart("kl"), step_groups(told.steps[-1], "worst"))
-    fixes = changes.smaller_steps(e, 0.5)
+    fixes, rests = changes.smaller_steps(e, 0.5), Grounds(Place.TREND, share=1.0, moved=True)
     if told.at_least(KL_FAR):
         words = (
             f"KL to the reference model {e.verb} {short_number(told.now)} {e.at_now}: the model has drifted far from "
-            "where it began."
+            f"where it began.{_say_high_rate(e)}"
         )
         return Verdict(
             "kl", WARNING, "KL ran away" if e.ended else "KL is running away", words,
             f"Shown from {KL_FAR} on; 0.02 to 0.12 in 400 steps is healthy.",
-            f"{COMMON}; the KL term is from {DEEPSEEK}", links, fixes, Grounds(Place.TREND, share=1.0),
+            f"{COMMON}; the KL term is from {DEEPSEEK}; {e.usual_rates.words}", links, fixes, rests,
         )  # fmt: skip
     if len(told) < TREND or not told.at_least(max(KL_GROWING, KL_TIMES * told.before)) or told.direction(0.1) < 1:
         return None
+    before = f"steps {told.steps[-2 * told.window]:,} to {told.steps[-told.window] - 1:,}"
+    follows = "it rose fast, far beyond what is usual" if e.ended else f"at this slope it soon passes {KL_FAR}"
     words = (
-        f"KL {e.verb} {short_number(told.now)} {e.at_now}, and {short_number(told.before)} just before: at this slope "
-        f"it soon passes {KL_FAR}."
+        f"KL {e.verb} {short_number(told.now)} {e.at_now}, and {short_number(told.before)} on average in {before}: "
+        f"{follows}.{_say_high_rate(e)}"
     )
     return Verdict(
-        "kl", WARNING, "KL ran away" if e.ended else "KL is running away", words,
-        f"Shown from {KL_GROWING} on, where it has doubled within a sixth of the run.", f"{COMMON}; {MEASURED}",
-        links, fixes, Grounds(Place.TREND, share=1.0),
+        "kl", WARNING, "KL rose fast" if e.ended else "KL is running away", words,
+        f"Shown from {KL_GROWING} on, where it has doubled since {before}; 0.02 to 0.12 in 400 steps is healthy.",
+        f"{COMMON}; {MEASURED}; {e.usual_rates.words}", links, fixes, rests,
     )  # fmt: skip
+
+
+def _say_high_rate(e: Evidence) -> str:
+    """That the learning rate is high for such a model, where it is."""
+    rate = e.number("learning_rate")
+    high = rate is not None and e.usual_rates.is_high(rate)
+    return f" The learning rate of {setting_text(rate)} is high for this model." if high else ""
 
 
 def clipping(e: Evidence) -> Verdict | None:

@@ -61,13 +61,15 @@ class Grounds:
     """What a verdict rests on, by which it is weighed against others. `place`: where in a run's course it acts; None:
     beside it. `from_start`: whether it was so before anything was learned. `share`: of the completions, now, that it is
     about; `about`: those of the last groups; None: it is about the run as a whole. `moves`: whether it changes what
-    the model writes, so that what was not so at the start may be its effect."""
+    the model writes, so that what was not so at the start may be its effect. `moved`: whether it says how far the model
+    has moved, which groups that have nothing to compare cannot be the cause of."""
 
     place: Place | None = None
     from_start: bool = False
     share: float = 0.0
     about: frozenset[tuple[int, int]] | None = None
     moves: bool = False
+    moved: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,73 @@
+"""Whether a run bears out that a reward function says what is right: its scores may be by another scale, or always the
+same. Every share that is called solved or right goes by this, on all pages and in the diagnostics."""
+
+import functools
+from pathlib import Path
+
+from groupwise.storage.home import files
+from groupwise.storage.home.sqlite_tools import Database
+from groupwise.storage.library.rewards import builder
+from groupwise.storage.record import group_metrics
+from groupwise.storage.record.group_metrics import SOLVED, TIED, Target
+from groupwise.storage.registry.messages.functions import MOST_CODE
+from groupwise.storage.spec.spec import RunSpec
+
+
+def code_of_reward(rewards: Path, name: str) -> str:
+    """The code of a reward function as a run scored with it; “” where there is none to read. `rewards`: the folder of
+    the run's reward code."""
+    try:
+        return files.read_text(rewards / f"{name}.py", MOST_CODE)
+    except (OSError, ValueError):
+        return ""
+
+
+def gives_one(target: Target, rewards: Path) -> bool:
+    """Whether it is known that the function can give 1, and calls that right: it compares with the answer, or is made
+    of the builder's blocks, which give 1 where all hold."""
+    name, threshold = target
+    return name in group_metrics.OF_ANSWERS or (threshold == SOLVED and most_given(name, rewards) == SOLVED)
+
+
+def most_given(name: str, rewards: Path) -> float | None:
+    """The most that a function gives which is made of the builder's blocks; None of any other."""
+    return _most_of_code(code_of_reward(rewards, name), name)
+
+
+@functools.lru_cache(maxsize=64)
+def _most_of_code(code: str, name: str) -> float | None:
+    reading = builder.read_blocks(code, name) if code else None
+    return builder.most_of_blocks(reading.blocks) if reading and reading.blocks else None
+
+
+def may_score_otherwise(target: Target, rewards: Path) -> bool:
+    """Whether 1 need not be what it gives a right answer: nothing is known of it, and nobody said what success is."""
+    return target[1] == SOLVED and not gives_one(target, rewards)
+
+
+def scores_otherwise(run: Database, target: Target, rewards: Path) -> bool:
+    """Whether it has told completions apart in this run, and never come to 1: −23 or 0.4 say nothing of what is right,
+    and 0 % would be said of every run; where it is known that it could have, 0 % is true. Or whether it gave every
+    completion the same, which says as little."""
+    low, high = _extremes(run, f"rewards/{target[0]}/mean")
+    if not may_score_otherwise(target, rewards) or low is None or high is None:
+        return False
+    if high - low <= TIED:
+        spread = _extremes(run, f"rewards/{target[0]}/std")[1]
+        return spread is not None and spread <= TIED
+    return _extremes(run, "groups/solved")[1] == 0
+
+
+def target_borne_out(run: Database, spec: RunSpec, stage: int, rewards: Path) -> Target | None:
+    """The reward function that says whether a completion is right in the stage of this number (0: a run without
+    stages), and the score from which on it is; None where none does, or this run does not bear it out."""
+    target = group_metrics.target_of_stage(spec, stage)
+    return None if target is None or scores_otherwise(run, target, rewards) else target
+
+
+def _extremes(run: Database, name: str) -> tuple[float | None, float | None]:
+    """The least and the greatest value of a metric; None of one that was not logged."""
+    low, high = run.execute(
+        "SELECT min(value), max(value) FROM metric WHERE key = (SELECT id FROM metric_key WHERE name = ?)", [name]
+    ).fetchone()
+    return low, high

@@ -1,0 +1,110 @@
+"""What the doctor says of a run in which hardly anything was right: the function that says the same of everything, KL
+beside it, and changes that can help. As it was seen with questions that the starter cannot answer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from groupwise.storage.analysis.doctor.curve import Curve
+from groupwise.storage.analysis.doctor.evidence import Evidence, Function
+from groupwise.storage.analysis.doctor.examine import examine
+from groupwise.storage.analysis.doctor.verdict import Verdict
+from groupwise.storage.spec.spec import RewardSpec
+from tests.support.doctor import drawn, healthy, line, scored
+
+MINE = (RewardSpec(name="format"), RewardSpec(name="mine"))
+NEVER = {"groups/solved": line(0, 0), "groups/any_solved": line(0, 0)}
+TIED_LOW = {"groups/tied": line(0.9, 1.0), "groups/all_low": line(0.9, 1.0), "reward": line(0.5, 0.5, 0.001)}
+
+
+def mine(usual: float = 0.5, other: float = 0.0, **changed: Any) -> Evidence:
+    """A run whose own function gives 31 of 32 completions `usual`, and one `other`."""
+    given = scored(groups=4, format=[1.0, 0.0] * 16, mine=[usual] * 31 + [other])
+    mean = (31 * usual + other) / 32
+    ends = min(usual, other), max(usual, other)
+    curves = {
+        "rewards/mine/mean": line(mean, mean),
+        "rewards/correctness/mean": None,
+        **NEVER,
+        **changed.pop("curves", {}),
+    }
+    functions = {"correctness": Function(0.0), "mine": Function(1.0, {"ok": 256}, *ends, 0.05, ends)}
+    return healthy(rewards=MINE, functions=functions, curves=curves, first=given, last=given, **changed)
+
+
+def verdict(e: Evidence, key: str) -> Verdict | None:
+    return next((one for one in examine(e).verdicts if one.key == key), None)
+
+
+def test_a_function_that_says_nearly_the_same_of_everything_is_named() -> None:
+    told = verdict(mine(), "constant")
+    assert told is not None and told.title == "mine says nearly the same of everything"
+    assert "gave 0.5 to nearly every completion" in told.sentence and "another score to 3\u202f%" in told.sentence
+    assert [change.edit_reward for change in told.changes] == ["mine"]
+    for usual, other in ((0.0, 1.0), (1.0, 0.0)):  # hardly ever, or nearly always earned: that is told otherwise
+        assert verdict(mine(usual, other), "constant") is None
+    half = scored(groups=4, format=[1.0, 0.0] * 16, mine=[0.5, 0.0] * 16)
+    assert verdict(replace(mine(), first=half), "constant") is None, "it told them apart at the start"
+    in_between = {"rewards/mine/mean": drawn(lambda share: 0.5 if abs(share - 0.5) > 0.3 else 0.1)}
+    assert verdict(mine(curves=in_between), "constant") is None, "it told them apart in between"
+
+
+def test_no_weight_is_taken_from_the_function_that_says_what_is_right() -> None:
+    same = {"mine": Function(1.0, {"ok": 256}, 0.5, 0.5, 0.0, (0.5, 0.5)), "correctness": Function(0.0)}
+    always = mine(0.5, 0.5)
+    for known, label in ((True, "Fix mine"), (False, "Weight 0 for mine")):
+        told = verdict(replace(always, functions=always.functions | same, gives_one=known), "constant")
+        assert told is not None and [change.label for change in told.changes] == [label]
+
+
+def test_a_function_that_could_give_1_and_never_did_calls_nothing_right() -> None:
+    unknown, known = examine(mine(ended=True)), examine(mine(ended=True, gives_one=True))
+    assert unknown.against == "" and "0\u202f% of completions were right" not in unknown.headline
+    assert known.against == "0\u202f% right" and known.headline.startswith("Only “format” improved, with 2 warnings: ")
+    assert [one.key for one in known.verdicts] == ["constant", "too_hard"]
+
+
+@pytest.mark.parametrize(("any_solved", "labels"), [
+    (0.0, ["Easier prompts", "A stronger model", "A reward with partial credit"]),
+    (0.02, ["Groups of 16", "Easier prompts", "A reward with partial credit"]),
+])  # fmt: skip
+def test_larger_groups_are_proposed_only_where_some_are_solved(any_solved: float, labels: list[str]) -> None:
+    for tied in (TIED_LOW, {}):
+        seldom = {
+            "groups/solved": line(any_solved / 8, any_solved / 8),
+            "groups/any_solved": line(any_solved, any_solved),
+        }
+        curves = tied | seldom | {"rewards/correctness/mean": seldom["groups/solved"]}
+        correctness = Function(1.0, {"ok": 256}, 0.0, float(any_solved > 0), 0.05, (0.0, 0.0))
+        told = verdict(healthy(curves=curves, functions={"correctness": correctness}), "too_hard")
+        assert told is not None and [change.label for change in told.changes] == labels
+        assert [change.field for change in told.changes if change.label.startswith(("Easier", "A stronger"))] == (
+            ["data.source", "model.id"] if not any_solved else ["data.source"]
+        )
+
+
+def test_tied_groups_do_not_hide_how_far_the_model_has_moved() -> None:
+    """As it was seen: KL 1.27 at a rate that launch had warned of, and not a word of either."""
+    far = {**NEVER, **TIED_LOW, "kl": line(1.4, 1.2)}
+    report = examine(healthy(curves=far, training={"learning_rate": 1e-3}, ended=True))
+    assert [one.key for one in report.verdicts] == ["too_hard", "kl"]
+    told = report.verdicts[1]
+    assert (told.title, told.changes[0].settings) == ("KL ran away", {"training.learning_rate": 1e-4})
+    assert told.sentence.endswith("The learning rate of 0.001 is high for this model.")
+    fell = {"reward": drawn(lambda share: 1.0 + 0.8 * math.sin(share * math.pi)), "kl": line(0.1, 3.0)}
+    assert verdict(healthy(curves=fell), "kl") is None, "steps that are too large explain it still"
+
+
+def test_of_a_run_that_is_over_no_kl_is_foretold() -> None:
+    grew = Curve.of(range(1, 21), [0.0, 0.06, 0.07, 0.24, 0.22, 0.35, 0.18, 0.33, 0.2, 0.45] + [0.45] * 10)
+    going, over = (verdict(healthy(curves={"kl": grew}, ended=ended), "kl") for ended in (False, True))
+    assert going is not None and over is not None
+    assert going.title == "KL is running away" and "at this slope it soon passes 0.5" in going.sentence
+    assert over.title == "KL rose fast"
+    assert over.sentence == (
+        "KL was 0.45 at the end, and 0.21 on average in steps 1 to 10: it rose fast, far beyond what is usual."
+    )
