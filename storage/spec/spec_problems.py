@@ -135,7 +135,7 @@ def _to_named(field: str, detail: Any) -> tuple[Fix, ...]:
         return (Fix(f"Write it as a list with “{name}”", {field: [{"name": name}]}),)
     if not _is_entry(field) or not _is_function_name(name):
         return ()
-    return (Fix(f"Write it as “name: {name}”", {field: {"name": name}}),)
+    return (Fix(f"Write it as “- name: {name}”", {field: {"name": name}}),)
 
 
 def _is_entry(field: str) -> bool:

@@ -30,13 +30,14 @@ _ALIAS = re.compile(r"\*([\w-]+)")
 class Repair:
     """Rows of a text (from `row`, from 0) as they would be read; `label`: of the button that writes them; `words`: what
     is wrong there, where that is clearer than what the parser says. `put`: what the button writes, if that is more
-    lines than there were."""
+    lines than there were. `here`: the slip is in these rows, whichever the parser says it of."""
 
     row: int
     rows: list[str]
     label: str
     words: str = ""
     put: str | None = None
+    here: bool = False
 
 
 def repairs(rows: list[str], row: int, message: str) -> Iterator[Repair]:
@@ -79,7 +80,7 @@ def _colon(at: int, line: str) -> Iterator[Repair]:
     for pattern, words in ((_JOINED, NO_SPACE), (_EQUALS, EQUALS)):
         if found := pattern.fullmatch(line.rstrip()):
             written = f"{found[2]}: {found[3]}"
-            yield Repair(at, [found[1] + written], f"Write it as “{_shorten(written)}”", words)
+            yield Repair(at, [found[1] + written], f"Write it as “{shorten(written)}”", words)
 
 
 def _signs(at: int, line: str, message: str) -> Iterator[Repair]:
@@ -105,7 +106,7 @@ def _unclosed(at: int, line: str) -> Iterator[Repair]:
     mark = found[4][0] if found else ""
     if mark and mark in "'\"" and plain.count(mark) % 2:
         yield Repair(
-            at, [plain + mark], f"Close the quotation mark: {_shorten(found[4] + mark if found else '')}", QUOTE
+            at, [plain + mark], f"Close the quotation mark: {shorten(found[4] + mark if found else '')}", QUOTE
         )
     open_ones: list[str] = []
     for sign in re.sub(r"'[^']*'|\"[^\"]*\"", "", plain):
@@ -183,5 +184,6 @@ def _anchored(rows: list[str], name: str) -> object | None:
         return None
 
 
-def _shorten(words: str) -> str:
+def shorten(words: str) -> str:
+    """The beginning of what stands on a button."""
     return words if len(words) <= SHOWN else f"{words[: SHOWN - 1]}…"

@@ -4,9 +4,11 @@ written in all other lines is read as it would be then, so that one slip hides n
 import math
 import re
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from groupwise.storage.spec.problem import Cut, Fix, Problem, SpecError
+from groupwise.storage.spec.yaml_line_above import repairs_above
 from groupwise.storage.spec.yaml_repairs import Repair, repairs
 from groupwise.storage.spec.yaml_text import copy_plain, parse_document
 
@@ -75,7 +77,7 @@ class _Reader:
         row = min(first.line, len(self.rows)) - 1
         around = self._parts_around(row)
         so_far = self._reach(self.rows, around)
-        for repair in repairs(self.rows, row, first.message):
+        for repair in chain(repairs_above(self.rows, row, first.message), repairs(self.rows, row, first.message)):
             if self._reach(self._with(repair), around) > so_far:
                 self._take(repair, first)
                 return True
@@ -92,7 +94,7 @@ class _Reader:
         put = repair.put if repair.put is not None else put
         fix = Fix(repair.label, {}, cut=Cut(repair.row + 1, 0, written, put))
         message = f"This is not YAML: {repair.words}" if repair.words else problem.message
-        line = problem.line if len(repair.rows) > 1 else repair.row + 1
+        line = problem.line if len(repair.rows) > 1 and not repair.here else repair.row + 1
         before = self.found.get(("", repair.row))
         self.found["", repair.row] = replace(before or problem, message=before.message if before else message,
                                              line=line, fixes=(fix,))  # fmt: skip

@@ -78,7 +78,7 @@ def test_a_bare_name_in_a_list_of_rewards_becomes_its_entry() -> None:
     text = "name: a\nrewards:\n- format\ntraining: {max_completion_length: 64}\n"
     [problem] = launch.problems_of_text(text)
     assert (problem.field, problem.line) == ("rewards.0", 3)
-    assert fixes_of(problem) == ["Write it as “name: format”", "Remove this entry"]
+    assert fixes_of(problem) == ["Write it as “- name: format”", "Remove this entry"]
     mended = edits.apply(text, first_fix(problem))
     assert launch.problems_of_text(mended) == [] and "name: format" in mended
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from groupwise.app.pages.new import new_run
+from groupwise.storage.spec.yaml_line_above import UNNAMED
 from groupwise.storage.spec.yaml_repairs import BRACKET, EQUALS, IN_QUOTES
-from groupwise.storage.spec.yaml_text import COLON, DOCUMENTS, INDENTATION, NO_SPACE, QUOTE, TAB, TAB_INSIDE
+from groupwise.storage.spec.yaml_text import COLON, DOCUMENTS, INDENTATION, NO_COLON, NO_SPACE, QUOTE, TAB, TAB_INSIDE
 from tests.support import offer
 
 HEAD = "name: a\nrewards: [{name: format}]\n"
@@ -102,6 +103,50 @@ def test_what_is_yaml_and_not_meant_so_is_said(
     assert [fix["label"] for fix in first["fixes"]] == labels
     after = view_of(HEAD + slip, first["fixes"][0])
     assert after["text"] == HEAD + right and "unreadable" not in after
+
+
+SETTINGS = "  max_steps: 5\n  beta: 0.1\n  top_p: 0.9\n"
+
+
+@pytest.mark.parametrize(
+    ("slip", "line", "words", "label", "right"),
+    [
+        (f"training:\n  seed: 1\nlearning_rate: 1.0e-4\n{SETTINGS}", 5, INDENTATION, "Begin the line at column 3",
+         f"training:\n  seed: 1\n  learning_rate: 1.0e-4\n{SETTINGS}"),
+        (f"training:\nlearning_rate: 1.0e-4\n{SETTINGS}", 4, INDENTATION, "Begin the line at column 3",
+         f"training:\n  learning_rate: 1.0e-4\n{SETTINGS}"),
+        (f"training:\n  seed: 1\nlearning_rate: 1.0e-4\noptim: adamw_torch\n{SETTINGS}", 5, INDENTATION,
+         "Begin the 2 lines at column 3",
+         f"training:\n  seed: 1\n  learning_rate: 1.0e-4\n  optim: adamw_torch\n{SETTINGS}"),
+        (f"training:\n      learning_rate: 1.0e-4\n{SETTINGS}", 4, INDENTATION, "Begin the line at column 3",
+         f"training:\n  learning_rate: 1.0e-4\n{SETTINGS}"),
+        (f"training:\n  seed: 1\n  temperature 1.0\n{SETTINGS}", 5, NO_COLON, "Write it as “temperature: 1.0”",
+         f"training:\n  seed: 1\n  temperature: 1.0\n{SETTINGS}"),
+        (f"training:\n  temperature 1.0\n{SETTINGS}", 4, NO_COLON, "Write it as “temperature: 1.0”",
+         f"training:\n  temperature: 1.0\n{SETTINGS}"),
+        ("training:\n  seed: 1\n  temperature 1.0\n", 5, NO_COLON, "Write it as “temperature: 1.0”",
+         "training:\n  seed: 1\n  temperature: 1.0\n"),
+        (f"training:\n  seed: 1\n  temperature\n{SETTINGS}", 5, NO_COLON, "Remove “temperature”",
+         f"training:\n  seed: 1\n\n{SETTINGS}"),
+        ("stages:\n- think\n  training: {beta: 0.1}\n- name: b\n  training: {beta: 0.2}\n", 4, UNNAMED,
+         "Write it as “- name: think”",
+         "stages:\n- name: think\n  training: {beta: 0.1}\n- name: b\n  training: {beta: 0.2}\n"),
+    ],
+)  # fmt: skip
+def test_the_one_line_that_is_wrong_is_blamed_and_not_those_below_it(
+    slip: str, line: int, words: str, label: str, right: str
+) -> None:
+    said = view_of(HEAD + slip)["unreadable"]["problems"]
+    [problem] = [one for one in said if one["level"] == "blocking" and not one["field"]]
+    assert problem["line"] == line and words in problem["message"]
+    assert [fix["label"] for fix in problem["fixes"]] == [label]
+    after = view_of(HEAD + slip, problem["fixes"][0])
+    assert after["text"] == HEAD + right and "unreadable" not in after
+
+
+def test_a_part_of_the_spec_is_not_moved_into_another() -> None:
+    text = "rewards: [{name: format}]\ntraining:\n  beta: 0.1\nname: a\n  max_steps: 5\n"
+    assert view_of(text)["unreadable"]["problems"][0]["line"] == 5
 
 
 def test_slips_hide_neither_each_other_nor_the_rest() -> None:

@@ -108,7 +108,7 @@ def problems(text: str) -> list[Any]:
          "“model: {id: org/name}”.", "Write it as “id: org/name”", ("model", {"id": "org/name"})),
         ("name: a\nrewards:\n- format\n", 3,
          "should be a mapping of settings, one to a line, not “format”. Write it as "
-         "“- name: format”.", "Write it as “name: format”", ("rewards", [{"name": "format"}])),
+         "“- name: format”.", "Write it as “- name: format”", ("rewards", [{"name": "format"}])),
         ("name: a\nrewards: format\n", 2, "should be a list, not “format”. Write it as “rewards: [name: format]”.",
          "Write it as a list with “format”", ("rewards", [{"name": "format"}])),
         (HEAD + "data: {source: 'hub:a/b', limit: 5, streaming: yes}\n", 4,

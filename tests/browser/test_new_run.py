@@ -35,6 +35,28 @@ def test_unreadable_and_back_leaves_nothing_behind(new_run: Page) -> None:
     expect(new_run.locator(".verdict.blocking")).to_have_count(0)
 
 
+def test_a_line_that_enter_begins_stands_under_the_one_above_and_is_undone_at_once(new_run: Page) -> None:
+    show(new_run, "YAML")
+    before = yaml_of(new_run)
+    for line, typed, written in [
+        ("  beta: 0.02", "top_p: 0.9", "  beta: 0.02\n  top_p: 0.9\n"),
+        ("training:", "top_p: 0.9", "training:\n  top_p: 0.9\n"),
+        ("  - name: format", "timeout: 5", "  - name: format\n    timeout: 5\n"),
+        ("name: arithmetic-quickstart", "# mine", "name: arithmetic-quickstart\n# mine\n"),
+    ]:
+        editor(new_run).evaluate(
+            "(box, at) => { box.focus(); box.setSelectionRange(at, at); }", before.index(f"{line}\n") + len(line)
+        )
+        new_run.keyboard.press("Enter")
+        new_run.keyboard.press("Control+z")
+        assert yaml_of(new_run) == before
+        new_run.keyboard.press("Enter")
+        new_run.keyboard.type(typed)
+        assert yaml_of(new_run) == before.replace(f"{line}\n", written, 1)
+        follows(new_run, written)
+        editor(new_run).fill(before)
+
+
 def test_what_is_chosen_stays_chosen_when_the_worker_speaks_before_it_is_in_the_settings(new_run: Page) -> None:
     answers = Held(new_run, "read_answer")
     new_run.reload()

@@ -5,6 +5,7 @@ import { copy, download, el, setText, showText } from "../../ui/dom.js";
 import { limitPaste, roomIn } from "../../ui/paste_limit.js";
 import { listenToTabs, markTab } from "../../ui/tabs.js";
 import { find, keepDraft, onProblems, onView, page, problems, settled, settleIn, write } from "./core.js";
+import { keepIndentation } from "./indentation.js";
 
 const VIEWS = ["form", "yaml", "script"];
 const tabs = VIEWS.map((name) => find(`[data-view=${name}]`));
@@ -71,6 +72,7 @@ export function drawViews(before) {
   const most = page.form.spec_limit;
   const tooLarge = `A run's YAML has at most ${most / 1024} KB: nothing was pasted.`;
   limitPaste(area, roomIn(area, most), () => showText(refused, tooLarge));
+  keepIndentation(area);
   area.addEventListener("input", () => {
     showText(refused, "");
     paint();
