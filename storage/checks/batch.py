@@ -87,11 +87,11 @@ def _too_low(size: Any, value: Any) -> list[Problem]:
     others: tuple[str, ...] = BATCH_FIELDS
     if size < 2:
         others = BATCH_FIELDS[1:]
-        fix = Fix("Use groups of 8", {"training.num_generations": 8})
+        fix = Fix("Use groups of 8", {"training.num_generations": 8}, fallback=True)
         words = "a group needs at least 2 completions to be compared."
         found.append(Problem("training.num_generations", words, fixes=(fix,)))
     return found + [
-        Problem(f"training.{name}", words, fixes=(Fix("Use the default", {}, (f"training.{name}",)),))
+        Problem(f"training.{name}", words, fixes=(Fix("Use the default", {}, (f"training.{name}",), fallback=True),))
         for name in others
         if value(name) is not None and (words := _out_of_reach(value(name)))
     ]

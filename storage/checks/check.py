@@ -11,7 +11,7 @@ from groupwise.storage.checks.batch import BATCH_FIELDS, check_batch, check_held
 from groupwise.storage.checks.data import check_data
 from groupwise.storage.checks.kl import check_kl
 from groupwise.storage.checks.length import with_fitting_lengths
-from groupwise.storage.checks.limits import FIXES, check_limits
+from groupwise.storage.checks.limits import check_limits, usual_fixes_of
 from groupwise.storage.checks.model import check_model
 from groupwise.storage.checks.name_lists import names_problem
 from groupwise.storage.checks.reward_columns import check_seen_columns
@@ -102,7 +102,7 @@ def _settings(section: str, values: dict[str, Any], offer: Offer, spec: RunSpec)
             message = value_fault(value, fields[name])
             if message:
                 *meant, default = fixes_of_value(path, value, fields[name])
-                others = [default] if meant else FIXES.get(path, [default])
+                others = [default] if meant else usual_fixes_of(path, spec) or [default]
                 found.append(Problem(path, message, fixes=(*meant, *others)))
     return found
 

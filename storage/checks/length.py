@@ -39,7 +39,7 @@ def with_fitting_lengths(problems: list[Problem], spec: RunSpec, offer: Offer) -
     room = known.max_position if known else None
     if not room:
         return problems
-    fits = Fix(f"Use {_fitting(room)}", {FIELD: _fitting(room)})
+    fits = Fix(f"Use {_fitting(room)}", {FIELD: _fitting(room)}, fallback=True)
 
     def fixes(problem: Problem) -> tuple[Fix, ...]:
         better = [fits if _too_long(fix, room, _default(offer)) else fix for fix in problem.fixes]

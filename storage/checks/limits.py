@@ -13,24 +13,26 @@ LEAST: dict[str, tuple[float, bool]] = {
     "weight_decay": (0, False), "warmup_steps": (0, False), "num_iterations": (1, False), "save_steps": (0, True),
     "logging_steps": (0, True), "eval_steps": (0, True), "max_completion_length": (1, False), "top_p": (0, True),
 }  # fmt: skip
-# What is offered in place of a setting's default, where that says nothing to a person.
-FIXES = {
-    "training.max_steps": (
-        Fix("Use 60", {"training.max_steps": 60}), Fix("Leave it to the epochs", {}, ("training.max_steps",)),
-    ),
-    "training.learning_rate": (
-        Fix(f"Use {learning_rates.DEFAULT:g}", {"training.learning_rate": learning_rates.DEFAULT}),
-    ),
-}  # fmt: skip
 MOST = 10**9  # steps, tokens or epochs: beyond, it is a slip of the hand
 # Shares: above 1 they are per cent, or a slip.
 SHARES = {"top_p": "above 0 and at most 1", "min_p": "between 0 and 1"}
 EPSILON = 0.2  # TRL's own
 
 
+def usual_fixes_of(path: str, spec: RunSpec) -> tuple[Fix, ...]:
+    """What is offered in place of a setting's default, where that says nothing to a person; empty of any other."""
+    if path == "training.max_steps":
+        return (Fix("Use 60", {path: 60}, fallback=True), Fix("Leave it to the epochs", {}, (path,)))
+    if path == "training.learning_rate":
+        parameters = learning_rates.parameters_of(spec.model, None)
+        rate = learning_rates.usual_rates(bool(spec.lora), parameters).usual
+        return (Fix(f"Use {learning_rates.as_typed(rate)}", {path: rate}, fallback=True),)
+    return ()
+
+
 def check_limits(spec: RunSpec) -> list[Problem]:
     """What is below the least, or beyond all measure."""
-    found = [_problem(name, value) for name, value in spec.training.items() if _is_number(value)]
+    found = [_problem(name, value, spec) for name, value in spec.training.items() if _is_number(value)]
     return [problem for problem in [*found, *_length(spec), _clip_range(spec)] if problem]
 
 
@@ -44,9 +46,9 @@ def _clip_range(spec: RunSpec) -> Problem | None:
     return Problem("training.epsilon_high", message, level=WARNING, fixes=fixes)
 
 
-def _problem(name: str, value: float) -> Problem | None:
+def _problem(name: str, value: float, spec: RunSpec) -> Problem | None:
     path, (least, excluded) = f"training.{name}", LEAST.get(name, (-math.inf, False))
-    fix = FIXES.get(path, (Fix("Use the default", {}, (path,)),))
+    fix = usual_fixes_of(path, spec) or (Fix("Use the default", {}, (path,), fallback=True),)
     if value < least or (excluded and value == least):
         return Problem(path, f"should be {'above' if excluded else 'at least'} {least:g}.", fixes=fix)
     if name in SHARES and value > 1:
@@ -63,7 +65,8 @@ def _length(spec: RunSpec) -> list[Problem]:
     found = []
     if _is_number(steps) and steps != -1 and steps < 1:
         message = "should be at least 1, or −1 to leave it to the epochs."
-        found.append(Problem("training.max_steps", message, fixes=FIXES["training.max_steps"]))
+        fixes = usual_fixes_of("training.max_steps", spec)
+        found.append(Problem("training.max_steps", message, fixes=fixes))
     elif _is_number(epochs) and epochs <= 0 and steps == -1:
         fix = Fix("Use 1", {"training.num_train_epochs": 1.0})
         found.append(Problem("training.num_train_epochs", "should be above 0.", fixes=(fix,)))

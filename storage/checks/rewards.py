@@ -4,6 +4,7 @@ here. Pure."""
 from collections.abc import Iterator
 from typing import Any
 
+from groupwise.storage.checks.known_rewards import known_by_name
 from groupwise.storage.checks.reward_columns import with_name, without_reward
 from groupwise.storage.checks.reward_settings import check_settings
 from groupwise.storage.library.capabilities import Offer
@@ -44,12 +45,27 @@ def _unknown(spec: RunSpec, index: int, offer: Offer) -> Problem:
         fixes = (Fix("Use its last version", {f"{path}.version": saved[0]}), *without_reward(spec, index))
         return Problem(f"{path}.name", message, fixes=fixes)
     others = [name for name in offer.rewards if name not in {each.name for each in spec.rewards}]
+    if theirs := _of_other_libraries(spec, index, others):
+        return theirs
     close = nearest_name(reward.name, others)
     listed = f" There are {', '.join(offer.rewards)}." if len(offer.rewards) <= FEW else " Write it under Rewards."
     message = f"there is no reward function “{reward.name}”.{did_you_mean(reward.name, list(offer.rewards)) or listed}"
     use = [Fix(f"Use {close}", {f"{path}.name": close})] if close else []
     more = [fix for fix in _take_out(spec, index, others) if fix.label not in {one.label for one in use}]
     return Problem(f"{path}.name", message, fixes=(*use, *more))
+
+
+def _of_other_libraries(spec: RunSpec, index: int, others: list[str]) -> Problem | None:
+    """Of TRL's functions and open-r1's, what an import makes of them; None of any other name."""
+    reward, path = spec.rewards[index], f"rewards.{index}"
+    known = known_by_name(reward.name)
+    if known is None or known.name not in others:
+        return None
+    settings: dict[str, Any] = {f"{path}.name": known.name}
+    settings |= {f"{path}.parameters": known.parameters} if known.parameters and not reward.parameters else {}
+    message = f"there is no reward function “{reward.name}” here. The built-in “{known.name}” does the same."
+    use = Fix(f"Use {known.name}", settings)
+    return Problem(f"{path}.name", f"{message} {known.note}".rstrip(), fixes=(use, *_take_out(spec, index, [])))
 
 
 def _take_out(spec: RunSpec, index: int, others: list[str]) -> tuple[Fix, ...]:

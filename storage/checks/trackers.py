@@ -29,7 +29,7 @@ def check_trackers(spec: RunSpec, offer: Offer) -> list[Problem]:
 
 
 def _check_one(name: str, names: list[str], offer: Offer) -> Iterator[Problem]:
-    others = [other for other in names if other != name]
+    others = [other for other in names if other != name and _is_usable(other, offer)]
     without = (
         Fix(f"Report to {' and '.join(others)} only", {FIELD: others}) if others else Fix("Remove it", {}, (FIELD,))
     )
@@ -41,6 +41,12 @@ def _check_one(name: str, names: list[str], offer: Offer) -> Iterator[Problem]:
             f"“{name[:60]}” is no tracker that can be used here. There are {known}.{did_you_mean(name, list(TRACKERS))}"
         )
         yield Problem(FIELD, message, fixes=(*use, without))
-    elif (offer.extras or offer.hardware) and not any(package in offer.extras for package in TRACKERS[name]):
+    elif not _is_usable(name, offer):
         message = f"needs {name}, which is not installed here: pip install 'groupwise[{name}]'"
         yield Problem(FIELD, message, fixes=(without,))
+
+
+def _is_usable(name: str, offer: Offer) -> bool:
+    """Whether there is such a tracker, and it is installed as far as that is known."""
+    known = bool(offer.extras or offer.hardware)
+    return name in TRACKERS and (not known or any(package in offer.extras for package in TRACKERS[name]))

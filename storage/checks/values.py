@@ -67,7 +67,8 @@ def fixes_of_value(path: str, value: Any, field: dict[str, Any]) -> tuple[Fix, .
         fixes.append(Fix(f"Use {close}", {path: close}))
     default = field.get("default")
     words = json.dumps(default, default=str, ensure_ascii=False)[:40].strip('"')
-    return (*fixes, Fix("Leave it out" if default is None else f"Use the default ({words})", {}, (path,)))
+    label = "Leave it out" if default is None else f"Use the default ({words})"
+    return (*fixes, Fix(label, {}, (path,), fallback=True))
 
 
 def _as_given(value: Any) -> str:

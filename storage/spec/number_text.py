@@ -34,6 +34,9 @@ def meant_numbers(value: Any, *, whole: bool = False) -> dict[str, int | float]:
         return {}
     text = _in_plain_signs(value)
     read = {plain: yaml_number(plain) for plain in _readings(text) if plain != value.strip(" ")}
+    only = next(iter(read.values())) if len(read) == 1 else None
+    if whole and isinstance(only, float) and only.is_integer():  # 8,0 is 8
+        return {str(int(only)): int(only)}
     return {plain: number for plain, number in read.items() if isinstance(number, int if whole else (int, float))}
 
 

@@ -187,7 +187,7 @@ def usual_fixes(path: list[str], parts: Parts) -> tuple[Fix, ...]:
     if info is not None and not info.is_required():
         label = "Leave it out" if info.default in (None, [], {}) else f"Use the default ({str(info.default)[:40]})"
         label = "Use the defaults" if isinstance(info.default, BaseModel) else label
-        return (Fix(label, {}, (field,)),)
+        return (Fix(label, {}, (field,), fallback=True),)
     entry = next((n for n in range(len(path), 0, -1) if path[n - 1].isdigit()), None)
     return (Fix("Remove this entry", {}, (".".join(path[:entry]),)),) if entry else ()
 

@@ -52,6 +52,13 @@ def test_a_setting_has_one_label_ours_or_its_name_in_words(path: str, label: str
     assert field_labels.own_label(path) == label
 
 
+def test_what_trl_gave_up_is_said_and_no_help_has_the_marks_of_a_docstrings_link(installed: Offer) -> None:
+    gone = form.removed_settings(installed)
+    assert gone["max_prompt_length"].startswith("max_prompt_length is no longer there since TRL 0.28.")
+    assert not set(gone) & set(installed.training or {})
+    assert not [one["path"] for one in form.describe(installed) if "](http" in one["help"]]
+
+
 def test_no_two_settings_of_the_installed_training_share_a_label(installed: Offer) -> None:
     labels = [one["label"] for one in form.describe(installed) if one["path"].startswith("training.")]
     assert not [label for label in labels if labels.count(label) > 1] and not [one for one in labels if "_" in one]

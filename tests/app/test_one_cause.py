@@ -37,14 +37,15 @@ def first_fix(problem: Problem) -> list[edits.Edit]:
 
 
 def test_a_misspelt_setting_is_no_missing_one_and_its_value_is_kept_by_the_first_fix() -> None:
-    text = f"{HEAD}training: {{max_completion_lenght: 48}}\n"
+    text = f"{HEAD}training:\n  max_completion_lenght: 48  # as short as it goes\n  beta: 0.1\n"
     [problem] = launch.problems_of_text(text)
     assert problem.field == "training.max_completion_lenght"
     assert fixes_of(problem) == ["Rename it to max_completion_length", "Remove it"]
     shown = [one["field"] for one in new_run.edit_settings({"text": text})["problems"] if one["level"] == "blocking"]
     assert shown == ["training.max_completion_lenght"]
     mended = edits.apply(text, first_fix(problem))
-    assert launch.problems_of_text(mended) == [] and "max_completion_length: 48" in mended
+    assert launch.problems_of_text(mended) == []
+    assert mended == text.replace("lenght", "length")  # in its place
 
 
 def test_a_misspelt_part_is_not_said_to_be_missing_as_well() -> None:

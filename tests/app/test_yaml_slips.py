@@ -173,7 +173,7 @@ def test_a_refused_value_is_not_advised_on() -> None:
     text = HEAD + "training: {learning_rate: -1, max_completion_length: 5}\n"
     said = [one for one in view.describe_text(text, OFFER)["problems"] if one["field"] == "training.learning_rate"]
     assert [(one["level"], one["message"]) for one in said] == [("blocking", "should be at least 0.")]
-    assert [fix["label"] for fix in said[0]["fixes"]] == ["Use 1e-06"]
+    assert [fix["label"] for fix in said[0]["fixes"]] == ["Use 1e-4"]  # usual for the starter
 
 
 def test_steps_that_are_a_word_get_a_number_or_are_left_to_the_epochs() -> None:

@@ -57,6 +57,33 @@ def test_a_line_that_enter_begins_stands_under_the_one_above_and_is_undone_at_on
         editor(new_run).fill(before)
 
 
+def test_where_a_value_is_wrong_the_one_that_stood_there_is_offered(new_run: Page) -> None:
+    steps = new_run.get_by_label("Steps", exact=True)
+    steps.fill("20")
+    follows(new_run, "max_steps: 20")
+    new_run.get_by_label("KL weight", exact=True).click()
+    steps.fill("")
+    steps.press_sequentially("20,5")
+    verdict = new_run.locator(".verdict.blocking", has_text="training.max_steps")
+    expect(verdict.get_by_role("button", name="Use 20", exact=True)).to_be_visible()
+    expect(verdict.get_by_role("button", name="Use 60", exact=True)).to_have_count(0)
+    picture(new_run, "new-value-before")
+    write_yaml(new_run, yaml_of(new_run).replace("max_completion_length: 48", "max_completion_length: 0"))
+    verdict = new_run.locator(".verdict.blocking", has_text="training.max_completion_length")
+    verdict.get_by_role("button", name="Use 48", exact=True).click()
+    follows(new_run, "max_completion_length: 48")
+    new_run.locator(".verdict.blocking").get_by_role("button", name="Use 20", exact=True).click()
+    follows(new_run, "max_steps: 20\n")
+    expect(new_run.locator(".verdict.blocking")).to_have_count(0)
+
+
+def test_a_setting_that_trl_gave_up_is_named_by_the_search(new_run: Page) -> None:
+    new_run.locator(".all").get_by_role("searchbox").fill("--max_prompt_length")
+    found = new_run.locator(".all .found")
+    expect(found).to_contain_text("max_prompt_length is no longer there since TRL 0.28. Prompts are no longer cut")
+    expect(found).not_to_contain_text("Try a shorter word")
+
+
 def test_what_is_chosen_stays_chosen_when_the_worker_speaks_before_it_is_in_the_settings(new_run: Page) -> None:
     answers = Held(new_run, "read_answer")
     new_run.reload()

@@ -102,6 +102,22 @@ def test_a_reward_that_is_said_well_has_no_problem():
     assert problems(*good, data={"source": "hub:org/rows"}) == []
 
 
+@pytest.mark.parametrize(("theirs", "settings"), [
+    ("accuracy_reward", {"rewards.0.name": "math_equivalence"}),
+    ("tag_count_reward", {"rewards.0.name": "format",
+                          "rewards.0.parameters": {"strict": False, "after_penalty": 0.0}}),
+])  # fmt: skip
+def test_a_function_of_trl_or_open_r1_is_answered_with_the_built_in_that_does_the_same(
+    theirs: str, settings: dict[str, Any]
+):
+    about = OFFERED.rewards["correctness"]
+    offered = replace(OFFERED, rewards={**OFFERED.rewards, "math_equivalence": about})
+    [problem] = problems({"name": theirs}, offered=offered)
+    name = settings["rewards.0.name"]
+    assert f"no reward function “{theirs}” here. The built-in “{name}” does the same." in problem.message
+    assert problem.fixes[0].settings == settings
+
+
 def test_the_line_is_that_of_the_setting():
     text = "name: a\nrewards:\n- name: format\n  parameters:\n    strict: true\n    tag: [a]\n"
     [problem] = examine_spec(parse_spec(text), OFFERED, line_numbers(text))

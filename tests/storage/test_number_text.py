@@ -51,6 +51,7 @@ def said(text: str) -> Problem:
         ("training: {beta: '1,234'}", 'should be a number, not “1,234”. Did you mean 1.234 or 1234?',
          ["Use 1.234", "Use 1234"]),
         ("training: {max_steps: '1,000'}", 'should be a whole number, not “1,000”. Did you mean 1000?', ["Use 1000"]),
+        ("training: {max_steps: '8,0'}", 'should be a whole number, not “8,0”. Did you mean 8?', ["Use 8"]),
         ("training: {max_steps: '1,5'}", 'should be a whole number, not “1,5”.', ["Use 60", "Leave it to the epochs"]),
         ("data: {holdout: '0,1'}",
          "should be a number of rows, or a share of them below 1, not “0,1”. Did you mean 0.1?", ["Use 0.1"]),

@@ -8,8 +8,8 @@ import inspect
 import pytest
 
 from groupwise.storage.checks.check import OWNED
+from groupwise.storage.checks.known_rewards import TRL, known_reward
 from groupwise.storage.checks.script_reader import read_script
-from groupwise.storage.checks.script_reader.known_rewards import TRL, known_reward
 from groupwise.storage.checks.script_reader.training import PLACES
 from tests.storage.test_script_nothing_dropped import read, script
 from tests.support.rewards import load

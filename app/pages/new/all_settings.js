@@ -3,7 +3,7 @@
 import { el, setText } from "../../ui/dom.js";
 import { find, onView, page, shownAt } from "./core.js";
 import { field, forget, showProblems } from "./fields.js";
-import { matching } from "./setting_search.js";
+import { matching, removedAs } from "./setting_search.js";
 
 const MOST = 40; // fields that a search draws
 const CHANGED = "Changed from the default";
@@ -43,8 +43,10 @@ function draw(asked = box.value.trim()) {
 }
 function drawFound(asked, hits, all) {
   count(hits.length ? `${hits.length} of ${all}` : "");
-  const nothing = el("p.s.mut", `No setting has “${asked}” in its name or help. Try a shorter word.`);
-  list.replaceChildren(hits.length ? cards(hits.slice(0, MOST)) : nothing);
+  const gone = removedAs(asked, page.form.removed);
+  const nothing = gone ?? `No setting has “${asked}” in its name or help. Try a shorter word.`;
+  list.replaceChildren(...(gone || !hits.length ? [el("p.s.mut", nothing)] : []));
+  if (hits.length) list.append(cards(hits.slice(0, MOST)));
   if (hits.length > MOST) list.append(el("p.s.mut", `${hits.length - MOST} more: type more to narrow it down.`));
 }
 function drawSections(all, changed) {

@@ -4,6 +4,7 @@
 import { el, option } from "../../ui/dom.js";
 import { asTyped, edit, isTyping, page, problems, shownAt } from "./core.js";
 import { inFormWords } from "./form_words.js";
+import { withValueBefore } from "./values_before.js";
 
 export const fields = []; // every field that is drawn now: {path, node, show}
 
@@ -105,7 +106,7 @@ export function fixButtons(problem) {
       setTimeout(() => {
         button.disabled = false;
       }, 2000);
-      edit([{ fix }]);
+      edit(fix.edits ?? [{ fix }]);
     });
     return button;
   });
@@ -124,7 +125,7 @@ export function showProblems() {
   const at = new Map();
   for (const problem of problems()) {
     const place = fieldOf(problem);
-    if (place) at.set(place.node, [...(at.get(place.node) ?? []), problem]);
+    if (place) at.set(place.node, [...(at.get(place.node) ?? []), withValueBefore(problem)]);
   }
   for (const { node, box } of fields) {
     const mine = at.get(node) ?? [];

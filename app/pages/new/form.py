@@ -4,6 +4,7 @@ Of TRL and PEFT nothing is written down twice: their fields come from the publis
 """
 
 import functools
+import re
 from typing import Any
 
 from groupwise.app.core import field_labels
@@ -12,10 +13,12 @@ from groupwise.app.pages.new.field_values import field_text
 from groupwise.storage.checks.check import OWNED
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec import row_filter
+from groupwise.storage.spec.setting_names import REMOVED
 from groupwise.storage.spec.spec import RunSpec
 
 Field = dict[str, Any]
 OPERATORS = [*row_filter.OPERATORS, *row_filter.LENGTHS]
+_LINK = re.compile(r"\[([^\]]+)\]\(https?://[^()\s]*\)")  # as docstrings write one
 _JSON_TYPES = {
     "string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list", "object": "dict",
     "null": "none",
@@ -33,6 +36,12 @@ def describe(offer: Offer) -> list[Field]:
     ]
     lora = [_field(f"lora.{name}", about, section="LoRA") for name, about in (offer.lora or {}).items()]
     return ours + training + lora
+
+
+def removed_settings(offer: Offer) -> dict[str, str]:
+    """Settings that TRL or transformers had and gave up, each with since when and what there is instead."""
+    gone = {name: about for name, about in REMOVED.items() if name not in (offer.training or {})}
+    return {name: f"{name} is no longer there since {about.since}. {about.instead}" for name, about in gone.items()}
 
 
 def gym(offer: Offer) -> list[dict[str, Any]]:
@@ -111,7 +120,7 @@ def _field(path: str, about: Field, *, section: str) -> Field:
         "name": name,
         "label": name if is_argument else field_labels.own_label(path),
         "advice": advice,
-        "help": about.get("help") or "",
+        "help": _LINK.sub(r"\1", about.get("help") or ""),
         "types": about["types"],
         "default": field_text(about.get("default")),
         "choices": [field_text(choice) for choice in about.get("choices") or []],

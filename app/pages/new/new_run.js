@@ -31,6 +31,7 @@ import { drawPreview } from "./preview.js";
 import { drawReadAs } from "./read_as.js";
 import { drawRewards } from "./rewards.js";
 import { drawStart } from "./start.js";
+import { watchValues } from "./values_before.js";
 import { drawViews } from "./views.js";
 
 function drawForm() {
@@ -103,6 +104,7 @@ async function begin() {
   if (!coming.draft?.changed && coming.draft?.text !== opened.text) coming.draft = null;
   standOn(coming.draft?.about ?? fresh);
   page.given = coming.draft?.given ?? null;
+  watchValues();
   drawForm();
   drawRewards();
   drawSource();

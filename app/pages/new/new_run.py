@@ -70,6 +70,7 @@ def form_choices(offer: Offer) -> dict[str, Any]:
     return {
         "complete": offer.training is not None,
         "fields": form.describe(offer),
+        "removed": form.removed_settings(offer),
         "usual_lora": field_labels.USUAL_LORA,
         "rewards": reward_choices.reward_functions(offer),
         "reward_fields": form.reward_fields(),

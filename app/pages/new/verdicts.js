@@ -6,6 +6,7 @@ import { page, plainAt } from "./core.js";
 import { about, fixButtons } from "./fields.js";
 import { inFormWords } from "./form_words.js";
 import { goTo } from "./go_to.js";
+import { withValueBefore } from "./values_before.js";
 
 // The gravest first: its level, mark, word for one and for several, and what it means.
 const GROUPS = [
@@ -98,7 +99,7 @@ const keyOf = (problem) => JSON.stringify([placeName(problem.field), problem]);
 
 export function drawVerdicts(node, problems) {
   const nodes = GROUPS.flatMap((group) => {
-    const mine = ofLevel(problems, group.level);
+    const mine = ofLevel(problems, group.level).map(withValueBefore);
     if (!mine.length) return [];
     const head = keptNode(`${group.level} ${mine.length}`, () => heading(group, mine.length));
     return [head, ...mine.map((problem) => keptNode(keyOf(problem), () => card(problem, group)))];

@@ -20,6 +20,7 @@ from groupwise.app.pages.new.yaml_writing import (
     indent_lines,
     literal_text,
     quote_text,
+    renamed_setting,
     scalar_text,
 )
 from groupwise.storage.spec.yaml_text import Document, dump, scalar_value
@@ -181,8 +182,10 @@ class Splices:
         for item in items:
             if item.key in new:
                 self._change(item, old[item.key], new[item.key], f"{path}.{item.key}".lstrip("."), flow)
-        gone = {number for number, item in enumerate(items) if item.key not in new}
-        added = {key: value for key, value in new.items() if key not in old}
+        renamed = renamed_setting(old, new)
+        self.places += [(one.start, one.value_at, f"{renamed[one.key]}:") for one in items if one.key in renamed]
+        gone = {number for number, item in enumerate(items) if item.key not in new and item.key not in renamed}
+        added = {key: value for key, value in new.items() if key not in old and key not in renamed.values()}
         if flow:
             pairs = [self._pair(key, value, f"{path}.{key}".lstrip(".")) for key, value in added.items()]
             self._in_brackets(items, gone, {len(items): pairs})

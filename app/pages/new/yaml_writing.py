@@ -1,5 +1,6 @@
 """Pieces of YAML for a text that they are put into: one value in one line, or lines at a column. Pure."""
 
+import re
 from typing import Any
 
 from groupwise.storage.spec.yaml_text import dump
@@ -43,3 +44,12 @@ def indent_block(block: str, column: int) -> str:
 def indent_lines(lines: list[str], column: int) -> str:
     """Write lines below each other at a column."""
     return "".join(f"{' ' * column}{line}\n" for line in lines)
+
+
+def renamed_setting(old: dict[Any, Any], new: dict[Any, Any]) -> dict[Any, Any]:
+    """The setting's name before → now, where one has another name and the same value: it keeps its place and what is
+    said beside it. Else empty."""
+    gone, added = ([key for key in one if key not in other] for one, other in ((old, new), (new, old)))
+    if len(gone) != 1 or len(added) != 1 or repr(old[gone[0]]) != repr(new[added[0]]):
+        return {}
+    return {gone[0]: added[0]} if re.fullmatch(r"[A-Za-z_]\w*", str(added[0])) else {}

@@ -3,7 +3,7 @@ with, and by what they do. Then the built-in function stands for them, as it doe
 
 import ast
 
-from groupwise.storage.checks.script_reader.known_rewards import OPEN_R1, TRL, Known
+from groupwise.storage.checks.known_rewards import OPEN_R1, TRL, Known
 from groupwise.storage.checks.script_reader.values import Function
 
 # A word of the factory's name → the arguments that it must have, the names that must stand in what it makes, TRL's

@@ -5,7 +5,7 @@ from typing import Any
 
 from groupwise.storage.checks.check import OWNED
 from groupwise.storage.checks.data import HUB_DATASET
-from groupwise.storage.checks.script_reader.known_rewards import MATH, OPEN_R1, RECIPES_USUAL, recipe_reward
+from groupwise.storage.checks.known_rewards import MATH, OPEN_R1, RECIPES_USUAL, recipe_reward
 from groupwise.storage.checks.script_reader.model import DTYPES
 from groupwise.storage.checks.script_reader.reading import FOLDERS, NOTHING
 from groupwise.storage.checks.script_reader.rewards import NAME

@@ -4,9 +4,9 @@ import ast
 import re
 from typing import Any
 
+from groupwise.storage.checks.known_rewards import Known, known_reward
 from groupwise.storage.checks.script_reader.closures import Unclosed, callable_method, usual_name
 from groupwise.storage.checks.script_reader.copied_rewards import copied_reward
-from groupwise.storage.checks.script_reader.known_rewards import Known, known_reward
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
 from groupwise.storage.checks.script_reader.reward_code import ScriptFunction, extract_function

@@ -101,3 +101,10 @@ def known_reward(path: str) -> Known | None:
 def recipe_reward(name: str) -> Known | None:
     """The built-in function for a name in a recipe: open-r1's, or TRL's."""
     return OPEN_R1.get(name) or TRL.get(name)
+
+
+def known_by_name(name: str) -> Known | None:
+    """The built-in function for the name of one of theirs, wherever it was read: TRL's first; None where none does the
+    same."""
+    known = TRL.get(name) or OPEN_R1.get(_R1_NAMES.get(name, name))
+    return known if known and known.name else None

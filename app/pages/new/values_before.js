@@ -1,0 +1,34 @@
+// What each setting was before what is wrong with it was typed: a better offer than a default that nobody had chosen.
+
+import { onNotes, onView, page, problems, root } from "./core.js";
+
+const good = new Map(); // path → what it showed while nothing was wrong with it
+
+// The setting that is being typed: half a number is none that stood there.
+function isTyped(path, view) {
+  const box = document.activeElement;
+  if (!box?.matches(".yaml textarea")) return box?.closest("[data-path]")?.dataset.path === path;
+  return view.lines[path] === box.value.slice(0, box.selectionStart).split("\n").length;
+}
+function note(typed = isTyped) {
+  const view = page.view;
+  if (!view?.shown || view.unreadable) return;
+  const wrong = new Set(problems().map(({ field, level }) => level === "blocking" && field));
+  for (const [path, shown] of Object.entries(view.shown))
+    if (!wrong.has(path) && !typed(path, view)) good.set(path, shown);
+}
+export function watchValues() {
+  onView(() => note());
+  onNotes(() => good.clear()); // another text: of what stood in the one before it nothing is known
+  for (const type of ["focusin", "pointerdown"]) root.addEventListener(type, () => note(() => false));
+}
+
+// The problem with a button for what stood there before, in place of what is only usual.
+export function withValueBefore(problem) {
+  const before = good.get(problem.field);
+  const usual = problem.fixes?.findIndex(({ fallback }) => fallback) ?? -1;
+  if (problem.level !== "blocking" || usual < 0 || before === undefined) return problem;
+  const button = { label: `Use ${before}`, edits: [{ path: problem.field, typed: before }] };
+  const others = problem.fixes.filter(({ label, fallback }) => !fallback && label !== button.label);
+  return { ...problem, fixes: [...others.slice(0, usual), button, ...others.slice(usual)] };
+}
