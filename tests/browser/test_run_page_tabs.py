@@ -37,7 +37,7 @@ def test_checkpoints_are_downloaded_copied_and_resumed_from(open_page: OpenPage,
     page = open_page(f"{address}/run?id={run_id}&tab=checkpoints")
     rows = page.locator(".gw-checkpoints tbody tr")
     expect(rows).to_have_count(3)
-    expect(rows.nth(1)).to_contain_text("incomplete: it lacks optimizer.pt")
+    expect(rows.nth(1).locator(".state")).to_have_text(re.compile(r"incomplete\s*it lacks optimizer\.pt"))
     expect(page.locator(".gw-checkpoints .best")).to_have_text(["best reward"])
     expect(rows.nth(0).locator(".best")).to_be_visible()  # the reward rises
     expect(rows.nth(1).get_by_role("button", name="Resume from here")).to_have_count(0)
@@ -170,6 +170,10 @@ def test_what_was_set_aside_can_be_removed(open_page: OpenPage, address: str) ->
     together = part.locator(".aside li")
     expect(together).to_have_count(2)
     expect(together.nth(1)).to_contain_text(re.compile(r"2 checkpoints set aside before attempt 2, [\d.]+ KB"))
+    expect(part.locator("tbody .delete")).to_have_count(1)
+    for width in (1280, 900):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert part.locator(".list").evaluate("list => list.scrollWidth <= list.clientWidth")  # no button is out of view
     picture(page, "checkpoints-aside")
     assert no_sideways_scroll(page)
     together.nth(1).get_by_role("button", name="Remove").click()

@@ -47,8 +47,8 @@ function row(saved, { columns, resumable, removable }) {
     el("td", saved.saved),
     el("td.n", saved.size),
     ...columns.map((name) => el("td.n", { "data-name": name }, saved.values[name] ?? "–")),
-    el(saved.whole ? "td" : "td.mut", saved.state),
-    el("td", el("div.row.tight.acts", ...acts)),
+    el(saved.whole ? "td.state" : "td.state.mut", saved.state, saved.why ? el("div.xs", saved.why) : ""),
+    el("td.does", el("div.row.tight.acts", ...acts)),
   );
 }
 function draw(now) {

@@ -133,7 +133,8 @@ def _row(run: registry.Run, saved: dict[str, Any], values: dict[str, float]) -> 
     return {
         "step": saved["step"], "title": f"step {format.count(saved['step'])}", "best": "",
         "saved": format.age(saved["at"]), "size": format.size(saved["bytes"]),
-        "state": f"incomplete: it {visible_text(wrong)}" if wrong else "complete", "whole": wrong is None,
+        "state": "incomplete" if wrong else "complete", "why": f"it {visible_text(wrong)}" if wrong else "",
+        "whole": wrong is None,
         "removable": True, "measured": told,
         "values": {name: format.number(value) for name, value in told.items()}, **_model(run, place),
     }  # fmt: skip
@@ -181,7 +182,8 @@ def _set_aside_row(run: registry.Run, point: Path, values: dict[str, str]) -> di
     return {
         "step": step, "title": f"step {format.count(step)}", "saved": format.age(point.stat().st_mtime),
         "size": format.size(checkpoint_files.size_of(point)), "whole": False, "values": values, "best": "",
-        "state": f"set aside: attempt {_attempt_after(run, point)} went on from an earlier step", **_model(run, point),
+        "state": "set aside", "why": f"attempt {_attempt_after(run, point)} went on from an earlier step",
+        **_model(run, point),
     }  # fmt: skip
 
 
