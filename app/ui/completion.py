@@ -2,6 +2,7 @@
 Its text is escaped in highlight.py, and all else here."""
 
 import json
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -202,8 +203,12 @@ def cards(
 
 
 def best_first(completions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Best first; those without a reward last."""
-    return sorted(completions, key=lambda c: -(c["reward"] if c["reward"] is not None else -1e30))
+    """Best first, of equals what was written most often; those without a reward last."""
+    often = Counter((c["reward"], c["text"]) for c in completions)
+    return sorted(
+        completions,
+        key=lambda c: (-(c["reward"] if c["reward"] is not None else -1e30), -often[c["reward"], c["text"]]),
+    )
 
 
 def spans(difference: Difference | None) -> tuple[Sequence[Span], Sequence[Span]]:

@@ -116,7 +116,8 @@ def is_tied(group: dict[str, Any]) -> bool:
 
 def read_group(path: Path, group_id: int) -> dict[str, Any] | None:
     """One group: prompt, the row's other columns, its completions with their scores; whether it `counts` (was not
-    trained over by a later attempt); how many `times` its prompt came and those around this one (`history`, in order).
+    trained over by a later attempt); how many `times` its prompt came and those around this one (`history`, in order),
+    and how many times more (`over`) in steps that a later attempt trained over.
     None where there is no such group."""
     with record_check.read_record(path) as run:
         group = next(
@@ -129,7 +130,7 @@ def read_group(path: Path, group_id: int) -> dict[str, Any] | None:
         )
         if group is None:
             return None
-        times = run.execute("SELECT count(*) FROM grp WHERE prompt = ?", [group["prompt_id"]]).fetchone()[0]
+        times, over = times_of_prompt(run, group["prompt_id"])
         weights = metrics.stage_weights(run, group["attempt"], group["step"]) or {}
         weights |= metrics.changing_weights(run, group["attempt"], group["step"])
         return {
@@ -140,8 +141,18 @@ def read_group(path: Path, group_id: int) -> dict[str, Any] | None:
             "counts": group["step"] <= ends(run).get(group["attempt"], ENDLESS),
             "completions": _completions(run, group_id, weights),
             "times": times,
+            "over": over,
             "history": _history(run, group["prompt_id"], group["step"]),
         }
+
+
+def times_of_prompt(run: Database, prompt: int) -> tuple[int, int]:
+    """How many times a prompt came, and how many times more in steps that a later attempt trained over."""
+    counts, values = counting(run)
+    every, counted = run.execute(
+        f"SELECT count(*), coalesce(sum({counts}), 0) FROM grp WHERE prompt = ?", [*values, prompt]
+    ).fetchone()
+    return counted, every - counted
 
 
 def _history(run: Database, prompt: int, step: int) -> list[dict[str, Any]]:

@@ -12,17 +12,16 @@ Solver = tuple[str, float]  # a reward function, and from which of its scores on
 
 
 def times(path: Path, prompt_id: int, solver: Solver | None = None, most: int = MOST) -> dict[str, Any] | None:
-    """The prompt, the row's other columns, how many times it came (`total`) and these `times`, by step: id, step,
-    mode, attempt, size, mean, std, low, high, `counts` (not trained over by a later attempt) and `solved` (the share
+    """The prompt, the row's other columns, how many times it came (`total`), how many times more in steps that a later
+    attempt trained over (`over`), and these `times`, by step: id, step, mode, attempt, size, mean, std, low, high, `counts` (not trained over by a later attempt) and `solved` (the share
     of its completions; None where no function says so). None where there is no such prompt."""
     with record_check.read_record(path) as run:
         row = run.execute("SELECT prompt, columns FROM prompt WHERE id = ?", [prompt_id]).fetchone()
         if row is None:
             return None
-        total, first, last = run.execute(
-            "SELECT count(*), min(step), max(step) FROM grp WHERE prompt = ?", [prompt_id]
-        ).fetchone()
-        apart = -(-total // most)
+        first, last = run.execute("SELECT min(step), max(step) FROM grp WHERE prompt = ?", [prompt_id]).fetchone()
+        total, over = groups.times_of_prompt(run, prompt_id)
+        apart = -(-(total + over) // most)
         found = list(
             run.query(
                 "SELECT id, step, mode, attempt, size, mean, std, low, high FROM grp WHERE prompt = ? "
@@ -34,7 +33,8 @@ def times(path: Path, prompt_id: int, solver: Solver | None = None, most: int = 
         for time in found:
             time["counts"] = time["step"] <= ends.get(time["attempt"], groups.ENDLESS)
             time["solved"] = solved.get(time["id"])
-        return {"prompt": json.loads(row[0]), "columns": json.loads(row[1]), "total": total, "times": found}
+        told = {"prompt": json.loads(row[0]), "columns": json.loads(row[1])}
+        return told | {"total": total, "over": over, "times": found}
 
 
 def _solved_shares(run: Database, ids: list[int], solver: Solver | None) -> dict[int, float]:

@@ -19,8 +19,13 @@ _PARTS = {
     "training": tuple(UNDER_TRAINING),
 }  # fmt: skip
 _HOMES = {name: (part, name) for part, names in _PARTS.items() for name in names}
-# What others call a setting of LoRA, where it stands among the rest.
-_HOMES |= {"lora_r": ("lora", "r"), "lora_rank": ("lora", "r"), "lora_target_modules": ("lora", "target_modules")}
+# What TRL's recipes and others call a setting, where it stands among the rest.
+_HOMES |= {
+    "lora_r": ("lora", "r"), "lora_rank": ("lora", "r"), "lora_target_modules": ("lora", "target_modules"),
+    "lora_modules_to_save": ("lora", "modules_to_save"), "model_name_or_path": ("model", "id"),
+    "model_revision": ("model", "revision"), "torch_dtype": ("model", "dtype"), "dataset_config": ("data", "config"),
+    "dataset_train_split": ("data", "split"), "dataset_prompt_column": ("data", "prompt_column"),
+}  # fmt: skip
 
 
 def misplaced_problem(

@@ -13,6 +13,7 @@ from groupwise.storage.spec.number_text import meant_number_words, number_fixes
 from groupwise.storage.spec.odd_spaces import trim_spaces, trimmed_words
 from groupwise.storage.spec.problem import Fix, Problem, line_of, nearest_name
 from groupwise.storage.spec.setting_names import unknown_setting
+from groupwise.storage.spec.trl_words import trl_problem
 from groupwise.storage.spec.yaml_text import dump
 
 Parts = Mapping[tuple[str, ...], type[BaseModel]]  # the class of each part of a spec
@@ -80,9 +81,9 @@ def _unknown(detail: Any, path: list[str], line: int | None, raw: dict[str, Any]
     for part in detail["loc"][:-1]:
         given = given[part]
     siblings = _part_at(path[:-1], parts).model_fields
-    misplaced = misplaced_problem(field, value, raw, line)
-    if misplaced:
-        return misplaced
+    known = trl_problem(name, value, raw, line) if len(path) == 1 else None
+    if elsewhere := known or misplaced_problem(field, value, raw, line):
+        return elsewhere
     if len(path) > 1 and name in parts[()].model_fields:
         return Problem(field, f"is indented too far: “{name}” begins at the left edge.", line, fixes=(remove,))
     found = unknown_setting(field, value, siblings, given, "there is no such field.", line)

@@ -134,6 +134,13 @@ def test_a_group_without_any_score_has_no_best(run_id: str):
     assert groups.reference_of([completion], "best") is None
 
 
+def test_of_the_best_the_reference_is_what_most_of_them_say() -> None:
+    """One of them may be right by chance."""
+    said = [("21+22=53", 1.0), ("21+32=54", 0.0), ("21+32=54", 0.0), ("21+32=53", 1.0), ("21+32=53", 1.0)]
+    completions = [{"idx": n, "text": text, "reward": reward} for n, (text, reward) in enumerate(said)]
+    assert groups.reference_of(completions, "best") == 3
+
+
 def test_a_tied_group_says_how(run_id: str):
     _, high, low = ids(run_id, 2)
     assert "Tied, all top score" in groups.show_group({"run": run_id, "group": high})["html"]
@@ -154,13 +161,30 @@ def test_the_same_prompt_is_followed_down_the_steps(run_id: str):
     counting = [time for time in found["times"] if time["counts"]]
     assert [time["step"] for time in counting] == list(range(1, 13))
     assert len(found["times"]) == 20  # attempt 1 also made steps 5 to 12
-    assert "8 times in steps that a later attempt trained again" in found["told"]
+    assert found["told"].startswith(
+        "Came 12 times, from step 1 to step 12, and 8 times in steps that a later attempt trained again."
+    )
+    html = groups.show_group({"run": run_id, "group": ids(run_id, 2)[0]})["html"]
+    assert "and 8 times in steps that a later attempt trained again" in html and "of 20 times" not in html
     assert {time["solved"] for time in found["times"]} == {0.5}
     assert (found["then"], found["now"]) == (counting[0]["id"], counting[-1]["id"])
     assert "html" not in same_prompt.prompt_history({"run": run_id, "prompt": prompt, "mark": found["mark"]})
     assert "The very same text both times." in found["html"] and found["html"].count("<article") == 2
     each = same_prompt.prompt_history({"run": run_id, "prompt": prompt, "each": True})["html"]
     assert each.count("<article") == 8 and "<mark>1</mark>" in each and "<mark>12</mark>" in each
+
+
+def test_a_prompt_that_two_attempts_were_given_once_counts_once_and_both_are_compared(run_id: str):
+    def only(step: int, n: int) -> Group:
+        return Group("train", step, f"p{step}", {}, [Completion("a", 1, False, 1.0, 0.0, [(1.0, "ok")])] * 2)
+
+    again = made_run("again", 6, functions=("ones",), groups=1, make_group=only, resumed_at=4)
+    shown = groups.show_group({"run": again, "group": ids(again, 6)[0]})
+    said = "and 1 time in a step that a later attempt trained again"
+    assert "seen once" in shown["html"] and said in shown["html"] and "Then and now" in shown["html"]
+    found = same_prompt.prompt_history({"run": again, "prompt": shown["prompt"]})
+    assert found["told"] == f"Seen once, at step 6, {said}."
+    assert (found["then"], found["now"]) == (overwritten(again, 6), ids(again, 6)[0])
 
 
 def test_any_two_times_are_compared_also_one_that_was_trained_over(run_id: str):

@@ -83,6 +83,22 @@ def problems(text: str) -> list[Any]:
         (HEAD + "training: {limit: 8}\n", 4, "belongs under data.", "Move it under data", ("data", {"limit": 8})),
         (HEAD + "lora: {r: 8, beta: 0.1}\n", 4, "belongs under training.", "Move it under training",
          ("training", {"beta": 0.1})),
+        ("name: a\nreward_funcs: [format, trl.rewards.format]\n", 2,
+         "is TRL's word: here it is “rewards”.", "Rename it to rewards",
+         ("rewards", [{"name": "format"}, {"name": "format"}])),
+        ("run_name: a\nrewards:\n- name: format\n", 1, "is TRL's word: here it is “name”.", "Rename it to name",
+         ("name", "a")),
+        (HEAD + "args: {beta: 0.1}\n", 4, "is TRL's word: here it is “training”.", "Rename it to training",
+         ("training", {"beta": 0.1})),
+        (HEAD + "peft_config: {r: 8}\n", 4, "is TRL's word: here it is “lora”.", "Rename it to lora",
+         ("lora", {"r": 8})),
+        (HEAD + "train_dataset: trl-lib/DeepMath-103K\ndata: {limit: 8}\n", 4,
+         "is TRL's word: here it is “data.source”.", "Write it as “data.source: hub:trl-lib/DeepMath-103K”",
+         ("data", {"source": "hub:trl-lib/DeepMath-103K", "limit": 8})),
+        (HEAD + "dataset_name: org/rows\n", 4, "is TRL's word: here it is “data.source”.",
+         "Write it as “data.source: hub:org/rows”", ("data", {"source": "hub:org/rows"})),
+        (HEAD + "model_name_or_path: org/name\n", 4, "belongs under model as id.", "Move it under model as id",
+         ("model", {"id": "org/name"})),
         (HEAD + "learning_rate: 1e-5\n", 4, "belongs under training.", "Move it under training",
          ("training", {"learning_rate": 1e-5})),
         (HEAD + "  max_steps: 5\n", 4, "belongs under training.", "Move it under training",
@@ -134,9 +150,30 @@ def test_a_slip_is_one_problem_and_its_fix_is_what_was_meant(
     if part == "rewards":
         assert [reward.name for reward in got] == [one["name"] for one in wanted]
     else:
-        plain = got if isinstance(got, dict) else got.model_dump()
+        plain = {part: got} if part == "name" else got if isinstance(got, dict) else got.model_dump()
+        wanted = {part: wanted} if part == "name" else wanted
         assert {key: plain[key] for key in wanted} == wanted
     assert not any(one.field == problem.field for one in read.problems)
+
+
+def test_trls_list_of_weights_goes_with_its_list_of_functions() -> None:
+    text = "name: a\nreward_funcs:\n- format\n- format\nreward_weights: [1, 0.5]\n"
+    functions, weights = problems(text)
+    assert (functions.field, weights.field) == ("reward_funcs", "reward_weights")
+    assert functions.fixes[0] == weights.fixes[0]
+    fix = {"settings": functions.fixes[0].settings, "removed": list(functions.fixes[0].removed)}
+    read = launch.check_text(edits.apply(text, edits.of_fix(fix)), OFFER)
+    assert read.spec is not None and [reward.weight for reward in read.spec.rewards] == [1.0, 0.5]
+    alone = problems(HEAD + "reward_weights: [1]\noutput_dir: out\n")
+    assert [one.message for one in alone] == [
+        "each of the rewards has its own weight: write “weight: 2.0” under its name.",
+        "is not set here: each run has its own folder.",
+    ]
+    (both,) = problems(HEAD + "reward_funcs: [format]\n")
+    assert both.message == "is TRL's word for “rewards”, which is set already."
+    assert [fix.label for fix in both.fixes] == ["Remove it"]
+    (code,) = [one for one in problems("name: a\nreward_funcs: [3]\n") if one.field == "reward_funcs"]
+    assert [fix.label for fix in code.fixes] == ["Remove it"]
 
 
 def test_what_a_function_takes_is_moved_under_its_parameters() -> None:

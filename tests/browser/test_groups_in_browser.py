@@ -221,6 +221,14 @@ def test_a_prompt_that_came_once_has_no_then_and_no_before(open_page: OpenPage, 
     expect(same.get_by_label("then", exact=True)).to_be_hidden()
     expect(same.locator(".hint")).to_be_hidden()
     picture(page, "seen-once")
+    again = made_run("seen again", 30, groups=1, prompts=31, resumed_at=29)
+    page.goto(f"{reading_dashboard}/run?id={again}&tab=groups&prompt=30")
+    expect(same.get_by_text("Seen once, at step 30, and 1 time in a step that a later attempt trained")).to_be_visible()
+    expect(same.locator(".pairs h3").first).to_have_text(re.compile("^Then: step 30 of attempt 1, trained again later"))
+    expect(same.locator(".xtick text").first).to_be_visible()
+    ticks = same.locator(".xtick text").all_text_contents()
+    assert all(tick.isdecimal() for tick in ticks), f"steps are whole: {ticks}"
+    picture(page, "seen-again")
     page.goto(f"{reading_dashboard}/run?id={run_id}&tab=statistics")
     row = page.locator('[data-panel="prompts"] tbody tr, [data-panel="prompts"] table tr').last
     expect(row.locator("td").nth(3)).to_have_text("seen once so far")

@@ -89,6 +89,24 @@ def test_few_rows_are_not_held_out_and_nothing_evaluates_until_there_are_more(wi
     assert "eval_strategy: steps" in yaml_of(with_file)
 
 
+def test_what_is_set_of_a_file_comes_back_with_it(with_file: Page) -> None:
+    """Its numbers' setting was gone, in silence, once another kind of data had been looked at."""
+    page = with_file
+    take_file(page)
+    expect(page.locator(".fitted")).to_contain_text("the run is called zahlen-anna", timeout=90_000)
+    columns = "source: file:zahlen-anna.csv\n  prompt_column: Frage\n  answer_column: Antwort\n  answer_numbers: comma"
+    write_yaml(page, re.sub(r"source: \S*zahlen-anna.csv\S*", columns, yaml_of(page)))
+    show(page, "Form")
+    numbers = page.locator(".answer-numbers")
+    expect(numbers).to_contain_text("Only the number is kept (decimal comma)", timeout=90_000)
+    choose(page, "Built-in task")
+    expect(page.locator(".fitted")).to_contain_text("; answers are used as they are written.", timeout=90_000)
+    assert "answer_numbers" not in yaml_of(page)
+    choose(page, "File")
+    follows(page, "answer_numbers: comma")
+    expect(numbers).to_contain_text("Only the number is kept (decimal comma)", timeout=90_000)
+
+
 def test_a_name_for_data(bare_page: Page) -> None:
     bring(bare_page, "pages/new/data_names.js", "nameOfData", "fittingHoldout")
     names = {

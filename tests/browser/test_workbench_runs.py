@@ -73,6 +73,8 @@ def test_a_run_s_history_is_scored_anew_and_advantages_flip(
     results = page.locator(".view-rescore .results")
     expect(results).to_contain_text("change their sign", timeout=90_000)
     expect(page.locator(".view-rescore .go .wait")).to_contain_text("completions in")
+    expect(results.locator(".sentences")).to_contain_text("The new total counts ")
+    expect(results.locator(".sentences")).to_contain_text("; not format (weight 0).")
     expect(results.locator("polyline")).to_have_count(2)
     results.locator("details.group").first.locator("summary").click()
     expect(results.locator("tr.flips").first).to_be_visible()

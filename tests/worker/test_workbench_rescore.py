@@ -39,6 +39,7 @@ def test_the_same_function_changes_nothing() -> None:
     assert (found["advantages"]["flipped"], found["ranks"]["swapped"], found["groups"]) == (0, 0, [])
     assert found["functions"][0]["none"] == 1 and found["functions"][0]["was_there"]
     assert found["sentences"][1] == "No advantage changes its sign."
+    assert found["sentences"][-1].startswith("The new total counts ") and found["functions"][0]["counts"]
 
 
 def test_the_opposite_function_turns_everything_round() -> None:

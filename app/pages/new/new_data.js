@@ -1,11 +1,12 @@
 // Other data than the form began with: what belonged to the data before leaves with it (how many rows are used and held
-// out, and the run's name), once the new data was read. Never what a person set otherwise; and it is said.
+// out, the run's name, and that numbers alone are kept of a file's answers), once the new data was read. Never what a person set otherwise; and it is said.
 
 import { el } from "../../ui/dom.js";
 import { countWords, wholeNumber } from "../../ui/number.js";
 import { edit, find, isPending, onPreview, onView, page, shownAt } from "./core.js";
 import { fittingHoldout, nameOfData } from "./data_names.js";
 
+const NUMBERS = "data.answer_numbers"; // it goes with its file as that is left (data.js)
 const EVALUATION = ["training.eval_strategy", "training.eval_on_start"];
 const NAMES = { name: "name", "data.limit": "limit", "data.holdout": "holdout" };
 const box = find(".fitted");
@@ -16,6 +17,7 @@ const now = () => ({
   name: shownAt("name"),
   limit: shownAt("data.limit"),
   holdout: shownAt("data.holdout"),
+  numbers: shownAt(NUMBERS),
 });
 const rowsOf = ({ source, limit, holdout }) => JSON.stringify([source, limit, holdout]);
 let saidOf = ""; // the rows that what is said speaks of
@@ -71,17 +73,19 @@ function fitToData(found) {
   const is = now();
   const { given } = page;
   if (found.error || !given || is.source === given.source) return;
-  page.given = { ...given, source: is.source }; // what a person set is nothing that data brought
+  page.given = { ...given, source: is.source, numbers: is.numbers }; // what a person set is nothing that data brought
   if (find(".view-form").hidden) return; // who writes the YAML sees all of it
   const { edits, words } = fit(page.given, is, found.rows.count);
+  const gone = given.numbers && !is.numbers ? [setting(NUMBERS, given.numbers)] : [];
+  if (gone.length) words.push("answers are used as they are written");
   const made = edits.filter(({ path }) => !isPending(path)); // what is being typed is a person's
-  if (!made.length) return;
+  if (!made.length && !gone.length) return;
   for (const { path, typed } of made) if (path in NAMES) page.given[NAMES[path]] = typed ?? "";
-  say(words, made);
-  edit(made);
+  say(words, made, gone);
+  if (made.length) edit(made);
 }
-function say(words, made) {
-  const before = made.map(({ path }) => setting(path, shownAt(path)));
+function say(words, made, gone) {
+  const before = [...made.map(({ path }) => setting(path, shownAt(path))), ...gone];
   const onclick = () => {
     box.hidden = true;
     edit(before);
@@ -100,6 +104,7 @@ export function drawNewData() {
   };
   onView(() => {
     begin();
+    if (shownAt("data.source") === page.given.source) page.given.numbers = shownAt(NUMBERS);
     if (saidOf !== rowsOf(now())) box.hidden = true;
   });
   begin();

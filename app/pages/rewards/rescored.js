@@ -53,7 +53,11 @@ const shareOf = (share) => `${(100 * share).toFixed(share && share < 0.0995 ? 1 
 function oldAndNew(name, edges, old, now, one = null) {
   const said = (side) => orDash(side?.mean, number);
   const facts = one
-    ? dotted(one.was_there ? `${many(one.changed)} scores change` : "new to this run", factsOf(one))
+    ? dotted(
+        one.counts ? "" : "not in the new total",
+        one.was_there ? `${many(one.changed)} scores change` : "new to this run",
+        factsOf(one),
+      )
     : "old as an outline, new filled";
   return el(
     "section.card",

@@ -4,7 +4,7 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.pages.run.group_list import tie
-from groupwise.app.ui.completion import cards
+from groupwise.app.ui.completion import best_first, cards
 from groupwise.app.ui.safe_text import escape
 from groupwise.app.ui.word_diff import MOST, Difference, word_differences
 from groupwise.storage.record.group_metrics import Range
@@ -54,10 +54,11 @@ def standing(found: dict[str, Any], seen: Range | None) -> str:
 
 
 def reference_of(completions: list[dict[str, Any]], asked: str) -> int | None:
-    """The index of the completion that the others are compared with: the best one, or the one asked for."""
+    """The index of the completion that the others are compared with: the best one (what most of the best say: one
+    alone may be right by chance), or the one asked for."""
     if asked == "best":
-        scored = [c for c in completions if c["reward"] is not None]
-        return max(scored, key=lambda c: c["reward"])["idx"] if scored else None
+        scored = [c for c in best_first(completions) if c["reward"] is not None]
+        return scored[0]["idx"] if scored else None
     return int(asked) if asked in {str(c["idx"]) for c in completions} else None
 
 
@@ -98,12 +99,20 @@ def other_columns(values: dict[str, Any], asked: str) -> str:
     return f'<div class="row s columns">{cells}</div>' if cells else ""
 
 
+def trained_again(times: int) -> str:
+    """How many times more a prompt came than count, mid-sentence; “” of none."""
+    step = "a step" if times == 1 else "steps"
+    return f"{format.plural(times, 'time')} in {step} that a later attempt trained again" if times else ""
+
+
 def history(found: dict[str, Any]) -> str:
     """This prompt's mean reward each time it came, those around this one, as links; and the way to all of them."""
-    rows, times = found["history"], found["times"]
-    if times < 2:
+    rows, times, over = found["history"], found["times"], found["over"]
+    if times + over < 2:
         return '<p class="s mut over">seen once</p>'
     some = f", {format.count(len(rows))} of {format.count(times)} times" if times > len(rows) else ""
+    some = ", seen once" if times == 1 else some
+    again = f'<span class="mut">{"and " if times else ""}{trained_again(over)}</span>' if over else ""
     chips = "".join(
         f'<button class="chip" data-group="{row["id"]}" data-step="{row["step"]}" data-mode="{escape(row["mode"])}"'
         f"{' aria-current=true' if row['id'] == found['id'] else ''}>step {format.count(row['step'])}"
@@ -112,7 +121,7 @@ def history(found: dict[str, Any]) -> str:
         for row in rows
     )
     return (
-        f'<div class="row s over"><span class="mut">this prompt over time{some}</span>{chips}'
+        f'<div class="row s over"><span class="mut">this prompt over time{some}</span>{chips}{again}'
         f'<button class="btn s down" data-prompt="{found["prompt_id"]}" title="Same prompt (o)">'
         "Then and now</button></div>"
     )

@@ -165,8 +165,9 @@ export class SamePrompt {
 
   // Rewards to the left, the share that was solved to the right.
   layout() {
+    const few = this.times.at(-1).step - this.times[0].step < 8; // ticks are whole steps
     const layout = Plots.layout({
-      x: { nticks: 8 },
+      x: few ? { dtick: 1 } : { nticks: 8 },
       height: 190,
       hovermode: "closest",
       dragmode: false,

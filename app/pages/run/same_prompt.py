@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from groupwise.app.core import format
-from groupwise.app.pages.run.group import other_columns, prompt_html
+from groupwise.app.pages.run.group import other_columns, prompt_html, trained_again
 from groupwise.app.pages.run.prompt_diff import Side, then_and_now
 from groupwise.app.pages.run.solver import solver
 from groupwise.app.ui.live import Payload, Unanswerable, answer, record_of, run_of, whole_number
@@ -29,7 +29,7 @@ def prompt_history(payload: Payload) -> dict[str, Any]:
     then, now = times_to_compare(found["times"], whole_number(payload, "then", 0), whole_number(payload, "now", 0))
     each = payload.get("each") is True
     out: dict[str, Any] = {"live": run.state in states.LIVE, "then": then["id"], "now": now["id"]}
-    out["mark"] = f"{found['total']} {then['id']} {now['id']} {each}"
+    out["mark"] = f"{found['total']} {found['over']} {then['id']} {now['id']} {each}"
     if out["mark"] == payload.get("mark"):
         return out
     sides = [
@@ -44,33 +44,38 @@ def prompt_history(payload: Payload) -> dict[str, Any]:
 
 
 def times_to_compare(times: list[Row], then: int, now: int) -> tuple[Row, Row]:
-    """The two times to compare: those asked for, else the first and the last of those that count,
-    of one mode."""
+    """The two times to compare: those asked for, else the first and the last of those that count, of one mode; of one
+    that alone counts, what the attempt before made of it."""
     by_id = {time["id"]: time for time in times}
     counting = [time for time in times if time["counts"]] or times
     counting = [time for time in counting if time["mode"] == counting[0]["mode"]]
-    return by_id.get(then, counting[0]), by_id.get(now, counting[-1])
+    last = counting[-1]
+    before = [time for time in times if not time["counts"] and time["mode"] == last["mode"]]
+    first = before[-1] if len(counting) == 1 and before else counting[0]
+    return by_id.get(then, first), by_id.get(now, last)
 
 
 def history_in_words(found: Row, over: bool = False) -> str:
     """Came 9 times, from step 3 to step 58; the mean reward went from 0.4 to 1.2, solved from 12 % to 75 %. `over`: the
     run has ended."""
-    times = [time for time in found["times"] if time["counts"]] or found["times"]
+    times = [time for time in found["times"] if time["counts"]]
+    again = trained_again(found["over"])
+    if not times:
+        return f"Came {again}."
     first, last = times[0], times[-1]
     if len(times) == 1:
-        came = f"Seen once{'' if over else ' so far'}, at step {format.count(first['step'])}: nothing to compare."
-    else:
-        came = f"Came {format.count(found['total'])} times, from step {first['step']:,} to step {last['step']:,}."
-        if len(found["times"]) < found["total"]:
-            came += f" {format.count(len(found['times']))} of them are shown."
+        beside = f", and {again}" if again else ": nothing to compare"
+        return f"Seen once{'' if over else ' so far'}, at step {format.count(first['step'])}{beside}."
+    came = f"Came {format.count(found['total'])} times, from step {first['step']:,} to step {last['step']:,}."
+    if len(times) < found["total"]:
+        came += f" {format.count(len(times))} of them are shown."
     parts = []
-    if len(times) > 1 and first["mean"] is not None and last["mean"] is not None:
+    if first["mean"] is not None and last["mean"] is not None:
         parts.append(f"mean reward {format.number(first['mean'])} → {format.number(last['mean'])}")
-    if len(times) > 1 and first["solved"] is not None and last["solved"] is not None:
+    if first["solved"] is not None and last["solved"] is not None:
         parts.append(f"solved {percent(first['solved'])} → {percent(last['solved'])}")
-    again = sum(not time["counts"] for time in found["times"])
     if again:
-        parts.append(f"{format.plural(again, 'time')} in steps that a later attempt trained again")
+        came = f"{came[:-1]}, and {again}." if len(times) == found["total"] else f"{came} It also came {again}."
     return " ".join([came, *([f"{', '.join(parts).capitalize()}."] if parts else [])])
 
 

@@ -45,10 +45,12 @@ class RescoreFailure(Message):
 
 
 class FunctionChange(Message):
-    """One function, old against new. was_there: the run had it; changed: completions with another score."""
+    """One function, old against new. was_there: the run had it; counts: its weight in the new total is not 0; changed:
+    completions with another score."""
 
     name: str
     was_there: bool
+    counts: bool
     edges: list[float]
     old: Side
     new: Side

@@ -101,6 +101,20 @@ def most_changed(old: Floats, new: Floats, starts: Ints, count: int) -> list[tup
     return [(int(number), float(changes[number])) for number in order if changes[number] > FLAT]
 
 
+def total_sentence(names: list[str], weights: Floats) -> str:
+    """Which functions the new total is made of, each with its weight, and which have none in it. `weights`:
+    (completions, functions)."""
+    inside = [f"{name} ({_weight_words(weights[:, k])})" for k, name in enumerate(names) if weights[:, k].any()]
+    outside = [name for k, name in enumerate(names) if not weights[:, k].any()]
+    said = f"The new total counts {', '.join(inside) or 'no function'}"
+    return f"{said}; not {', '.join(outside)} (weight 0)." if outside else f"{said}."
+
+
+def _weight_words(weights: Floats) -> str:
+    low, high = float(weights.min()), float(weights.max())
+    return f"weight {low:.3g}" if low == high else f"weight {low:.3g} to {high:.3g}"
+
+
 def sentences(found: dict[str, Any]) -> list[str]:
     """What the comparison showed, in words."""
     said, flipped, pairs = [], found["advantages"], found["ranks"]

@@ -217,10 +217,11 @@ class _Weighed:
             "agreement": analysis.agreement(self.names, self.scores, self.weights),
             "groups": top_groups.describe_groups(record, self),
         }
-        return {**found, "sentences": [*compare.sentences(found), *self._failure_sentences()]}
+        said = [*compare.sentences(found), compare.total_sentence(self.names, self.weights), *self._failure_sentences()]
+        return {**found, "sentences": said}
 
     def _compare_function(self, record: Record, outcome: Outcome) -> dict[str, Any]:
-        """{name, was_there, old, new: {mean, std, counts}, edges, changed, none, errors, seconds, out, failures}."""
+        """{name, was_there, counts, old, new: {mean, std, counts}, edges, changed, none, errors, seconds, out, failures}."""
         k = self.names.index(outcome.function.name)
         old, new = self.old_scores[:, k], self.scores[:, k]
         both = ~(np.isnan(old) & np.isnan(new))
@@ -228,7 +229,7 @@ class _Weighed:
         totals = compare.compare_totals(old, new)
         return {
             "name": outcome.function.name, "was_there": outcome.function.name in record.functions,
-            "edges": totals["edges"],
+            "counts": bool(self.weights[:, k].any()), "edges": totals["edges"],
             **{side: {"mean": totals[f"{side}_mean"], "std": totals[f"{side}_std"], "counts": totals[side]}
                for side in ("old", "new")},
             "changed": int(different.sum()), "none": outcome.counts["none"],
