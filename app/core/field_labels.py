@@ -45,7 +45,7 @@ TRAINING = {
     ),
     "training.beta": (
         "KL weight",
-        "0: no reference model, nothing anchors it, and no KL is charted; 0.02–0.1 keeps it near where it began",
+        "KL: the distance from the model it began as. 0.02–0.1 keeps it near; 0: no reference model, and no KL chart",
     ),
     "training.max_steps": ("Steps", "updates of the model; −1 leaves it to the epochs"),
     "training.num_train_epochs": ("Epochs", "passes over the prompts, where no steps are given"),

@@ -13,8 +13,9 @@ Solver = tuple[str, float]  # a reward function, and from which of its scores on
 
 def times(path: Path, prompt_id: int, solver: Solver | None = None, most: int = MOST) -> dict[str, Any] | None:
     """The prompt, the row's other columns, how many times it came (`total`), how many times more in steps that a later
-    attempt trained over (`over`), and these `times`, by step: id, step, mode, attempt, size, mean, std, low, high, `counts` (not trained over by a later attempt) and `solved` (the share
-    of its completions; None where no function says so). None where there is no such prompt."""
+    attempt trained over (`over`), and these `times`, by step: id, step, mode, attempt, size, mean, std, low, high,
+    `counts` (not trained over by a later attempt) and `solved` (the share of its completions; None where no function
+    says so). None where there is no such prompt."""
     with record_check.read_record(path) as run:
         row = run.execute("SELECT prompt, columns FROM prompt WHERE id = ?", [prompt_id]).fetchone()
         if row is None:

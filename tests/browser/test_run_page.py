@@ -239,7 +239,7 @@ def test_a_resume_says_whom_it_waits_for_and_offers_nothing_meanwhile(open_page:
     page = open_page(f"{address}/run?id={run_id}")
     head(page).get_by_role("button", name="Resume from step 10").click()
     expect(head(page).locator(".sentence")).to_have_text(
-        "Resuming… One run trains at a time: it starts when ahead of it has ended."
+        "Resuming from step 10… One run trains at a time: it starts when ahead of it has ended."
     )
     expect(head(page).get_by_role("button")).to_have_count(0)
     page.reload()  # as the server tells it

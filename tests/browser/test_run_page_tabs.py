@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from groupwise.app.pages.run.checkpoints import remove_checkpoint
 from groupwise.storage.home import paths
@@ -53,8 +53,9 @@ def test_checkpoints_are_downloaded_copied_and_resumed_from(open_page: OpenPage,
     dialog = page.locator(".gw-checkpoints dialog")
     expect(dialog).to_contain_text("Resume from step 10?")
     dialog.get_by_role("button", name="Resume", exact=True).click()
-    expect(head(page).locator(".sentence")).to_contain_text("Resuming…")
+    expect(head(page).locator(".sentence")).to_contain_text("Resuming from step 10…")
     expect(head(page).locator(".pill")).to_have_text("Resuming")
+    expect(head(page).locator(".line")).to_contain_text("step 10 of 40")
 
     def asked() -> list[tuple[str, int | None]]:
         return [(one.action, one.step) for one in commands.open_commands() if one.run == run_id]
@@ -173,9 +174,10 @@ def test_what_was_set_aside_can_be_removed(open_page: OpenPage, address: str) ->
     expect(part.locator("tbody .delete")).to_have_count(1)
     for width in (1280, 900):
         page.set_viewport_size({"width": width, "height": 900})
-        assert part.locator(".list").evaluate("list => list.scrollWidth <= list.clientWidth")  # no button is out of view
+        assert part.locator(".list").evaluate("list => list.scrollWidth <= list.clientWidth")  # no button is off
     picture(page, "checkpoints-aside")
     assert no_sideways_scroll(page)
+    the_tab_that_is_chosen_is_whole_on_a_phone(page)
     together.nth(1).get_by_role("button", name="Remove").click()
     dialog = part.get_by_role("dialog")
     expect(dialog).to_contain_text("removed now and for good")
@@ -186,6 +188,17 @@ def test_what_was_set_aside_can_be_removed(open_page: OpenPage, address: str) ->
     expect(part.locator("tbody tr")).to_have_count(2)
     expect(together).to_have_count(1)
     assert sorted(path.name for path in folder.iterdir()) == ["before-attempt-3", "checkpoint-10"]
+
+
+def the_tab_that_is_chosen_is_whole_on_a_phone(page: Page) -> None:
+    """Also as the bar gets narrower without the window: a scroll bar came with the tab's content."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    bar = head(page).locator(".tabs")
+    bar.evaluate("bar => { bar.style.marginRight = '24px'; }")
+    edge = "bar => bar.getBoundingClientRect().right - bar.querySelector('[aria-selected=true]')"
+    wait_for("the whole tab", lambda: bar.evaluate(f"{edge}.getBoundingClientRect().right") >= -1)
+    bar.evaluate("bar => bar.removeAttribute('style')")
+    page.set_viewport_size({"width": 1440, "height": 900})
 
 
 # ---- addresses that lead nowhere ----

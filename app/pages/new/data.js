@@ -43,8 +43,7 @@ const leaving = (kind) =>
 // What was chosen of each kind stays while another is looked at: its source, and what only that kind has.
 const chosen = {};
 function remember(kind) {
-  const typed = (paths) =>
-    paths.filter((path) => shownAt(path) !== "").map((path) => ({ path, typed: shownAt(path) }));
+  const typed = (paths) => paths.filter((path) => shownAt(path) !== "").map((path) => ({ path, typed: shownAt(path) }));
   const given = plainAt("data.parameters");
   const gym = given === null ? [] : [{ path: "data.parameters", value: given }];
   const own = { hub: typed(HUB_ONLY), file: typed(FILE_ONLY), gym }[kind] ?? [];

@@ -31,8 +31,8 @@ TEMPLATE = """
 <pre class="mono snippet" tabindex="0" aria-label="Python that loads it"></pre></section>
 <p class="s mut no-final" dir="auto" hidden></p>
 <p class="s mut lead" hidden>A checkpoint is the model as it was after a step, with all that is needed to train on from
-there. Reward and KL are means over the steps since the checkpoint before it; a held-out reward is the last one measured
-in them.</p>
+there. Reward and KL (the distance from the reference model) are means over the steps since the checkpoint before it; a
+held-out reward is the last one measured in them.</p>
 <div class="panel flush scroll list" tabindex="-1" hidden><table><thead></thead><tbody></tbody></table></div>
 <p class="s mut removed" hidden></p>
 <ul class="aside" aria-label="Set aside" hidden></ul><p class="s problem" role="alert" hidden></p>

@@ -21,7 +21,6 @@ function showTab() {
   markTab(tabs, current);
   if (document.body.dataset.tab === current.dataset.tab) return;
   document.body.dataset.tab = current.dataset.tab;
-  reveal();
   wakeAll();
   dispatchEvent(new Event("resize"));
 }
@@ -31,9 +30,11 @@ function reveal() {
   const current = bar.querySelector("[aria-selected=true]");
   bar.scrollLeft = current.offsetLeft - bar.offsetLeft - (bar.clientWidth - current.offsetWidth) / 2;
 }
+// Once it is drawn, and whenever it or a tab has another width: as the page shows, a font is there, a phone is turned.
+const widths = new ResizeObserver(reveal);
+for (const box of [find(".tabs"), ...tabs]) widths.observe(box);
 listenToTabs(tabs, (tab) => setParams({ tab: tab === tabs[0] ? null : tab.dataset.tab }, { push: true }));
 onAddress(showTab);
-addEventListener("resize", reveal);
 showTab();
 
 // ---- what can be done ----
@@ -187,10 +188,7 @@ function take(now) {
   }
   complain("reading", "");
   find(".missing").hidden = !now.missing;
-  if (find(".found").hidden === !now.missing) {
-    find(".found").hidden = !!now.missing;
-    reveal();
-  }
+  find(".found").hidden = !!now.missing;
   document.body.classList.toggle("gw-missing", !!now.missing);
   if (now.missing) {
     setText(find(".why"), now.missing);

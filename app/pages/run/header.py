@@ -78,7 +78,9 @@ def _status(run: registry.Run, now: float) -> dict[str, object]:
     facts, pace, problem = read_standing(run)
     asked = commands.waiting_action(run.id, run.attempt) if live_now or run.state in states.RESUMABLE else None
     busy = registry.list_runs(only={states.QUEUED, *states.LIVE}, curves=False) if run.state in WAITING else []
-    told = meanwhile(run, busy, pace["step"])
+    begins = begins_at(run) if asked == commands.RESUME else None
+    facts |= {} if begins is None else {"step": begins, "at": None}
+    told = meanwhile(run, busy, pace["step"], begins)
     offered = [] if gone else actions(run, problem, asked)
     label, sentence = told[asked] if asked in told else (label_with_place(run, busy), run.sentence)
     if any(action.get("do") == commands.RESUME for action in offered):
@@ -89,7 +91,7 @@ def _status(run: registry.Run, now: float) -> dict[str, object]:
         "label": visible_text(state_badge.with_verdict(label, came_to.verdict)),
         "kind": state_badge.kind(run.state, came_to.level), "colour": run_colours.own_colour(run),
         "sentence": visible_text(sentence), "end": None if asked else ending.describe_end(run), "meanwhile": told,
-        **_progress(run, facts, pace, now, ends=asked is not None),
+        **_progress(run, facts, pace, now, ends=asked is not None, begins=begins is not None),
         "note": "The folder of this run was deleted. Only this row is left of it." if gone
         else note_on_files(run, problem) or waits(run)
         or stall_warning(run.state, facts.get("at"), pace["median"], now),
@@ -107,10 +109,13 @@ def run_progress(run: registry.Run) -> dict[str, object]:
 
 
 def _progress(
-    run: registry.Run, facts: dict[str, Any], pace: dict[str, float | None], now: float, *, ends: bool
-) -> dict[str, object]:
-    """`ends`: it was asked to stop, so that how long the steps that are left would take says nothing."""
-    step, total, at = facts.get("step") or run.step, facts.get("total") or run.total, facts.get("at")
+    run: registry.Run, facts: dict[str, Any], pace: dict[str, float | None], now: float, *, ends: bool,
+    begins: bool = False,
+) -> dict[str, object]:  # fmt: skip
+    """`ends`: it was asked to stop, so that how long the steps that are left would take says nothing. `begins`: it was
+    asked to go on from the step that is told."""
+    step = facts.get("step", 0) if begins else facts.get("step") or run.step
+    total, at = facts.get("total") or run.total, facts.get("at")
     took = _seconds_trained(run) if at and run.state in states.ENDED else None
     return {
         "seq": facts.get("seq", 0), "progress": min(1.0, step / total) if total else 0.0,
@@ -128,15 +133,27 @@ def label_with_place(run: registry.Run, busy: Sequence[registry.Run]) -> str:
     return state_badge.label(run.state, run_query.queue_words(run_query.queue_places(busy).get(run.id)))
 
 
-def meanwhile(run: registry.Run, busy: Sequence[registry.Run], pace: float | None) -> dict[str | None, tuple[str, str]]:
-    """By what can be asked, the label and the sentence to show until the worker has taken it up."""
+def begins_at(run: registry.Run) -> int:
+    """The step that a run goes on from which was asked to resume: the one that was chosen, or the newest whole
+    checkpoint's; 0: it starts again."""
+    chosen = next((one.step for one in reversed(commands.open_commands()) if one.run == run.id), None)
+    newest = checkpoint_files.latest_sealed(run.folder.checkpoints)
+    return chosen if chosen is not None else checkpoint_files.step_of(newest) if newest else 0
+
+
+def meanwhile(
+    run: registry.Run, busy: Sequence[registry.Run], pace: float | None, begins: int | None = None
+) -> dict[str | None, tuple[str, str]]:
+    """By what can be asked, the label and the sentence to show until the worker has taken it up. `begins`: the step
+    that a resume goes on from, once it was asked."""
     if run.state == states.QUEUED:
         return {commands.STOP: ("Removing…", "Removing it from the queue…")}
+    place = f" from step {format.count(begins)}" if begins else ""
     takes = f" A step takes about {format.duration(pace)}." if pace else ""
     return {
         commands.STOP: ("Stopping", f"Stopping… It saves a checkpoint at the end of this step.{takes}"),
         commands.KILL: ("Stopping", "Stopping now, without saving…"),
-        commands.RESUME: ("Resuming", f"Resuming… {turn_words(run, busy)}"),
+        commands.RESUME: ("Resuming", f"Resuming{place}… {turn_words(run, busy)}"),
     }
 
 

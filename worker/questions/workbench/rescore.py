@@ -221,7 +221,7 @@ class _Weighed:
         return {**found, "sentences": said}
 
     def _compare_function(self, record: Record, outcome: Outcome) -> dict[str, Any]:
-        """{name, was_there, counts, old, new: {mean, std, counts}, edges, changed, none, errors, seconds, out, failures}."""
+        """As FunctionChange has it (storage.registry.messages.rescore)."""
         k = self.names.index(outcome.function.name)
         old, new = self.old_scores[:, k], self.scores[:, k]
         both = ~(np.isnan(old) & np.isnan(new))
