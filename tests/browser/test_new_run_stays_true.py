@@ -94,6 +94,7 @@ def test_what_is_set_of_a_file_comes_back_with_it(with_file: Page) -> None:
     page = with_file
     take_file(page)
     expect(page.locator(".fitted")).to_contain_text("the run is called zahlen-anna", timeout=90_000)
+    follows(page, "name: zahlen-anna")
     columns = "source: file:zahlen-anna.csv\n  prompt_column: Frage\n  answer_column: Antwort\n  answer_numbers: comma"
     write_yaml(page, re.sub(r"source: \S*zahlen-anna.csv\S*", columns, yaml_of(page)))
     show(page, "Form")
