@@ -89,8 +89,10 @@ class Supervisor:
             self.warm_start.look(ahead, busy=working or self.helpers.reader is not None)
             if queued and not live:
                 self.launch(queued[-1])
-            for run in queued[: -1 if not live else None]:
-                self._wait_in_line(run, live[0] if live else queued[-1])
+            line = [*live, *reversed(queued)]
+            for before, run in enumerate(line):
+                if before and run.state == states.QUEUED:
+                    self._wait_in_line(run, line[:before])
         except (sqlite3.Error, OSError) as error:
             log.warning("the registry could not be used this time: %s", error)
             self._is_calm = False
@@ -100,8 +102,11 @@ class Supervisor:
             self.busy_at = time.monotonic()
         self.leaving = self.leaving or time.monotonic() - self.busy_at > IDLE
 
-    def _wait_in_line(self, run: Run, ahead: Run) -> None:
-        sentence = f"Waiting for {ahead.name} to end: one run trains at a time."
+    def _wait_in_line(self, run: Run, before: list[Run]) -> None:
+        first = before[0].name
+        sentence = f"Waiting for {first} to end: one run trains at a time."
+        if len(before) > 1:
+            sentence = f"Waiting: {len(before)} runs are before it, {first} first. One run trains at a time."
         if run.sentence != sentence:
             registry.set_state(run.id, states.QUEUED, sentence)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.ui.highlight import NOTHING, mark_text, tags
-from groupwise.app.ui.safe_text import escape
+from groupwise.app.ui.safe_text import escape, escape_name
 from groupwise.app.ui.word_diff import Difference, Span
 from groupwise.storage.registry.notes import Note
 
@@ -144,7 +144,7 @@ def advantage(value: float, span: float) -> str:
 
 def score_bar(row: dict[str, Any], scale: float) -> str:
     """One function's score as a bar, or why there is none."""
-    name, value = escape(row["name"]), row["value"]
+    name, value = escape_name(row["name"]), row["value"]
     weight = f"weight {format.number(row['weight'])}"
     if row["status"] != "ok" or value is None:
         words = escape(STATUS.get(row["status"], row["status"]))
@@ -164,8 +164,8 @@ def logged_values(extra: dict[str, Any]) -> str:
         for name, value in extra.items()
     )
     return "".join(
-        f'<div class="s mut logged" title="logged by a reward function"><b>{escape(name)}</b> {escape(words[:LONGEST])}'
-        f"{'…' if len(words) > LONGEST else ''}</div>"
+        f'<div class="s mut logged" title="logged by a reward function"><b>{escape_name(name)}</b> '
+        f"{escape(words[:LONGEST])}{'…' if len(words) > LONGEST else ''}</div>"
         for name, words in rows
     )
 

@@ -1,6 +1,7 @@
 """Hostile text (names, completions, errors) as a page may show it."""
 
 import html
+import re
 
 
 def visible_text(value: object) -> str:
@@ -12,6 +13,11 @@ def visible_text(value: object) -> str:
 def escape(value: object) -> str:
     """Text as HTML: what `visible_text` does, and nothing can end the element it stands in."""
     return html.escape(visible_text(value))
+
+
+def escape_name(value: object) -> str:
+    """A name as HTML that may go on in another line after each `_` and `/` in it, and so not within a word."""
+    return re.sub(r"([_/]+)", r"\1<wbr>", escape(value))
 
 
 def escape_value(value: object) -> str:

@@ -151,6 +151,17 @@ def test_one_prompt_with_each_runs_best_completion(registry_home: Path) -> None:
     assert "<img" not in first["best"]["html"] and "&lt;img" in first["best"]["html"]
 
 
+def test_a_prompt_that_was_held_out_is_read_from_its_evaluations(registry_home: Path) -> None:
+    one = run_with("one", [asked(2, "held?", [0, 1], mode="eval"), asked(4, "held?", [1, 1], mode="eval")])
+    two = run_with("two", [asked(2, "held?", [0.0])])
+    (row,) = compare_prompts.shared_prompts({"ids": [one, two]})["rows"]
+    first, second = row["runs"]
+    assert (first["first"]["solved"], first["last"]["solved"], first["held_out"]) == (0.5, 1.0, True)
+    assert (second["last"]["solved"], second["held_out"]) == (0.0, False)
+    held, _ = compare_prompts.prompt_in_runs({"ids": [one, two], "hash": row["hash"]})["runs"]
+    assert (held["best"]["step"], held["best"]["reward"], held["groups"]) == (4, 1.0, 2)
+
+
 def test_a_long_completion_is_cut_and_what_was_trained_over_does_not_count(registry_home: Path) -> None:
     long = Group("train", 1, "plain", {}, [Completion("x" * 100_000, 9, True, 1.0, 0.0, [(1.0, "ok")])])
     one = run_with("one", [long])

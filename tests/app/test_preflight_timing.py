@@ -19,6 +19,7 @@ from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.spec import DataSpec, ModelSpec, RunSpec
 from tests.app.test_preflight_memory import FIELDS, GB, MODEL, offer
+from tests.support.made_runs import running
 
 
 def a_spec(lora: dict[str, Any] | None = None, **training: Any) -> RunSpec:
@@ -83,6 +84,9 @@ def test_a_like_run_says_it_better_scaled_to_more_and_longer_completions(registr
     assert longer.source == "rough: “before” had at most 100 tokens each"
     assert same is not None and same.source == "as “before” took"
     assert same is not None and (same.words, same.times(50).words, same.run) == ("about 2.0 s", "about 2 min", "before")
+    running(registry.list_runs()[0].id)
+    same = timing.pace(a_spec(), offer(), MODEL)
+    assert same is not None and same.source == "as “before” takes"
 
 
 def test_completions_that_ended_early_end_there_all_the_same(registry_home: Path) -> None:

@@ -236,7 +236,7 @@ def test_where_a_run_goes_on_from_and_what_it_begins_with_are_in_its_row(registr
     point = paths.run_folder(run_id).checkpoints / "checkpoint-10"
     branch = registry.create_run(SPEC, name="branch", model=str(point), data="task:arithmetic")
     now = drawn(columns=["step", "data"])
-    assert cells(now, run_id)[3] == "30 · resumed from 15"
+    assert cells(now, run_id)[3] == "30 resumed from 15"
     assert cells(now, branch)[4].startswith(f"checkpoint-10 of {run_id}"[:50])
 
 

@@ -107,11 +107,30 @@ def test_the_empty_page_offers_to_build_without_code_and_three_rows_are_scored_a
     assert library.newest_rewards() == []
     rewards.locator(".blocks li").nth(2).locator("textarea").fill("<answer>\n</answer>")
     expect_points(rewards, 0, "1", "0", "1", "0.4")
+    a_removed_block_comes_back(rewards)
     assert rewards.locator(".blocks li .means").nth(2).inner_text() == (
         "Earns where the text contains all of “<answer>”, “</answer>”."
     )
     assert no_sideways_scroll(rewards)
     picture(rewards, "rewards-builder")
+
+
+def a_removed_block_comes_back(rewards: Page) -> None:
+    """Also two of them, each in its place and with what was set in it."""
+    removed = rewards.locator(".building .removed")
+    expect(removed).to_be_hidden()
+    for number in (3, 2):
+        rewards.get_by_role("button", name=f"Remove block {number}").click()
+    expect_points(rewards, 0, "1", "1")
+    expect(removed).to_contain_text("Block 2, “Right length”, was removed.")
+    picture(rewards, "rewards-builder-removed")
+    removed.get_by_role("button", name="Undo").click()
+    expect(rewards.get_by_label("Weight of block 2")).to_have_value("3")
+    expect(removed).to_contain_text("Block 3, “Contains words”, was removed.")
+    removed.get_by_role("button", name="Undo").click()
+    expect(rewards.get_by_role("button", name="Remove block 3")).to_be_focused()
+    expect(removed).to_be_hidden()
+    expect_points(rewards, 0, "1", "0", "1", "0.4")
 
 
 def test_other_rows_and_answers_of_the_model_are_tried_and_what_was_typed_comes_back(rewards: Page) -> None:

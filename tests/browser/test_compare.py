@@ -116,6 +116,18 @@ def test_curves_are_walked_by_keyboard(open_page: OpenPage, sweeps: tuple[str, l
     page.wait_for_function("() => !location.search.includes('zoom')")
 
 
+def the_head_lies_over_what_scrolls_below_it(page: Page) -> None:
+    prompts = page.locator(".alike .prompts")
+    expect(prompts.locator("[data-hash]").first).to_be_visible()
+    on_top = """head => {
+        const { x, y } = head.getBoundingClientRect();
+        return head.contains(document.elementFromPoint(x + 8, y + 8));
+    }"""
+    prompts.evaluate("node => { node.style.maxHeight = '70px'; node.scrollTop = 20; }")
+    assert prompts.locator("thead th").first.evaluate(on_top)
+    prompts.evaluate("node => { node.style.maxHeight = ''; node.scrollTop = 0; }")
+
+
 def test_tables_code_and_prompts(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
     page = compared(open_page, sweeps)
     finals = page.locator("table.finals")
@@ -142,6 +154,7 @@ def test_tables_code_and_prompts(open_page: OpenPage, sweeps: tuple[str, list[st
     expect(code.locator(".removed")).to_contain_text("return 0")
     expect(code.locator(".added")).to_contain_text("return 1")
     page.locator(".alike").scroll_into_view_if_needed()
+    the_head_lies_over_what_scrolls_below_it(page)
     page.locator(".prompts [data-hash]").first.click()
     asked = page.locator(".prompts [data-hash]").first.inner_text()
     assert rows_saved(page, "the shared prompts")[1][0] == asked

@@ -109,11 +109,28 @@ def differences_are_marked(page: Page) -> None:
     page.get_by_label("differences from").select_option("completion 2")
     at(page, diff="1")
     expect(page.locator(".one .comp.reference")).to_have_attribute("data-idx", "1")
+    heads_of_cards_are_whole(page)
     picture(page, "run-groups-differences")
     page.locator(".where").click()  # leaves the field
     page.keyboard.press("d")
     at(page, diff=None)
     expect(page.locator(".one .comp.reference")).to_have_count(0)
+
+
+def heads_of_cards_are_whole(page: Page) -> None:
+    """With all that a card's head can say, the reference's too, where three cards stand beside each other."""
+    usual = page.viewport_size
+    assert usual is not None
+    best = page.locator(".one .comp.reference header > .row").first
+    best.evaluate("node => node.insertAdjacentHTML('beforeend', '<span class=\"badge times\">12 ×</span>')")
+    for width in (1280, 1110):
+        page.set_viewport_size({"width": width, "height": 800})
+        cut = """cards => cards.flatMap((card) => [...card.querySelectorAll("header *")].filter((part) => {
+            const [a, b] = [part.getBoundingClientRect(), card.getBoundingClientRect()];
+            return a.right > b.right || a.left < b.left;
+        }).map((part) => part.outerHTML))"""
+        assert page.locator(".one .comp").evaluate_all(cut) == []
+    page.set_viewport_size(usual)
 
 
 def the_same_prompt_then_and_now(page: Page) -> None:

@@ -300,6 +300,9 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
         differ,
         "Look first at: “c” (Failed: no memory).",
     ]  # fmt: skip
+    ill = [{**run, "kind": "warn"} for run in RUNS]
+    said = page.evaluate("runs => shortWords(runs)", ill)
+    assert not any("Look first" in words for words in said), "where all are named, none is first"
 
 
 def test_runs_on_other_data_or_sampled_otherwise_have_no_best(bare_page: Page) -> None:

@@ -252,6 +252,8 @@ def test_a_resume_says_whom_it_waits_for_and_offers_nothing_meanwhile(open_page:
     registry.set_state(run_id, states.QUEUED, "Waiting for ahead of it to end: one run trains at a time.", attempt=2)
     expect(head(page).locator(".pill")).to_have_text(re.compile(r"Queued · \d+(st|nd|rd|th) in queue"))
     expect(head(page).locator(".sentence")).to_contain_text("Waiting for ahead of it to end")
+    first = head(page).locator(".sentence").get_by_role("link", name="Open ahead of it")
+    expect(first).to_have_attribute("href", f"/run?id={trains}")
 
 
 def test_a_queued_run_goes_and_a_refusal_takes_it_back(open_page: OpenPage, address: str) -> None:

@@ -68,7 +68,7 @@ def test_checkpoints_are_downloaded_copied_and_resumed_from(open_page: OpenPage,
 def logged(address: str) -> str:
     """A run with a log of 8 MB: metric lines, hostile text, and a needle at its beginning and near its end."""
     run_id = ended("logged", "Stopped at step 12, as asked.", states.STOPPED)
-    step = "{'loss': 0.0123, 'grad_norm': 0.4, 'reward': 1.25, 'kl': nan}\n"
+    step = "{'loss': 0.0123, 'grad_norm': 0.4, 'eval_completions/mean_terminated_length': 9, 'kl': nan, 'step': 12}\n"
     lines = "a line that is as long as lines are in logs\n" * 20 + step
     warning = "/lib/trl.py:12: FutureWarning: `use_cache` goes away\n  warnings.warn(\nsaved\n"
     end = "the needle again\n<img src=x onerror=alert(1)>\n" + warning * 12
@@ -120,6 +120,9 @@ def test_metric_lines_are_shown_as_values_and_the_log_is_taken_away(
     log = page.locator(".gw-log")
     log.get_by_role("button", name="Show").click()
     expect(log.locator(".metrics").last).to_contain_text("grad_norm 0.400")
+    expect(log.locator(".metrics").last.locator(".of-step")).to_have_text("step 12")
+    long = log.locator(".metrics .pair", has_text="mean_terminated_length").last.locator(".mut")
+    assert long.inner_html() == "eval_<wbr>completions/<wbr>mean_<wbr>terminated_<wbr>length "
     picture(page, "log-metrics")
     with page.expect_download() as taken:
         log.get_by_role("link", name="Download").click()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from groupwise.storage.record import states
 from groupwise.storage.registry import labels, registry, trash
@@ -179,12 +180,14 @@ def test_what_a_run_came_to_stands_beside_its_state_and_the_queue_says_who_is_ne
     open_page: OpenPage, home: str
 ) -> None:
     word, (bad,) = some(1)
-    bad = made_run(f"{word} bad", 40, groups=0, metrics=lambda step: {"reward": 2.0 - step / 30, "kl": 0.01})
+    fell: dict[str, Any] = {"metrics": lambda step: {"reward": 2.0 - step / 30, "kl": 0.01}}
+    bad = made_run(f"{word} bad", 40, groups=0, resumed_at=9, **fell)
     live_now = running(made_run(f"{word} live", 5, groups=0, state=states.STOPPED))
     waits = [registry.create_run(SPEC, name=f"{word} waits", model="starter", data="task:arithmetic") for _ in range(2)]
     page = table(open_page, home, word, 5)
     expect(run(page, bad).locator(".pill.bad")).to_have_text("Finished · reward fell")
     expect(run(page, live_now).locator(".pill.run")).to_have_text("Running")
+    usual_columns_fit_beside_a_long_state(page, bad)
     places = [run(page, one).locator(".pill").inner_text() for one in waits]
     assert [int(re.findall(r"(\d+)(?:st|nd|rd|th) in queue", place)[0]) for place in places] == sorted(
         int(re.findall(r"\d+", place)[0]) for place in places
@@ -198,6 +201,20 @@ def test_what_a_run_came_to_stands_beside_its_state_and_the_queue_says_who_is_ne
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert no_sideways_scroll(page)
     picture(page, "runs")
+
+
+def usual_columns_fit_beside_a_long_state(page: Page, run_id: str) -> None:
+    """At 1280 px, for a run that was resumed, too."""
+    page.set_viewport_size({"width": 1280, "height": 800})
+    expect(run(page, run_id).locator('[data-label="step"]')).to_have_text("40 resumed from 9")
+    words = run(page, run_id).locator(".pill > span")
+    spare = words.evaluate("""words => {
+        words.textContent = "Finished · the prompts are too hard";
+        const box = words.closest(".panel.flush");
+        return box.clientWidth - box.scrollWidth;
+    }""")
+    assert spare >= 0
+    page.set_viewport_size({"width": 1440, "height": 900})
 
 
 def test_the_chosen_runs_have_their_colours_in_compare_and_compare_is_in_the_navigation(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -81,6 +83,26 @@ def test_a_run_s_history_is_scored_anew_and_advantages_flip(
     picture(page, "rewards-rescored")
     assert no_sideways_scroll(page)
     assert record.read_bytes() == before
+    scores_of_a_re_scoring_before_are_marked(page)
+
+
+def scores_of_a_re_scoring_before_are_marked(page: Page) -> None:
+    view = page.locator(".view-rescore")
+    expect(view.locator(".outdated")).to_be_hidden()
+    write(page, LAX.replace("])", ")"))
+    expect(view.locator(".outdated")).to_have_text(
+        "These are the scores of the code before your last change. Re-score again."
+    )
+    do(page, "Re-score")
+    expect(view.locator(".go.failed .wait")).to_contain_text("This is not Python")
+    expect(view.locator(".outdated")).to_contain_text("before your last change")
+    expect(view.locator(".results")).to_have_class(re.compile(r"\bold\b"))
+    write(page, LAX)
+    expect(view.locator(".outdated")).to_have_text("These are the scores of the re-scoring before.")
+    do(page, "Re-score")
+    expect(view.locator(".go.failed")).to_have_count(0)
+    expect(view.locator(".go .wait")).to_contain_text("completions in", timeout=90_000)
+    expect(view.locator(".outdated")).to_be_hidden()
 
 
 def test_re_scoring_is_cancelled_and_asked_again(open_page: OpenPage, shared_dashboard: str, finished_run: str) -> None:

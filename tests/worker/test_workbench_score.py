@@ -130,6 +130,15 @@ def test_groups_that_teach_nothing_are_told_apart() -> None:
     assert found["sentences"][0].startswith("1 of 5 groups (20 %) teaches.")
 
 
+def test_what_failed_is_said_before_what_the_others_teach() -> None:
+    fails = "def fails(completions, **kwargs):\n    return [missing for _ in completions]\n"
+    found = ask([own(fails), own(READS)], [group("0", "2")])
+    assert found["sentences"][:2] == [
+        "fails gave 2 of 2 completions no score: it failed there.",
+        "The one group teaches: it has better and worse completions.",
+    ]
+
+
 def test_domination_and_agreement_are_said() -> None:
     same = "def same(completions, **kwargs):\n    return [float(c[-1]['content']) / 50 for c in completions]\n"
     found = ask([own(READS), own(same)], [group("1", "7"), group("4", "2")])

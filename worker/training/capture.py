@@ -3,8 +3,8 @@
 TRL's own completions log loses rows (logging_steps > 1) and repeats them (steps_per_generation > 1). Here each
 generation's `_logs` are caught as they are made, before its bounded deques can drop any. It is also where weights that
 change with the steps are set. All of this is private to TRL 1.16 (`_generate`, `_calculate_rewards`, `_compute_loss`,
-`_generate_and_score_completions`, `_logs`, `_metrics`, `_save_checkpoint`); tests/worker/test_capture.py notices when
-it moves. What is saved waits for room on the disk here, too.
+`_generate_and_score_completions`, `_logs`, `_metrics`, `_save_checkpoint`, `_issue_warnings_after_load`);
+tests/worker/test_capture.py notices when it moves. What is saved waits for room on the disk here, too.
 """
 
 import copy
@@ -66,6 +66,12 @@ class CapturingTrainer(GRPOTrainer):
         self._kl = kl
         self._lengths: list[tuple[int, bool]] = []
         self._seconds: dict[str, float] = {}
+
+    def _issue_warnings_after_load(self, load_result: Any) -> None:
+        """As transformers', but for tied weights: a checkpoint has each of them once, under the other's name."""
+        tied = set(getattr(self.model, "all_tied_weights_keys", None) or ())
+        missing = [name for name in load_result.missing_keys if name not in tied]
+        super()._issue_warnings_after_load(load_result._replace(missing_keys=missing))
 
     def _generate(self, prompts: list[Any]) -> Any:
         """As TRL's; notes (token count, truncated) of each completion, as TRL counts them, before any masking."""

@@ -247,6 +247,20 @@ class Recorder(TrainerCallback):
             _print_events(told)
 
 
+class StepInLog(TrainerCallback):
+    """The step in the line that the trainer prints of one: the last of the callbacks but that which prints, so that
+    what goes elsewhere is as TRL has it."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+
+    def on_log(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, logs: dict[str, Any], **_: Any
+    ) -> None:
+        """Add the run's step, which is counted on over stages."""
+        logs["step"] = self.recorder.step
+
+
 def _print_events(events: list[Event]) -> None:
     """Into the log, among what was printed when they happened."""
     for event in events:

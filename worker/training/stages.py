@@ -17,7 +17,7 @@ from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record import checkpoint_files, endings, group_metrics
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.worker.training import checkpoints, settings, trainer
-from groupwise.worker.training.recorder import Recorder, StageNote
+from groupwise.worker.training.recorder import Recorder, StageNote, StepInLog
 from groupwise.worker.training.trackers import Trackers
 
 
@@ -104,7 +104,7 @@ def train_stages(run_spec: RunSpec, folder: RunFolder, recorder: Recorder, point
     if first == len(stages):
         return {"outcome": endings.FINISHED, "step": step, "planned": step}
     for index in range(first, len(stages)):
-        reports = trackers.callbacks(stages[index].spec)
+        reports = [*trackers.callbacks(stages[index].spec), StepInLog(recorder)]
         ended = _train_one(stages, index, folder, recorder, resume, begin_from, step, reports)
         if ended["outcome"] != endings.FINISHED:
             break

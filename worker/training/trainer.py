@@ -49,7 +49,7 @@ def make_trainer(
 
     `output`: where its checkpoints go, if not where a run's do. `begin_from`: a folder with the trained weights that
     it begins with. The reference model is the spec's own model all the same. `resume`: the checkpoint that it will
-    resume from. `trackers`: callbacks of where it reports to besides.
+    resume from. `trackers`: further callbacks, such as of where it reports to besides.
     """
     from peft import LoraConfig
 

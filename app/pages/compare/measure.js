@@ -98,7 +98,7 @@ export function shortWords(runs) {
   const reward = rankWords(runs, "reward", "Reward at the end", number);
   const ill = runs.filter(({ kind }) => kind === "bad" || kind === "warn");
   const told = ({ name, label, reason }) => `“${name}” (${label}${reason ? `: ${reason}` : ""})`;
-  const badly = ill.length ? `Look first at: ${ill.map(told).join(", ")}.` : "";
+  const badly = ill.length && ill.length < runs.length ? `Look first at: ${ill.map(told).join(", ")}.` : "";
   return [solved || reward, differWords(runs), badly].filter(Boolean);
 }
 function rankWords(runs, key, title, write) {

@@ -13,7 +13,7 @@ const course = (first, last) => {
 
 function cell(one) {
   if (!one) return el("td.mut", "–");
-  const { first, last } = one;
+  const { first, last, held_out: heldOut } = one;
   const level = Math.max(0, Math.min(1, last.solved ?? 0)) * 40;
   return el(
     "td",
@@ -22,6 +22,7 @@ function cell(one) {
       title: `mean reward ${number(first.mean)} at step ${first.step}, ${number(last.mean)} at step ${last.step}`,
     },
     course(first, last),
+    heldOut ? el("span.xs.mut", " held out") : null,
   );
 }
 
@@ -56,10 +57,8 @@ function inWords(one) {
   const share = (solved) => (solved === null ? "" : `${percent(solved)} solved, `);
   const end = (name, { step, solved, mean }) =>
     [`${name}, step ${step.toLocaleString("en")}: `, share(solved), `reward ${number(mean)}`].join("");
-  const groups = countWords(one.groups, "group");
-  return one.first
-    ? [end("first", one.first), end("last", one.last), groups]
-    : ["It was only evaluated on this prompt."];
+  const groups = `${countWords(one.groups, "group")}${one.held_out ? " of evaluations: held out" : ""}`;
+  return one.first ? [end("first", one.first), end("last", one.last), groups] : ["No group of it counts any more."];
 }
 
 function card(run, one) {

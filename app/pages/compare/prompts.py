@@ -65,10 +65,16 @@ def column(run: registry.Run | None, numbers: list[int | None]) -> dict[str, lis
     with contextlib.suppress(Unanswerable), open_run_record(run) as record:
         looker = Looker(record, target_function(run, record))
         return {
-            "ends": [looker.ends(number) if number is not None else None for number in numbers],
+            "ends": [ends_of(looker, number) if number is not None else None for number in numbers],
             "texts": [text_of(record, number) if number is not None else None for number in numbers],
         }
     return nothing
+
+
+def ends_of(looker: Looker, number: int) -> dict[str, Any] | None:
+    """How the run did on a prompt at first and at last, and whether it was held out."""
+    ends = looker.ends(number)
+    return None if ends is None else {**ends, "held_out": looker.is_held_out(number)}
 
 
 def first_text(index: int, columns: list[dict[str, list[Any]]]) -> str:
@@ -115,4 +121,4 @@ def in_run(looker: Looker, number: int) -> dict[str, Any]:
         cut = len(words) - LONGEST
         best["html"] = colour_tags(words[:LONGEST])
         best["cut"] = f"{format.count(cut)} more characters in its group." if cut > 0 else ""
-    return {"number": number, "groups": looker.count(number), **(looker.ends(number) or {}), "best": best}
+    return {"number": number, "groups": looker.count(number), **(ends_of(looker, number) or {}), "best": best}

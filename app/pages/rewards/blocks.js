@@ -6,7 +6,7 @@ import { columnChoices, decimalOf } from "./columns.js";
 import { isNumber, plain } from "./text.js";
 
 // What changes blocks: {blocks, list: where their cards are, changed: says that something was set, redrawn: that a
-// block came, went or moved}.
+// block came, went or moved; removed: those that were, last of all the newest, as {block, place}}.
 export const newBlock = (kind) => ({ kind, settings: {}, weight: "1", partial: false, required: false });
 // A block as the page holds it, of one as the server has it: what is typed stays text.
 export const fromServer = (one) => ({ ...one, settings: { ...one.settings }, weight: String(one.weight) });
@@ -48,10 +48,18 @@ function move(desk, n, by) {
   (same.disabled ? (by < 0 ? down : up) : same).focus();
 }
 function leaveOut(desk, n) {
-  desk.blocks.splice(n, 1);
+  desk.removed.push({ block: desk.blocks.splice(n, 1)[0], place: n });
   desk.redrawn();
   const next = desk.list.children[Math.min(n, desk.blocks.length - 1)]?.querySelector(".remove");
   (next ?? desk.list.parentElement.querySelector(".kinds button")).focus();
+}
+// The block that was removed last comes back, with all that was set in it.
+export function bringBack(desk) {
+  const { block, place } = desk.removed.pop();
+  const n = Math.min(place, desk.blocks.length);
+  desk.blocks.splice(n, 0, block);
+  desk.redrawn();
+  desk.list.children[n].querySelector(".remove").focus();
 }
 // What counts only with another setting is asked only then; so is how near is near, where being near earns something.
 function showAsked(node, block) {

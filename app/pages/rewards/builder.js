@@ -3,7 +3,7 @@
 
 import { el, showText } from "../../ui/dom.js";
 import { listenToTabs, markTab } from "../../ui/tabs.js";
-import { drawCards, fromServer, newBlock, offerColumns, sayOfCards, toServer } from "./blocks.js";
+import { bringBack, drawCards, fromServer, newBlock, offerColumns, sayOfCards, toServer } from "./blocks.js";
 import { columnList } from "./columns.js";
 import { action, button, call, find, on, page, tell } from "./core.js";
 import { code, drawState, goToLine, writeCode } from "./editor.js";
@@ -13,7 +13,7 @@ import { plain } from "./text.js";
 const form = find(".building");
 const nameBox = form.querySelector("[name=name]");
 const sentenceBox = form.querySelector("[name=sentence]");
-const desk = { blocks: [], list: form.querySelector(".blocks"), changed: soon, redrawn };
+const desk = { blocks: [], list: form.querySelector(".blocks"), changed: soon, redrawn, removed: [] };
 export let traced = { code: "", why: "" }; // what tells each block's points; or why there is nothing
 export const blocksNow = () => desk.blocks;
 export const waysShown = () => way;
@@ -60,7 +60,17 @@ function take({ blocks, sentence }, name) {
   desk.blocks.splice(0, Infinity, ...blocks);
   nameBox.value = name;
   sentenceBox.value = sentence;
+  desk.removed.length = 0;
   drawCards(desk);
+  sayRemoved();
+}
+// Which block was removed last, with its Undo.
+function sayRemoved() {
+  const last = desk.removed.at(-1);
+  const label = last ? page.about.kinds[last.block.kind].label : "";
+  const box = form.querySelector(".removed");
+  showText(box.querySelector("span"), last ? `Block ${last.place + 1}, “${label}”, was removed.` : "");
+  box.hidden = !last;
 }
 on("open", () => {
   clearTimeout(timer);
@@ -110,6 +120,7 @@ function soon() {
 }
 function redrawn() {
   drawCards(desk);
+  sayRemoved();
   soon();
 }
 async function build() {
@@ -200,6 +211,7 @@ export function drawBuilder() {
     showWay(dataset.way);
   });
   for (const box of [nameBox, sentenceBox]) box.addEventListener("input", soon);
+  form.querySelector(".removed button").addEventListener("click", () => bringBack(desk));
   form.addEventListener("submit", (event) => event.preventDefault());
 }
 // Done with what is typed in the blocks: their text is in the editor. For whoever saves or tries.

@@ -5,10 +5,15 @@ import { option, setText } from "../../ui/dom.js";
 import { action, askWorker, call, find, NO_ANSWER, on, page, setOff, stopAsking } from "./core.js";
 import { looked, noFunction, showFailures } from "./editor.js";
 import { chosenFunctions, editedName, faultOfNumbers, nameSettings, settingsOf } from "./functions.js";
+import { sayWhose } from "./outdated.js";
 import { drawRescored } from "./rescored.js";
 import { plural, seconds } from "./text.js";
 
 let scoring = false;
+let rescored = null; // {text, which, passed}: whose scores are shown, as sayWhose takes them
+function sayRescored() {
+  sayWhose(".view-rescore", rescored, scoring, { again: "Re-score again", before: "the re-scoring before" });
+}
 export function drawRescore() {
   action("rescore", rescore);
   action("halt", () => {
@@ -24,6 +29,7 @@ export function drawRescore() {
     target.dataset.chosen = "yes";
   });
   on("looked", chooseInstead);
+  for (const what of ["typed", "open"]) on(what, sayRescored);
 }
 // Which of the run's own functions the edited one takes the place of.
 let ran = [];
@@ -54,8 +60,11 @@ function followProgress(done, total) {
   bar.firstElementChild.style.width = `${(100 * done) / total}%`;
   bar.setAttribute("aria-valuenow", String(Math.round((100 * done) / total)));
 }
-function endRescore(words, wrong = false) {
+// `brought`: whether it brought new scores, in place of those that are shown.
+function endRescore(words, wrong = false, brought = false) {
   scoring = false;
+  if (rescored) rescored.passed = !brought;
+  sayRescored();
   find("[data-do=halt]").hidden = true;
   setOff("rescore", false);
   find(".view-rescore .progress").hidden = true;
@@ -76,7 +85,9 @@ async function rescore() {
   scoring = true;
   setOff("rescore", true);
   find("[data-do=halt]").hidden = false;
+  find(".view-rescore .go").classList.remove("failed");
   setText(find(".view-rescore .wait"), "");
+  sayRescored();
   if (!(await looked())) {
     endRescore(NO_ANSWER, true);
     return;
@@ -89,6 +100,7 @@ async function rescore() {
   const instead = find("select.instead").value;
   const run = find("select.history").value;
   const weights = instead && instead !== editedName() ? { [instead]: 0 } : {};
+  const asked = { text: page.text, which: page.which };
   const got = await askWorker(
     "rescore",
     { run, functions: historyFunctions(instead), weights, scale_rewards: find("select.scale").value },
@@ -102,7 +114,8 @@ async function rescore() {
     endRescore(got.sentence ?? "Cancelled.", Boolean(got.sentence));
     return;
   }
-  endRescore(`${plural(got.answer.completions, "completion")} in ${seconds(got.answer.seconds)}.`);
+  rescored = { ...asked, passed: false };
+  endRescore(`${plural(got.answer.completions, "completion")} in ${seconds(got.answer.seconds)}.`, false, true);
   drawRescored(find(".view-rescore .results"), got.answer);
   const mine = got.answer.functions.find((one) => one.name === editedName());
   showFailures(page.open.builtIn ? [] : (mine?.failures ?? []).filter((one) => one.line).slice(0, 5));

@@ -1,12 +1,13 @@
 // The workbench: completions are fetched once and tried on again and again, until where they come from changes.
 
 import { params, setParams } from "../../ui/address.js";
-import { el, setText, showText } from "../../ui/dom.js";
+import { el, setText } from "../../ui/dom.js";
 import { listenToTabs, markTab } from "../../ui/tabs.js";
 import { NO_ANSWER, action, askWorker, button, find, on, page, setOff, stopAsking } from "./core.js";
 import { settle } from "./builder.js";
 import { looked, noFunction, showFailures, unfinished } from "./editor.js";
 import { chosenFunctions, editedName, faultOfNumbers, nameSettings } from "./functions.js";
+import { sayWhose } from "./outdated.js";
 import { drawResults } from "./results.js";
 import { choose, dataChosen, from, sourceAsked } from "./source.js";
 import { many, plain, plural } from "./text.js";
@@ -51,20 +52,9 @@ export function drawWorkbench() {
     sayOutdated();
   });
 }
-// Scores are of the code that was tried: what is typed after that makes them old, and so does a try that brought none.
-// They say so, also while another try runs.
 let tried = null; // {text, which, passed: a later try brought no scores}
 export function sayOutdated() {
-  const words = tried ? whoseScores(tried) : "";
-  showText(find(".outdated"), words);
-  find(".view-try .results").classList.toggle("old", Boolean(words) || (Boolean(tried) && trying));
-}
-function whoseScores({ text, which, passed }) {
-  const again = (words) => (trying ? "" : ` ${words}`);
-  if (page.which && which !== page.which)
-    return `These are the scores of ${which}.${again(`Try again for ${page.which}.`)}`;
-  if (text !== page.text) return `These are the scores of the code before your last change.${again("Try it again.")}`;
-  return passed && !trying ? "These are the scores of the try before." : "";
+  sayWhose(".view-try", tried, trying, { again: "Try again", before: "the try before" });
 }
 function drawGo() {
   const same = have?.key === JSON.stringify(sourceAsked());

@@ -141,9 +141,10 @@ def _row(run: registry.Run, saved: dict[str, Any], values: dict[str, float]) -> 
 
 
 def _with_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows, of which the whole one with the highest reward is named, where there are several to choose from."""
+    """The rows, of which the whole one with the highest reward is named, where there are several to choose from that do
+    not all read the same."""
     whole = [row for row in rows if row["whole"]]
-    by = next((name for name in JUDGES if sum(name in row["measured"] for row in whole) > 1), None)
+    by = next((name for name in JUDGES if len({row["values"].get(name) for row in whole} - {None}) > 1), None)
     if by is not None:
         best = max((row for row in whole if by in row["measured"]), key=lambda row: row["measured"][by])
         best["best"] = f"best {by}"

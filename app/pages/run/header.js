@@ -65,7 +65,7 @@ addEventListener("groupwise:ask", ({ detail: { do: wish, ...more } }) => ask(wis
 function withAsked(now) {
   if (asked && (now.asked === asked.wish || now.state !== asked.state)) asked = null;
   const told = asked && now.meanwhile?.[asked.wish];
-  return told ? { ...now, label: told[0], sentence: told[1], end: null, actions: [] } : now;
+  return told ? { ...now, label: told[0], sentence: told[1], end: null, ahead: null, actions: [] } : now;
 }
 // On the Overview the head tells of the same moment as the charts, the box of now and the latest group beside it: of
 // two answers the one that they were drawn from counts.
@@ -139,9 +139,17 @@ function drawEnd(end) {
 }
 
 // ---- what it says ----
-// Where the trained model is, is a link to where it can be had.
-function drawSentence(words, finished) {
+// Where the trained model is, is a link to where it can be had; a run that waits leads to the one it waits for.
+function drawSentence(words, finished, ahead) {
   const node = find(".sentence");
+  if (ahead) {
+    const known = node.querySelector("a");
+    if (node.dataset.words === words && known?.getAttribute("href") === ahead.href) return;
+    node.dataset.words = words;
+    node.replaceChildren(`${words} `, el("a", { href: ahead.href }, `Open ${ahead.name}`));
+    node.hidden = false;
+    return;
+  }
   showText(node, words);
   const [before, after] = words.split("final/");
   if (!finished || after === undefined || node.querySelector("a")) return;
@@ -166,7 +174,7 @@ function draw(given) {
   find(".title .pill").className = `pill ${now.kind}`;
   setText(find(".title .pill span"), now.label);
   setText(find(".line"), lostAt ? lineWhenLost(now.line) : now.line);
-  drawSentence(now.end ? "" : now.sentence, now.state === "finished");
+  drawSentence(now.end ? "" : now.sentence, now.state === "finished", now.ahead);
   find(".found").toggleAttribute("data-asked", now.label !== given.label || Boolean(now.asked));
   drawEnd(now.end);
   showText(find(".note"), now.note);

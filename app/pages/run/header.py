@@ -91,6 +91,7 @@ def _status(run: registry.Run, now: float) -> dict[str, object]:
         "label": visible_text(state_badge.with_verdict(label, came_to.verdict)),
         "kind": state_badge.kind(run.state, came_to.level), "colour": run_colours.own_colour(run),
         "sentence": visible_text(sentence), "end": None if asked else ending.describe_end(run), "meanwhile": told,
+        "ahead": None if asked else ahead_of(run, busy),
         **_progress(run, facts, pace, now, ends=asked is not None, begins=begins is not None),
         "note": "The folder of this run was deleted. Only this row is left of it." if gone
         else note_on_files(run, problem) or waits(run)
@@ -131,6 +132,16 @@ def _seconds_trained(run: registry.Run) -> float | None:
 def label_with_place(run: registry.Run, busy: Sequence[registry.Run]) -> str:
     """The state's label; of a run that waits, with its place. `busy`: the runs that train or wait."""
     return state_badge.label(run.state, run_query.queue_words(run_query.queue_places(busy).get(run.id)))
+
+
+def ahead_of(run: registry.Run, busy: Sequence[registry.Run]) -> dict[str, str] | None:
+    """The run that a queued one waits for first, by name and address; None where it waits for none. `busy`: the runs
+    that train or wait."""
+    places = run_query.queue_places(busy)
+    first = min(busy, key=lambda one: places.get(one.id, 0), default=run)
+    if run.state != states.QUEUED or first.id == run.id:
+        return None
+    return {"name": visible_text(format.shorten(first.name, 60)), "href": f"/run?id={first.id}"}
 
 
 def begins_at(run: registry.Run) -> int:

@@ -2,7 +2,7 @@
 // line being written is replaced. Text is always placed as text.
 
 import { params } from "../../ui/address.js";
-import { copy, el, option, setText, showText } from "../../ui/dom.js";
+import { breakable, copy, el, option, setText, showText } from "../../ui/dom.js";
 import { countWords } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
@@ -33,7 +33,8 @@ const isOfOthers = (node) => !!chosenRank() && !node.matches(".note") && (node.d
 find(".download").href = `/log?${new URLSearchParams({ id: run })}`;
 
 // ---- lines ----
-const pair = ([name, value]) => el("span.pair", el("span.mut", `${name} `), value);
+const pair = ([name, value]) =>
+  name === "step" ? el("b.of-step", `step ${value}`) : el("span.pair", el("span.mut", ...breakable(name), " "), value);
 function line([from, words, values, isNote]) {
   const node = el(values ? "div.metrics" : isNote ? "div.note" : "div", { "data-at": from });
   node.words = words;

@@ -32,6 +32,7 @@ SECRET = re.compile(
 )
 # What the trainer prints of a step: {'loss': 0.0123, 'reward': '1.2', 'kl': nan}
 PAIR = r"'([^'\\]{1,200})': '?([-+]?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?|nan|inf))'?(?:, |\})"
+STEP = "step"  # put there by worker/training/recorder.py
 RANK = r"\[rank (\d{1,4})\] "  # before each line of a run with several (worker/training/train.py)
 METRICS, ONE_METRIC, OF_RANK = re.compile(rf"(?:{RANK})?\{{(?:{PAIR})+"), re.compile(PAIR), re.compile(RANK)
 TEMPLATE = """
@@ -141,10 +142,12 @@ def split_lines(data: bytes, start: int) -> list[list[Any]]:
 
 
 def metrics_of(line: str) -> list[list[str]] | None:
-    """The metrics that the trainer printed as a dict, as [name, value]; None for any other line."""
+    """The metrics that the trainer printed as a dict, as [name, value], the step first; None for any other line."""
     if len(line) > LONGEST_METRICS or not METRICS.fullmatch(line):
         return None
-    return [[name, format.number(float(value), 4)] for name, value in ONE_METRIC.findall(line)]
+    found = ONE_METRIC.findall(line)
+    steps = [[name, format.count(int(value))] for name, value in found if name == STEP and value.isdecimal()]
+    return steps + [[name, format.number(float(value), 4)] for name, value in found if name != STEP]
 
 
 def rank_of(line: str) -> int | None:

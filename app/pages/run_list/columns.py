@@ -75,20 +75,25 @@ class Row:
 
 @dataclass(frozen=True)
 class Column:
-    """`value` is what runs are sorted by, `text` what the cell says; `numeric` stands on the right."""
+    """`value` is what runs are sorted by, `text` what the cell says, `more` what it says below; `numeric` stands on the
+    right."""
 
     title: str
     value: Callable[[Row], Any]
     text: Callable[[Row], str] = lambda row: ""
     numeric: bool = True
     about: str = ""  # said of its head
+    more: Callable[[Row], str] = lambda row: ""
 
 
 def _steps(row: Row) -> str:
     run = row.run
     total = f" / {format.count(run.total)}" if run.total and run.step != run.total else ""
-    on = f" · resumed from {format.count(row.facts.resumed_at)}" if row.facts and row.facts.resumed_at else ""
-    return format.count(run.step) + total + on if run.step or run.total else "–"
+    return format.count(run.step) + total if run.step or run.total else "–"
+
+
+def _resumed(row: Row) -> str:
+    return f"resumed from {format.count(row.facts.resumed_at)}" if row.facts and row.facts.resumed_at else ""
 
 
 def _duration(row: Row) -> str:
@@ -101,7 +106,7 @@ KNOWN: dict[str, Column] = {
     "spark": Column("reward", lambda row: row.run.reward, numeric=False, about="its curve"),
     "reward": Column("now", lambda row: row.run.reward, lambda row: format.number(row.run.reward),
                      about=f"reward: {METRIC_ABOUT}; it compares runs with the same rewards"),
-    "step": Column("step", lambda row: row.run.step, _steps),
+    "step": Column("step", lambda row: row.run.step, _steps, more=_resumed),
     "duration": Column("duration", lambda row: row.seconds, _duration, about="of training"),
     "data": Column("model · data", lambda row: f"{row.model} · {row.data}",
                    lambda row: format.shorten(f"{row.model} · {row.data}", 60), numeric=False),
@@ -181,4 +186,5 @@ def draw_cell(key: str, row: Row, colour: str) -> str:
     look += " default" if default else ""
     look += " long" if len(column.title) > LONG_TITLE or len(column.title) + len(said) > LONG_CELL else ""
     title = ' title="the default"' if default and words != "–" else f' title="{words}"' if len(words) > 24 else ""
-    return f'<td class="{look}" data-label="{escape(column.title)}"{title}><bdi>{words}</bdi></td>'
+    more = f' <span class="more xs mut">{escape(below)}</span>' if (below := column.more(row)) else ""
+    return f'<td class="{look}" data-label="{escape(column.title)}"{title}><bdi>{words}</bdi>{more}</td>'

@@ -7,7 +7,7 @@ import { change, page } from "./core.js";
 const KINDS = {
   name: { label: "Name", call: "rename_run", most: 200, send: (value) => ({ name: value }) },
   note: { label: "Note", call: "annotate_run", most: 2000, send: (value) => ({ note: value }) },
-  tags: { label: "Tags, with commas between", call: "tag_runs", most: 900, send: retag },
+  tags: { label: "Tags, with commas between", hint: "tag, another", call: "tag_runs", most: 900, send: retag },
 };
 const split = (words) =>
   words
@@ -24,7 +24,7 @@ export function edit(row, what) {
   const kind = KINDS[what];
   const field = el(what === "note" ? "textarea.input.s" : "input.input.s", {
     "aria-label": kind.label,
-    placeholder: kind.label,
+    placeholder: kind.hint ?? kind.label,
     maxlength: kind.most,
     autocomplete: "off",
     ...(what === "note" ? { rows: 2 } : { type: "text" }),

@@ -257,7 +257,7 @@ export class Chart {
     const marked = this.board.marked();
     return Plots.layout({
       uirevision: null,
-      margin: { l: 48, r: 8, t: marked.annotations.length ? 20 : 8, b: 24 },
+      margin: { l: 48, r: 18, t: marked.annotations.length ? 20 : 8, b: 24 },
       ...marked,
       x: {
         rangemode: "tozero",

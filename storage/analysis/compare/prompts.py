@@ -57,16 +57,21 @@ class Looker:
         self._counts, self._values = counting(run)
         row = run.execute("SELECT id FROM reward_function WHERE name = ?", [target[0]]).fetchone() if target else None
         self._solver = (row[0], target[1]) if row and target else None
+        self._modes: dict[int, str] = {}
+
+    def is_held_out(self, prompt: int) -> bool:
+        """Whether the run was only evaluated on a prompt: what else is asked of it here is of its evaluations then."""
+        return self._mode(prompt) == "eval"
 
     def ends(self, prompt: int) -> dict[str, Any] | None:
-        """How the run did on a prompt in training: `first` and `last`, each step, mean reward and share solved."""
+        """How the run did on a prompt: `first` and `last`, each step, mean reward and share solved."""
         first = self._group(prompt, "step, id")
         last = self._group(prompt, "step DESC, id DESC") if first else None
         return {"first": self._summary(first), "last": self._summary(last)} if first and last else None
 
     def best_completion(self, prompt: int) -> dict[str, Any] | None:
-        """The completion with the highest reward that the run ever gave to a prompt in training, the latest of equals:
-        group, step, idx, text, tokens, reward."""
+        """The completion with the highest reward that the run ever gave to a prompt, the latest of equals: group,
+        step, idx, text, tokens, reward."""
         group = self._group(prompt, "high IS NULL, high DESC, step DESC, id DESC")
         if group is None:
             return None
@@ -84,17 +89,24 @@ class Looker:
         }  # fmt: skip
 
     def count(self, prompt: int) -> int:
-        """How many of the prompt's groups were trained on."""
+        """How many groups of the prompt there are."""
+        return self._count(prompt, self._mode(prompt))
+
+    def _mode(self, prompt: int) -> str:
+        if prompt not in self._modes:
+            self._modes[prompt] = "train" if self._count(prompt, "train") else "eval"
+        return self._modes[prompt]
+
+    def _count(self, prompt: int, mode: str) -> int:
         found: int = self.run.execute(
-            f"SELECT count(*) FROM grp WHERE prompt = ? AND mode = 'train' AND {self._counts}", [prompt, *self._values]
+            f"SELECT count(*) FROM grp WHERE prompt = ? AND mode = ? AND {self._counts}", [prompt, mode, *self._values]
         ).fetchone()[0]
         return found
 
     def _group(self, prompt: int, order: str) -> tuple[Any, ...] | None:
         found: tuple[Any, ...] | None = self.run.execute(
-            f"SELECT id, step, mean FROM grp WHERE prompt = ? AND mode = 'train' AND {self._counts} "
-            f"ORDER BY {order} LIMIT 1",
-            [prompt, *self._values],
+            f"SELECT id, step, mean FROM grp WHERE prompt = ? AND mode = ? AND {self._counts} ORDER BY {order} LIMIT 1",
+            [prompt, self._mode(prompt), *self._values],
         ).fetchone()
         return found
 

@@ -178,11 +178,13 @@ def _cell(value: Any) -> Any:
 
 
 def _sentences(functions: list[Function], results: list[Any], found: dict[str, Any]) -> list[str]:
+    """What failed leads: all else is said of the rest."""
     real = np.flatnonzero(found["real"])
-    own = [
-        sentence
-        for function, (result, _), values in zip(functions, results, found["counting"].T, strict=True)
-        for sentence in words.about_function(function.name, values, [result.statuses[place] for place in real])
-    ]
+    failed, own = [], []
+    for function, (result, _), values in zip(functions, results, found["counting"].T, strict=True):
+        statuses = [result.statuses[place] for place in real]
+        failed += words.about_failures(function.name, statuses)
+        own += words.about_function(function.name, values, statuses)
     loopholes_said = [one["sentence"] for one in found["loopholes"]]
-    return [*words.about_ties(found["ties"]), *loopholes_said, *own, *words.about_agreement(found["agreement"])]
+    agreement = words.about_agreement(found["agreement"])
+    return [*failed, *words.about_ties(found["ties"]), *loopholes_said, *own, *agreement]

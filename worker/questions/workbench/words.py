@@ -56,16 +56,20 @@ def _how_many(count: int) -> str:
     return "both" if count == 2 else f"all {count}"
 
 
-def about_function(name: str, values: Floats, statuses: list[str]) -> list[str]:
-    """What is odd about one function's scores."""
-    said, rows = [], len(statuses)
+def about_failures(name: str, statuses: list[str]) -> list[str]:
+    """On how many completions one function failed."""
     wrong = statuses.count("error") + statuses.count("timeout")
+    if not wrong:
+        return []
+    late = " in time" if statuses.count("timeout") == wrong else ""
+    return [f"{name} gave {wrong} of {count_words(len(statuses), 'completion')} no score{late}: it failed there."]
+
+
+def about_function(name: str, values: Floats, statuses: list[str]) -> list[str]:
+    """What is odd about one function's scores, where it gave some."""
     some = values[~np.isnan(values)]
-    if wrong:
-        late = " in time" if statuses.count("timeout") == wrong else ""
-        said.append(f"{name} gave {wrong} of {count_words(rows, 'completion')} no score{late}: it failed there.")
     if len(some) > 1 and some.max() - some.min() <= SAME:
-        said.append(f"{name} does not tell these completions apart: {_how_many(len(some))} earn {some[0]:.3g}.")
-    elif not len(some) and not wrong and rows:
-        said.append(f"{name} gave none of the completions a score: it does not apply here.")
-    return said
+        return [f"{name} does not tell these completions apart: {_how_many(len(some))} earn {some[0]:.3g}."]
+    if not len(some) and statuses and not {"error", "timeout"} & {*statuses}:
+        return [f"{name} gave none of the completions a score: it does not apply here."]
+    return []

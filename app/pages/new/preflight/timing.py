@@ -20,7 +20,7 @@ from groupwise.storage.home import paths
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
-from groupwise.storage.record import metrics, run_files
+from groupwise.storage.record import metrics, run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.registry import Run
 from groupwise.storage.spec.number_words import join_words
@@ -49,12 +49,14 @@ CUT = 0.9  # of the longest completion: where the mean is above, most are cut of
 @dataclass(frozen=True)
 class Pace:
     """Seconds a step, between `low` and `high`; `run` is the name of the run it is known from, else it is a guess.
-    `rough`: in which ways that run was another, in a few words; "" where it was like this one."""
+    `rough`: in which ways that run was another, in a few words; "" where it was like this one. `trains`: it still
+    does."""
 
     low: float
     high: float
     run: str | None = None
     rough: str = ""
+    trains: bool = False
 
     def times(self, steps: float) -> Pace:
         """The seconds of so many steps."""
@@ -65,7 +67,9 @@ class Pace:
         """What it is known from, in words."""
         if self.run is None:
             return "a rough guess until a similar run has finished"
-        return f"rough: “{self.run}” had {self.rough}" if self.rough else f"as “{self.run}” took"
+        if self.rough:
+            return f"rough: “{self.run}” {'has' if self.trains else 'had'} {self.rough}"
+        return f"as “{self.run}” {'takes' if self.trains else 'took'}"
 
     @property
     def words(self) -> str:
@@ -141,7 +145,8 @@ def from_runs(spec: RunSpec, offer: Offer, found: Counts) -> Pace | None:
         )  # fmt: skip
         if far <= FAR and (best is None or rank < best[0]):
             each = theirs.seconds * scale
-            best = rank, Pace(each, each, run.name, _differences(spec, theirs.spec, found, like))
+            rough = _differences(spec, theirs.spec, found, like)
+            best = rank, Pace(each, each, run.name, rough, run.state in states.LIVE)
     return best[1] if best else None
 
 
