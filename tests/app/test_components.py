@@ -20,6 +20,7 @@ from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Checkpoint
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.messages.facts import Catalogue, Setting
+from tests.support.made_runs import made_run
 from tests.support.one_run import SPEC, group_of, record
 from tests.support.records import seal_checkpoint
 
@@ -67,6 +68,16 @@ def test_a_state_offers_what_it_allows_and_refuses_the_rest(run_id: str, state: 
         answer = header.command_run({"run": run_id, "do": wish})
         allowed = wish in header.ASKS and state in commands.ALLOWED[header.ASKS[wish]]
         assert answer == {"done": True} if allowed else answer["sentence"]
+
+
+def test_of_checkpoints_that_read_the_same_none_is_the_best(registry_home: Path) -> None:
+    run_id = made_run("alike", 4, groups=0, metrics=lambda step: {"reward": {1: 0.5, 2: 0.5001}.get(step, 0.75)})
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0, "correctness": 2.0})
+    for step, expected in ((1, [""]), (2, ["", ""]), (4, ["best reward", "", ""])):
+        writer.commit(step, checkpoint=Checkpoint(step, f"checkpoints/checkpoint-{step}", 100))
+        seal_checkpoint(paths.run_folder(run_id).checkpoints / f"checkpoint-{step}")
+        assert [row["best"] for row in checkpoints.list_checkpoints({"run": run_id})["rows"]] == expected
+    writer.close()
 
 
 def test_resume_names_the_newest_checkpoint_that_is_still_there(run_id: str) -> None:
