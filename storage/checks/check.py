@@ -75,7 +75,7 @@ def _examine_one(spec: RunSpec, offer: Offer, columns: list[str] | None) -> list
         *check_trackers(spec, offer),
         *check_kl(spec, offer),
         *check_rewards(spec, offer),
-        *check_data(spec, offer),
+        *check_data(spec, offer, columns),
         *check_seen_columns(spec, offer, columns),
         *check_model(spec, offer),
     ]

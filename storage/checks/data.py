@@ -2,6 +2,7 @@
 a look at files."""
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 from groupwise.storage.checks.reward_columns import TASK_COLUMNS, check_reward_columns, source_kind_and_name
@@ -9,6 +10,7 @@ from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec import patterns, row_filter
+from groupwise.storage.spec.column_names import PROMPTS, find_named, meant_column
 from groupwise.storage.spec.file_format import (
     DATA_SUFFIXES,
     FILE_SETTINGS,
@@ -18,20 +20,22 @@ from groupwise.storage.spec.file_format import (
 from groupwise.storage.spec.number_words import are_words, count_words
 from groupwise.storage.spec.other_kinds import unreadable_kind
 from groupwise.storage.spec.problem import WARNING, Fix, Problem, did_you_mean, nearest_name
-from groupwise.storage.spec.prompt_template import COLUMN, PLAIN
+from groupwise.storage.spec.prompt_template import COLUMN, PLAIN, close_brace
 from groupwise.storage.spec.setting_names import unknown_setting
 from groupwise.storage.spec.spec import DataSpec, RunSpec
 
 HUB_DATASET = re.compile(r"(?!.*(?:--|\.\.))[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+LONGEST_BUTTON = 60  # characters of a template that is offered on one
 MADE = 4000  # rows of a task or of reasoning-gym, where no limit is set
 KINDS = "task:NAME (built in), gym:NAME (reasoning-gym), file:NAME (in the home's data folder) or hub:ORG/NAME"
 
 
-def check_data(spec: RunSpec, offer: Offer) -> list[Problem]:
-    """Every problem, those that block and those worth knowing."""
+def check_data(spec: RunSpec, offer: Offer, columns: list[str] | None = None) -> list[Problem]:
+    """Every problem, those that block and those worth knowing. `columns`: those that the preview has seen."""
     data = spec.data
+    there = TASK_COLUMNS.get(source_kind_and_name(data)[0]) or columns or []
     return [
-        *_source(data, offer), *_only_of_its_kind(data), *_conditions(data), *_prompt(data), *_answer(data),
+        *_source(data, offer), *_only_of_its_kind(data), *_conditions(data), *_prompt(data, there), *_answer(data),
         *_sizes(data), *_known_columns(data), *check_reward_columns(spec, offer),
     ]  # fmt: skip
 
@@ -186,11 +190,10 @@ def _conditions(data: DataSpec) -> list[Problem]:
     return found
 
 
-def _prompt(data: DataSpec) -> list[Problem]:
+def _prompt(data: DataSpec, there: Collection[str]) -> list[Problem]:
     named = COLUMN.findall(data.prompt_template)
     if data.prompt_column is None and not named:
-        message = "names no column, so every prompt would be the same. Write a column's name in braces: {question}."
-        return [Problem("data.prompt_template", message, fixes=_use_fix("data.prompt_template", "{question}"))]
+        return [_no_column(data.prompt_template, there)]
     if data.prompt_column is not None and data.prompt_template != DataSpec().prompt_template:
         message = f"is not used: the prompt is the column “{data.prompt_column}” as it is."
         fixes = (
@@ -199,6 +202,21 @@ def _prompt(data: DataSpec) -> list[Problem]:
         )
         return [Problem("data.prompt_template", message, level=WARNING, fixes=fixes)]
     return []
+
+
+def _no_column(template: str, there: Collection[str]) -> Problem:
+    """Of a template that names no column: a brace is not closed, or there is none. `there`: the columns, where they are
+    known."""
+    if closed := close_brace(template, there):
+        name, whole = closed
+        meant = name if name in there or not there else meant_column(name, there)
+        listed = f" The columns are {', '.join(there)}." if there else ""
+        whole = whole.replace(f"{{{name}}}", f"{{{meant}}}")
+        fixes = _use_fix("data.prompt_template", whole) if meant and len(whole) <= LONGEST_BUTTON else ()
+        return Problem("data.prompt_template", f"the brace before “{name}” is not closed.{listed}", fixes=fixes)
+    example = find_named(PROMPTS, there) or next(iter(there), "question")
+    message = f"names no column, so every prompt would be the same. Write a column's name in braces: {{{example}}}."
+    return Problem("data.prompt_template", message, fixes=_use_fix("data.prompt_template", f"{{{example}}}"))
 
 
 def _answer(data: DataSpec) -> list[Problem]:

@@ -29,6 +29,17 @@ def named_columns(template: str, columns: Collection[str] = ()) -> list[str]:
     return [found[0][1:-1] for found in re.finditer(names, template)]
 
 
+def close_brace(template: str, columns: Collection[str] = ()) -> tuple[str, str] | None:
+    """Of a template that ends before its last brace is closed: the name behind that, and the template with it closed;
+    the column is the longest of those that there are, else a word."""
+    found = re.search(r"\{\s*(\w[^{}]*)\Z", template)
+    if found is None:
+        return None
+    there = [name for name in columns if re.match(rf"{re.escape(name)}(?!\w)", found[1])]
+    name = max(there, key=len) if there else re.split(r"\W", found[1])[0]
+    return name, f"{template[: found.start()]}{{{name}}}{found[1][len(name) :]}"
+
+
 def has_odd_braces(template: str) -> bool:
     """Whether braces stand in a template beside those around plain names: in a column's name, or in text."""
     return re.search(r"[{}]", COLUMN.sub("", template)) is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -117,13 +118,20 @@ def test_a_workbook_shows_its_sheets_and_a_wrong_choice_is_said(new_run: Page, t
     said = "The sheet “Deckblatt” of Aufgaben.xlsx has nothing below its first 50 lines. Skip fewer."
     expect(new_run.locator(".verdicts")).to_contain_text(said)
     picture(new_run, "new-workbook-wrong")
-    new_run.locator(".verdicts").get_by_role("button", name="Find how the file is read").click()
+    new_run.locator(".verdicts").get_by_role("button", name=re.compile("^Detect the .*lines to skip")).click()
     expect(read_as).to_contain_text("the sheet “Aufgaben”, 40 rows")
     new_run.get_by_role("button", name="Use this mapping").click()
     follows(new_run, "answer_column: Lösung (€)")
     numbers = new_run.locator(".answer-numbers")
     numbers.get_by_role("button", name="Keep only the number (decimal comma)").click()
     follows(new_run, "answer_numbers: comma")
+    new_run.locator("#f-data-prompt_template").fill("{Aufgabe}")
+    wrong = new_run.locator(".verdict.blocking", has_text="data.prompt_template")
+    expect(wrong).to_contain_text("There is no column “Aufgabe”")
+    expect(new_run.locator(".checks.asking")).to_have_count(0)
+    expect(wrong).to_have_count(1)  # what all rows lack for the same reason is not said beside it
+    expect(wrong.get_by_role("button", name="Detect the")).to_have_count(0)
+    wrong.get_by_role("button", name="Use “Frage (Übung)”").click()
     new_run.get_by_label("Steps", exact=True).fill("1")
     expect(new_run.locator("#launch-count")).not_to_contain_text("to fix")
     launch(new_run)

@@ -116,3 +116,23 @@ def test_what_is_not_published_yet_is_not_held_against_anyone():
     spec = from_dict({"name": "a", "rewards": [{"name": "format"}], "data": {"source": "gym:anything"}})
     assert check_data(spec, Offer()) == []
     assert "pip install reasoning-gym" in check_data(spec, Offer(hardware={"sentence": "CPU"}))[0].message
+
+
+@pytest.mark.parametrize(
+    ("template", "columns", "name", "label"),
+    [
+        ("{Antwort", ["Frage", "Antwort"], "Antwort", ["Use {Antwort}"]),
+        ("Q: {Fragen", ["Frage", "Antwort"], "Fragen", ["Use Q: {Frage}"]),
+        ("{Preis (€) bitte", ["Preis", "Preis (€)"], "Preis (€)", ["Use {Preis (€)} bitte"]),
+        ("{zzz", ["Frage", "Antwort"], "zzz", []),
+        ("{Frage", None, "Frage", ["Use {Frage}"]),
+    ],
+)  # fmt: skip
+def test_a_brace_that_is_not_closed_is_said_and_closed(
+    template: str, columns: list[str] | None, name: str, label: list[str], registry_home: Path
+):
+    data = {"source": "file:a.csv", "prompt_template": template}
+    spec = from_dict({"name": "a", "rewards": [{"name": "format"}], "data": data})
+    found = [one for one in check_data(spec, OFFER, columns) if one.field == "data.prompt_template"]
+    assert [[fix.label for fix in one.fixes] for one in found] == [label]
+    assert found[0].message.startswith(f"the brace before “{name}” is not closed.")

@@ -76,9 +76,10 @@ MEANWHILE = Fix(
 
 
 def failed_preview(error: DataError, asked: DataSpec) -> Failed:
-    """An answer that says why there is none. Where a person said how the file is read, that may be why."""
+    """An answer that says why there is none. Where a file cannot be read, how a person said that it is may be why."""
+    of_reading = error.field in ("data.source", *(f"data.{name}" for name in FILE_SETTINGS))
     said = tuple(f"data.{name}" for name in FILE_SETTINGS if getattr(asked, name) is not None)
-    found = (_find_reading(said),) if said and asked.source.startswith("file:") else ()
+    found = (_find_reading(said),) if said and of_reading and asked.source.startswith("file:") else ()
     unusable = error.field == "data.source" and not error.fixes
     problem = Problem(error.field, str(error), fixes=found + ((MEANWHILE,) if unusable else error.fixes))
     return Failed(error=str(error), field=error.field, problems=messages_of([problem]))
@@ -87,7 +88,7 @@ def failed_preview(error: DataError, asked: DataSpec) -> Failed:
 def _find_reading(said: tuple[str, ...]) -> Fix:
     """`said`: the settings that a person gave, which go; the button names them."""
     names = [path.removeprefix("data.").replace("skip_lines", "lines to skip") for path in said]
-    return Fix(f"Find how the file is read, without the {join_words(names)} given", {}, said)
+    return Fix(f"Detect the {join_words(names)}", {}, said)
 
 
 def _column(name: str, rows: mapping.Rows) -> Column:

@@ -241,8 +241,11 @@ export function problems() {
   const view = page.view;
   if (!view) return [];
   if (view.unreadable) return view.unreadable.problems ?? [];
-  const more = Object.entries(fromWorker).flatMap(([kind, said]) =>
-    said.key === view.keys?.[kind] ? said.problems : [],
+  const ofNow = Object.entries(fromWorker).flatMap(([kind, said]) => (said.key === view.keys?.[kind] ? [said] : []));
+  // what keeps the first look at the data from a prompt keeps the check of all rows from it, too: it is said once
+  const blocks = (field) => (one) => field && one.level === "blocking" && one.field === field;
+  const more = ofNow.flatMap((said, n) =>
+    said.problems.filter(({ field }) => !ofNow.slice(0, n).some((other) => other.problems.some(blocks(field)))),
   );
   const grave = ({ level }) => GRAVE.indexOf(level);
   const said = (problem) =>
