@@ -1,5 +1,6 @@
 // Other data than the form began with: what belonged to the data before leaves with it (how many rows are used and held
-// out, the run's name, and that numbers alone are kept of a file's answers), once the new data was read. Never what a person set otherwise; and it is said.
+// out, the run's name, and that of a file's answers numbers alone are kept), once the new data was read. Never what a
+// person set otherwise; and it is said.
 
 import { el } from "../../ui/dom.js";
 import { countWords, wholeNumber } from "../../ui/number.js";
