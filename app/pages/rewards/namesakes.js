@@ -9,13 +9,13 @@ export function namesake(name) {
   const same = (one) => one.name.toLowerCase() === name.toLowerCase();
   const ours = page.about.library.built_in.find(same);
   if (!name || open.builtIn || (open.hash && open.name === name)) return { few: "", all: "" };
-  if (ours) return said(ours.name, "ships with Groupwise", "Choose another name.");
+  if (ours) return takenWords(ours.name, "ships with Groupwise", "Choose another name.");
   const own = page.about.library.own.find(same);
   if (!own) return { few: "", all: "" };
   const isWhole = own.name === name;
   const what = isWhole
     ? "Choose another name, or save this as a version of that one: you are asked first."
     : "Use that name, or one that differs in more than case.";
-  return said(own.name, "is in your library already", what);
+  return takenWords(own.name, "is in your library already", what);
 }
-const said = (name, where, what) => ({ few: `; this name ${where}`, all: `“${plain(name)}” ${where}. ${what}` });
+const takenWords = (name, where, what) => ({ few: `; this name ${where}`, all: `“${plain(name)}” ${where}. ${what}` });
