@@ -245,6 +245,7 @@ def test_what_is_odd_in_a_file_is_said_beside_its_rows(new_run: Page, tmp_path: 
     chooser.value.set_files(empty)
     expect(new_run.locator(".upload-note")).to_have_text("“empty.csv” is empty. mixed.csv stays chosen.")
     expect(new_run.get_by_label("File in the home")).to_have_value("file:mixed.csv")
+    picture(new_run, "new-upload-refused")
     picture_file.write_bytes(b"\x89PNG\r\n\x1a\n")
     with new_run.expect_file_chooser() as chooser:
         new_run.get_by_role("button", name="Upload a file").click()
