@@ -207,6 +207,13 @@ def test_a_text_of_several_lines_above_a_line_of_spaces() -> None:
     change("data:\n  source: a  # c1.\n     \nname: x  # c2.\n", [Edit("data.system_prompt", "two\nlines")])
 
 
+def test_an_entry_that_stands_far_behind_its_dash_gets_other_settings() -> None:
+    text = "name: a\nstages:  # c1.\n- name: b  # c2.\n-   training: {beta: 0.1}  # c3.\n"
+    made = [Edit("stages", [{"name": "b"}, {"rewards": [{"name": "format"}, {"name": "length"}]}])]
+    change(text, made)
+    assert "\n-   rewards:\n    - name: format\n    - name: length" in edits.apply(text, made)
+
+
 def test_what_looks_like_a_comment_in_a_text_of_several_lines_goes_with_it() -> None:
     change("name: |-\n   0\n   #\n   \nrewards:\n- name: A  # c1.\n", [Edit("name", " \n")])
 

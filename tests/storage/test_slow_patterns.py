@@ -67,7 +67,7 @@ def test_marks_that_come_a_hundred_thousand_times_are_no_guess() -> None:
     (paths.data_folder() / "rows.jsonl").write_text(json.dumps({"q": "1?", "a": "<answer>" * 100_000}))
     began = time.monotonic()
     assert server.answer_question(PREVIEW, {"data": {**ASKED}})["guess"]["data.answer_pattern"] is None
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60  # a guess that tried them all would take hours
 
 
 @pytest.mark.parametrize("pattern", ["(", "a{2", "(?P<a>x)(?P<a>y)", "[" * 400, r"\p{Greek}", "(?<n>a)"])

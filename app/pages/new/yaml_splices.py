@@ -244,6 +244,8 @@ class Splices:
         column = self._column(item.start)
         block = isinstance(item.node, (MappingNode, SequenceNode)) and not item.node.flow_style
         below = "\n" in self.text[item.value_at : start]
+        if block and not below:  # behind a dash, its first line stays where it is
+            column = self._column(start) - 2
         literal = not (below or block or self._has_spaces_at(self._line_end(end)))
         head, lines = self._write_value(item, new, column, path, literal=literal)
         kept = self.comments(start, self._line_end(end) if below else end)
