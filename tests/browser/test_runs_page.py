@@ -207,6 +207,7 @@ def usual_columns_fit_beside_a_long_state(page: Page, run_id: str) -> None:
     """At 1280 px, for a run that was resumed, too."""
     page.set_viewport_size({"width": 1280, "height": 800})
     expect(run(page, run_id).locator('[data-label="step"]')).to_have_text("40 resumed from 9")
+    expect(run(page, run_id).locator(".from")).to_be_visible()
     words = run(page, run_id).locator(".pill > span")
     spare = words.evaluate("""words => {
         words.textContent = "Finished · the prompts are too hard";

@@ -186,5 +186,5 @@ def draw_cell(key: str, row: Row, colour: str) -> str:
     look += " default" if default else ""
     look += " long" if len(column.title) > LONG_TITLE or len(column.title) + len(said) > LONG_CELL else ""
     title = ' title="the default"' if default and words != "–" else f' title="{words}"' if len(words) > 24 else ""
-    more = f' <span class="more xs mut">{escape(below)}</span>' if (below := column.more(row)) else ""
+    more = f' <span class="from xs mut">{escape(below)}</span>' if (below := column.more(row)) else ""
     return f'<td class="{look}" data-label="{escape(column.title)}"{title}><bdi>{words}</bdi>{more}</td>'
