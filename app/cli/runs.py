@@ -17,7 +17,7 @@ from groupwise.app.core import format, run_query, strays, worker_process
 from groupwise.app.core.command_errors import CANCELLED, DONE, FAILED, STOPPED, WRONG_INPUT, CommandError, open_home
 from groupwise.storage.home import paths
 from groupwise.storage.library import repair as repairs
-from groupwise.storage.record import states
+from groupwise.storage.record import checkpoint_files, states
 from groupwise.storage.registry import commands, labels, registry, trash
 from groupwise.storage.registry.registry import Run
 from groupwise.storage.spec.number_words import count_words
@@ -176,9 +176,15 @@ def resume(options: argparse.Namespace) -> int:
     worker_process.hold_app_lock()
     _ask_of_run(run, commands.RESUME, options.step)
     worker_process.ensure_worker()
-    where = "" if options.step is None else f" from step {options.step:,}"
-    print(f"Asked {run.id} to go on{where}.", file=sys.stderr)
+    print(f"Asked {run.id} to {_resume_words(run, options.step)}.", file=sys.stderr)
     return follow(run.id, attempt=run.attempt + 1) if options.wait else DONE
+
+
+def _resume_words(run: Run, step: int | None) -> str:
+    """What a resume does: without a checkpoint it begins anew."""
+    if step is not None:
+        return f"go on from step {step:,}"
+    return "go on" if checkpoint_files.latest_sealed(run.folder.checkpoints) else "start again: it has no checkpoint"
 
 
 def _ask_of_run(run: Run, kind: str, step: int | None = None) -> None:
@@ -192,7 +198,7 @@ def rename(options: argparse.Namespace) -> int:
     """Give a run another name; the exit code."""
     open_home()
     run = find_run(options.run)
-    _change([run.id], lambda run_id: labels.rename(run_id, options.name), "Renamed")
+    _change([run.id], lambda run_id: labels.rename(run_id, options.name), "Renamed", WRONG_INPUT)
     return DONE
 
 
@@ -201,7 +207,8 @@ def tag(options: argparse.Namespace) -> int:
     open_home()
     ids = [find_run(beginning).id for beginning in options.runs]
     change = {"remove" if options.remove else "add": [options.tags]}
-    _change(ids, lambda run_id: labels.retag([run_id], **change), "Untagged" if options.remove else "Tagged")
+    done = "Untagged" if options.remove else "Tagged"
+    _change(ids, lambda run_id: labels.retag([run_id], **change), done, WRONG_INPUT)
     return DONE
 
 
@@ -221,13 +228,13 @@ def restore(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _change(ids: Sequence[str], change: Callable[[str], None], done: str) -> None:
-    """Change each of these runs, and say so. Raises CommandError at the first that cannot be."""
+def _change(ids: Sequence[str], change: Callable[[str], None], done: str, code: int = FAILED) -> None:
+    """Change each of these runs, and say so. Raises CommandError, with this exit code, at the first that cannot be."""
     for run_id in dict.fromkeys(ids):
         try:
             change(run_id)
         except commands.Refused as error:
-            raise CommandError(printable_line(str(error))) from error
+            raise CommandError(printable_line(str(error)), code) from error
         print(f"{done} {run_id}.", file=sys.stderr)
 
 

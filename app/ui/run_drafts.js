@@ -76,10 +76,16 @@ export function storeDraft(request, whole, name) {
   });
   tryStore(() => {
     const id = idOf(request);
-    const others = readAll().filter((one) => one.id !== id);
-    writeAll(draft.changed ? [{ ...draft, id, request, name, at: Date.now() }, ...others] : others);
+    const all = readAll();
+    const before = all.find((one) => one.id === id);
+    const others = all.filter((one) => one.id !== id);
+    const at = before && isAlike(before, draft) ? before.at : Date.now(); // to look at it changes nothing
+    const now = { ...draft, id, request, name, at };
+    writeAll(draft.changed ? [now, ...others].sort((one, other) => other.at - one.at) : others);
   });
 }
+// Whether what was typed in two drafts is the same.
+export const isAlike = (one, other) => one.text === other.text && !one.pending?.length && !other.pending?.length;
 // This tab's draft of a request. Null where there is none, or where it was launched and one `comesAnew`.
 export function draftOf(request, comesAnew) {
   return tryStore(() => {
@@ -118,14 +124,20 @@ export function setAside(request) {
     sessionStorage.removeItem(CURRENT);
   });
 }
-// Drafts of other tabs and requests, the newest first: each as it was stored, with {id, request, name, at}.
+// Drafts of other tabs and requests, the newest first: each as it was stored, with {id, request, name, at}. Of those in
+// which the same was typed there is one.
 export const offeredDrafts = (request) =>
-  (tryStore(() => readAll().filter((one) => one.id !== idOf(request))) ?? []).map((one) => ({
-    ...one,
-    notes: asNotes(one.notes),
-  }));
+  (tryStore(() => readAll().filter((one) => one.id !== idOf(request))) ?? [])
+    .filter((one, n, all) => all.findIndex((other) => isAlike(one, other)) === n || one.pending?.length)
+    .map((one) => ({ ...one, notes: asNotes(one.notes) }));
+// Offers a draft no more, nor those in which the same was typed.
 export function dropOffered(id) {
-  tryStore(() => writeAll(readAll().filter((one) => one.id !== id)));
+  tryStore(() => {
+    const all = readAll();
+    const dropped = all.find((one) => one.id === id);
+    const stays = (one) => one.id !== id && !(dropped && isAlike(one, dropped));
+    writeAll(all.filter(stays));
+  });
 }
 // It is a run now: no other tab needs it, and this one has it still when one comes back.
 export const noteLaunched = (request) =>

@@ -60,13 +60,14 @@ class Outcome:
 _KEPT = TypeAdapter(Outcome)
 
 
-def outcomes_kept(runs: Sequence[Run]) -> dict[str, Outcome]:
-    """What is kept of these runs, by run, as far as it is still true."""
+def outcomes_kept(runs: Sequence[Run], place: Path | None = None) -> dict[str, Outcome]:
+    """What is kept of these runs, by run, as far as it is still true. `place`: where their folders lie, if not among
+    the runs."""
     kept = outcomes.kept_outcomes([run.id for run in runs])
     found = {}
     for run in runs:
         mark, told = kept.get(run.id, ("", ""))
-        outcome = value_if_fitting(_KEPT, json.loads(told)) if mark == mark_of(run) else None
+        outcome = value_if_fitting(_KEPT, json.loads(told)) if mark == mark_of(run, place) else None
         if outcome is not None:
             found[run.id] = outcome
     return found
@@ -108,14 +109,15 @@ def work_out_some() -> bool:
     return len(unknown) > AT_ONCE
 
 
-def mark_of(run: Run) -> str:
+def mark_of(run: Run, place: Path | None = None) -> str:
     """What an outcome hangs on: the run's end, its record's file, and the rules by which it was judged."""
-    return f"{run.attempt} {run.state} {run.state_at} {_folder_mark(run.id)} {rules_digest()}"
+    folder = f"{place or paths.runs_folder()}/{run.id}"
+    return f"{run.attempt} {run.state} {run.state_at} {_folder_mark(folder)} {rules_digest()}"
 
 
-def _folder_mark(run_id: str) -> str:
+def _folder_mark(folder: str) -> str:
     """Changes with the files of a run's record and settings, which may be copied or damaged after the run's end."""
-    return " ".join(_file_mark(f"{paths.runs_folder()}/{run_id}/{name}") for name in ("run.db", "spec.yaml"))
+    return " ".join(_file_mark(f"{folder}/{name}") for name in ("run.db", "spec.yaml"))
 
 
 def _file_mark(path: str) -> str:

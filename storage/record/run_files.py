@@ -20,6 +20,7 @@ from groupwise.storage.home.value_types import (
 )
 from groupwise.storage.record import states
 from groupwise.storage.spec.problem import SpecError
+from groupwise.storage.spec.shapes import shape_fault
 from groupwise.storage.spec.spec import RunSpec, parse_spec
 from groupwise.storage.spec.yaml_text import MAX_BYTES, read_yaml
 
@@ -141,7 +142,7 @@ def spec_fault(folder: RunFolder) -> str:
     """Why nothing can be read of a run's spec.yaml, as a sentence without its stop; "" where its settings can be read,
     though a check may refuse some."""
     try:
-        settings, _ = read_yaml(spec_text(folder))
+        settings, lines = read_yaml(spec_text(folder))
     except FileNotFoundError:
         return "its spec.yaml is missing"
     except SpecError as error:
@@ -150,7 +151,10 @@ def spec_fault(folder: RunFolder) -> str:
         return "its spec.yaml is damaged (it is not text in UTF-8)"
     except (OSError, ValueError) as error:
         return f"its spec.yaml cannot be read ({getattr(error, 'strerror', None) or error})"
-    return "" if isinstance(settings, dict) else "its spec.yaml is damaged (it holds no settings)"
+    if not isinstance(settings, dict):
+        return "its spec.yaml is damaged (it holds no settings)"
+    fault = shape_fault(settings, lines)
+    return f"its spec.yaml is damaged ({fault})" if fault else ""
 
 
 def how_to_restore(folder: RunFolder, *, resume: bool = True) -> str:

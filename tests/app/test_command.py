@@ -219,10 +219,10 @@ def test_runs_are_renamed_tagged_deleted_and_restored_by_command(groupwise: Grou
         ("new name", ["day", "night"]), ("small", ["night"]),
     ]  # fmt: skip
     for arguments, code, words in (
-        (["rename", one, " "], 1, "A run needs a name."),
-        (["rename", one, "x" * 201], 1, "at most 200 characters"),
+        (["rename", one, " "], 2, "A run needs a name."),
+        (["rename", one, "x" * 201], 2, "at most 200 characters"),
         (["rename", "nope", "x"], 2, "There is no run “nope”"),
-        (["tag", "x" * 41, one], 1, "at most 40 characters"),
+        (["tag", "x" * 41, one], 2, "at most 40 characters"),
         (["delete", going], 1, "is running: stop it first"),
         (["restore", one], 2, "There is no deleted run"),
     ):
@@ -317,6 +317,8 @@ def test_resume_goes_on_from_the_step_that_is_named(groupwise: Groupwise, regist
     asked = groupwise("resume", run_id, "--from-step", "10")
     assert asked.returncode == 0 and "to go on from step 10." in asked.stderr
     assert [(one.action, one.step) for one in commands.open_commands()] == [(commands.RESUME, 10)]
+    anew = groupwise("resume", make_run(states.KILLED))
+    assert anew.returncode == 0 and "to start again: it has no checkpoint." in anew.stderr
 
 
 def test_resume_with_wait_follows_the_new_attempt_and_not_the_old_end(

@@ -50,6 +50,9 @@ def test_a_run_without_a_record_or_settings_breaks_nothing_and_damage_stands_bes
     now = drawn()
     assert cells(now, odd)[2] == "Finished · run.db is missing"
     assert cells(now, fell_too)[2] == "Finished · spec.yaml is damaged"
+    paths.run_folder(fell_too).spec.write_text("name: <b>bold</b>\nmodel: 5\nrewards:\n- name: format\n")
+    assert cells(drawn(), fell_too)[2] == "Finished · spec.yaml is damaged", "it is YAML, of another shape"
+    assert "spec.yaml is damaged (line 2: model should be a mapping" in str(run_status({"run": fell_too})["note"])
     paths.run_folder(fell_too).spec.unlink()
     assert cells(drawn(), fell_too)[2] == "Finished · spec.yaml is missing"
     shutil.rmtree(paths.run_folder(fell_too).path)

@@ -41,6 +41,11 @@ def test_settings_of_a_run_or_a_preset_are_opened_and_anything_else_is_said(no_w
     [
         (b"name: [[[{\n\x00", "The spec.yaml of “{}” cannot be read: it is not YAML"),
         (b"name: \xff", "The spec.yaml of “{}” cannot be read: it is not text in UTF-8"),
+        (
+            b"name: x\ntraining: [1, 2]\nrewards:\n- name: format\n",
+            "The spec.yaml of “{}” is damaged (line 2: training "
+            "should be a mapping of settings, one to a line, not [1, 2])",
+        ),
         (None, "The folder of “{}” has no spec.yaml"),
     ],
 )

@@ -277,6 +277,15 @@ def test_a_page_renames_notes_and_tags(registry_home: Path) -> None:
     assert "2,000 runs are the most" in changes.tag_runs({"ids": [str(n) for n in range(2001)]})["sentence"]
 
 
+def test_under_deleted_a_run_is_no_better_than_it_was(registry_home: Path) -> None:
+    low = {"reward": 0.0, "groups/tied": 1.0, "groups/all_low": 1.0, "groups/solved": 0.0, "groups/any_solved": 0.0}
+    run_id = made_run("hopeless", 40, groups=1, metrics=lambda step: low)
+    before = cells(drawn(), run_id)[2]
+    assert before.startswith("Finished · ")
+    changes.delete_runs({"ids": [run_id]})
+    assert cells(runs_table.draw_runs({"deleted": True}), run_id)[2] == before
+
+
 def test_many_are_deleted_restored_and_erased_and_those_that_cannot_be_are_named(registry_home: Path) -> None:
     ended, waits = [made_run(f"done {n}", 3, groups=0) for n in range(2)], queue()
     said = changes.delete_runs({"ids": [*ended, waits]})

@@ -182,7 +182,13 @@ def rows_saved(page: Page, what: str) -> list[list[str]]:
 def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
     page = open_page(f"{sweeps[0]}/compare")
     page.get_by_role("heading", name="Choose runs to compare").wait_for()
-    expect(page.locator(".offer", has_text="lr 1e-05 seed 1")).to_be_visible()
+    offer = page.locator(".offer", has_text="lr 1e-05 seed 1")
+    expect(offer).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    name, pill = offer.locator("bdi").bounding_box(), offer.locator(".pill").bounding_box()
+    assert name and pill and pill["y"] >= name["y"] + name["height"], "its state stands below a run's name"
+    assert offer.locator("bdi").evaluate("node => node.scrollWidth <= node.clientWidth"), "a name is whole"
+    page.set_viewport_size({"width": 1440, "height": 900})
     expect(page.get_by_role("navigation", name="Pages").get_by_role("link", name="Compare")).to_have_attribute(
         "aria-current", "page"
     )

@@ -169,8 +169,15 @@ def test_a_draft_of_a_tab_that_was_closed_is_offered_by_the_next(
     expect(second.get_by_label("Steps", exact=True)).to_have_value("60")
     second.get_by_label("Name", exact=True).fill("of the second tab")
     follows(second, "of the second tab")
+    age = "all => localStorage.setItem('groupwise:drafts', JSON.stringify(all))"
+    kept = "() => JSON.parse(localStorage.getItem('groupwise:drafts'))"
+    new_run.evaluate(age, [{**one, "at": one["at"] - 600_000} for one in new_run.evaluate(kept)])
+    before = {one["name"]: one["at"] for one in new_run.evaluate(kept)}
     new_run.reload()  # each tab has its own
     expect(new_run.get_by_label("Name", exact=True)).to_have_value("<b>closed</b> too soon")
+    new_run.get_by_label("Steps", exact=True).click()
+    new_run.get_by_role("radio", name="YAML").click()
+    assert {one["name"]: one["at"] for one in new_run.evaluate(kept)} == before, "a look makes no draft younger"
     new_run.close()
     second.close()
     third = open_page(f"{shared_dashboard}/new")
@@ -184,6 +191,32 @@ def test_a_draft_of_a_tab_that_was_closed_is_offered_by_the_next(
     expect(third.locator(".offered")).to_be_hidden()
     third.get_by_role("button", name="Undo").click()
     expect(third.get_by_label("Steps", exact=True)).to_have_value("60")
+
+
+def test_many_drafts_are_one_line_and_those_alike_are_one(
+    new_run: Page, open_page: OpenPage, shared_dashboard: str
+) -> None:
+    new_run.get_by_label("Name", exact=True).fill("again")
+    follows(new_run, "name: again")
+    [draft] = new_run.evaluate("() => JSON.parse(localStorage.getItem('groupwise:drafts'))")
+    texts = [draft["text"], draft["text"], draft["text"].replace("again", "other"), draft["text"].replace("again", "3")]
+    others = [{**draft, "id": f"tab {n}", "text": text} for n, text in enumerate(texts)]  # as other tabs leave them
+    new_run.evaluate("all => localStorage.setItem('groupwise:drafts', JSON.stringify(all))", others)
+    page = open_page(f"{shared_dashboard}/new")
+    offered = page.locator(".offered")
+    expect(offered.locator("summary")).to_have_text("3 unfinished drafts")
+    picture(page, "new-many-drafts")
+    offered.locator("summary").click()
+    expect(offered.locator("li")).to_have_count(3)
+    offered.get_by_role("button", name="Discard", exact=True).first.click()
+    expect(offered.locator("li")).to_have_count(2)
+    expect(offered.locator("summary")).to_have_count(0)
+    page.evaluate("all => localStorage.setItem('groupwise:drafts', JSON.stringify(all))", others)
+    page.reload()
+    offered.locator("summary").click()
+    offered.get_by_role("button", name="Discard all").click()
+    expect(offered).to_be_hidden()
+    assert page.evaluate("() => localStorage.getItem('groupwise:drafts')") is None
 
 
 def test_a_typed_revision_is_there_again_after_the_name_of_a_model_at_hand(new_run: Page) -> None:

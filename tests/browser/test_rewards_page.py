@@ -60,6 +60,21 @@ def test_what_is_typed_and_not_saved_is_there_after_a_reload(rewards: Page) -> N
     rewards.reload()
     ready(rewards)
     assert text_of(rewards) == SHORT.replace("20", "30")
+    key = "groupwise:rewards:draft:name:short"
+    draft = rewards.evaluate("key => JSON.parse(localStorage.getItem(key))", key)
+    older = {**draft, "at": draft["at"] - 600_000}
+    rewards.evaluate("([key, draft]) => localStorage.setItem(key, JSON.stringify(draft))", [key, older])
+    new_run = re.sub(r"/rewards.*", "/new", rewards.url)
+    rewards.goto(new_run)
+    rewards.get_by_role("link", name="Rewards").first.click()
+    ready(rewards)
+    expect(rewards.locator(".writing .draft")).to_contain_text("Draft from 10 min ago restored")
+    expect(rewards).to_have_url(re.compile("name=short"))
+    rewards.go_back()  # what the page opened by itself is no stop on the way back
+    expect(rewards).to_have_url(new_run)
+    rewards.go_forward()
+    ready(rewards)
+    expect(rewards.locator(".writing .draft")).to_contain_text("Draft from 10 min ago restored")
     do(rewards, "Discard it")
     assert text_of(rewards) == SHORT
 

@@ -106,6 +106,11 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
         healthy(last=scored(format=[1.0, 0.0, 1.0, 0.0], correctness=[0.0, 1.0, 0.0, 0.9])), "conflict", "warning"),
     "paid by length": (
         healthy(last=paid_by_length([10, 20, 30, 40], lambda tokens: tokens / 20)), "length_alone", "warning"),
+    "nothing said from the start, so no prompt is solved": (
+        healthy(first=said("", [0.0] * 32), last=said(" \n", [0.0] * 32),
+                curves={"groups/tied": line(0.97, 0.98), "groups/all_low": line(0.97, 0.98),
+                        "groups/solved": line(0, 0), "groups/any_solved": line(0, 0), "reward": line(0, 0)}),
+        "empty", "problem"),
     "tags stuffed": (healthy(last=said("<think></think>" * 20)), "hacking_pattern", "suspicion"),
     "nothing written": (healthy(last=said("  \n ")), "hacking_pattern", "suspicion"),
     "the prompt copied": (
@@ -149,6 +154,8 @@ WELL: dict[str, Evidence] = {
     "one spike": healthy(curves={"grad_norm": Curve.of(range(1, 61), [0.4] * 59 + [30.0])}),
     "a slow step on a CPU": healthy(curves={"step_time": line(20, 20)}),
     "repetition, but the reward stays": healthy(curves={"groups/repetition": line(0.75, 0.8)}),
+    "half of them empty from the start": healthy(
+        first=said("", [0.0] * 16) + said("4", [2.0, 0.0] * 8), last=said("", [0.0] * 16) + said("4", [2.0, 0.0] * 8)),
     "empty, and it earns nothing": healthy(last=said("", [0.0] * 32) + said("<answer>4</answer>")),
     "a short answer": healthy(last=said("4")),
     "longer, and that is all that differs": healthy(last=paid_by_length([10, 20, 30, 40], lambda tokens: tokens > 25)),

@@ -3,6 +3,7 @@
 
 import { params } from "../../ui/address.js";
 import { el, show } from "../../ui/dom.js";
+import { countWords } from "../../ui/number.js";
 import {
   asOwnDraft,
   currentDraft,
@@ -167,10 +168,21 @@ function wayOut(name) {
 
 // ---- drafts of other tabs, and of this one's other beginnings ----
 const when = (at) => new Date(at).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
+const OPEN = 2; // drafts that are listed at once: more would push the form out of sight
 export function drawOffered() {
   const drafts = offeredDrafts(page.request).filter((one) => one.text !== page.text);
+  const list = el("ul", { "aria-label": "Unfinished drafts" }, ...drafts.map(offer));
+  const unfolded = offered.querySelector("details")?.open ?? false;
   offered.hidden = !drafts.length;
-  offered.replaceChildren(...drafts.map(offer));
+  offered.replaceChildren(drafts.length > OPEN ? fold(list, drafts, unfolded) : list);
+}
+function fold(list, drafts, open) {
+  const discardAll = () => {
+    for (const { id } of drafts) dropOffered(id);
+    show(offered, false, find("#f-name"));
+  };
+  const words = el("b", countWords(drafts.length, "unfinished draft"));
+  return el("details", { open }, el("summary.s", words), list, link("Discard all", discardAll));
 }
 function offer(draft) {
   const take = () => {

@@ -22,6 +22,7 @@ const now = () => ({
 });
 const rowsOf = ({ source, limit, holdout }) => JSON.stringify([source, limit, holdout]);
 let saidOf = ""; // the rows that what is said speaks of
+let unsayName = null; // says it without the name, which a person has changed since
 const setting = (path, value) => (value === "" ? { path, remove: true } : { path, typed: value });
 
 // What is switched off as there is too little to evaluate on comes back with data that has enough.
@@ -37,7 +38,7 @@ function evaluationBack(given) {
 }
 
 // The edits that make the form fit `rows` rows of another source, and each in words. `given`: what the data before
-// brought, with what the form began with (`first`).
+// brought, with what the form began with (`first`). The words: [setting, what it is now] each.
 function fit(given, is, rows) {
   const { first } = given;
   const back = is.source === first.source; // what it began with fits it
@@ -47,23 +48,25 @@ function fit(given, is, rows) {
   const name = back ? first.name : nameOfData(is.source);
   if (is.name === given.name && name && name !== is.name) {
     set("name", name);
-    words.push(`the run is called ${name}`);
+    words.push(["name", `the run is called ${name}`]);
   }
   const limit = back ? first.limit : "";
   if (is.limit === given.limit && limit !== is.limit) {
     set("data.limit", limit);
-    words.push(limit ? `${countWords(Number(limit), "row")} ${isOrAre(Number(limit))} used` : "all its rows are used");
+    const used = limit ? `${countWords(Number(limit), "row")} ${isOrAre(Number(limit))} used` : "all its rows are used";
+    words.push(["data.limit", used]);
   }
   if (is.holdout === given.holdout && /^[1-9]\d*$/.test(first.holdout)) {
     const used = Math.min(rows, Number(limit || is.limit) || rows);
     const fitting = back ? Number(first.holdout) : fittingHoldout(Number(first.holdout), used);
     if (String(fitting) !== (is.holdout || "0")) {
       set("data.holdout", fitting ? String(fitting) : "");
-      words.push(
+      words.push([
+        "data.holdout",
         fitting
           ? `${wholeNumber(fitting)} of ${countWords(used, "row")} ${isOrAre(fitting)} held out for evaluation`
           : `${countWords(used, "row")} ${isOrAre(used)} too few to hold some out, so nothing is evaluated`,
-      );
+      ]);
       edits.push(...(fitting ? evaluationBack(given) : evaluationOff(given)));
     }
   }
@@ -78,23 +81,31 @@ function fitToData(found) {
   if (find(".view-form").hidden) return; // who writes the YAML sees all of it
   const { edits, words } = fit(page.given, is, found.rows.count);
   const gone = given.numbers && !is.numbers ? [setting(NUMBERS, given.numbers)] : [];
-  if (gone.length) words.push("answers are used as they are written");
+  if (gone.length) words.push([NUMBERS, "answers are used as they are written"]);
   const made = edits.filter(({ path }) => !isPending(path)); // what is being typed is a person's
   if (!made.length && !gone.length) return;
   for (const { path, typed } of made) if (path in NAMES) page.given[NAMES[path]] = typed ?? "";
-  say(words, made, gone);
+  say(words, made, [...made.map(({ path }) => setting(path, shownAt(path))), ...gone]);
   if (made.length) edit(made);
 }
-function say(words, made, gone) {
-  const before = [...made.map(({ path }) => setting(path, shownAt(path))), ...gone];
+function say(words, made, before) {
   const onclick = () => {
     box.hidden = true;
     edit(before);
     find("#f-name").focus();
   };
   const back = el("button.link.s", { type: "button", onclick }, "Keep what was there");
-  box.replaceChildren(el("span", `Changed with the data: ${words.join("; ")}. `), back);
-  box.hidden = false;
+  box.replaceChildren(el("span", `Changed with the data: ${words.map(([, is]) => is).join("; ")}. `), back);
+  box.hidden = !words.length;
+  unsayName = () => {
+    unsayName = null;
+    const others = (all) => all.filter(({ path }) => path !== "name");
+    say(
+      words.filter(([path]) => path !== "name"),
+      others(made),
+      others(before),
+    );
+  };
   saidOf = rowsOf({ ...now(), ...Object.fromEntries(made.map(({ path, typed }) => [NAMES[path], typed ?? ""])) });
 }
 
@@ -107,6 +118,7 @@ export function drawNewData() {
     begin();
     if (shownAt("data.source") === page.given.source) page.given.numbers = shownAt(NUMBERS);
     if (saidOf !== rowsOf(now())) box.hidden = true;
+    else if (!isPending("name") && page.given.name !== shownAt("name")) unsayName?.();
   });
   begin();
 }

@@ -21,7 +21,8 @@ from groupwise.storage.record import run_files
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import yaml_text
 from groupwise.storage.spec.problem import SpecError
-from groupwise.storage.spec.spec import MOST_NAME
+from groupwise.storage.spec.shapes import shape_fault
+from groupwise.storage.spec.spec import MOST_NAME, line_numbers
 
 SHIPPED = Path(__file__).with_name("shipped_presets")
 QUICKSTART = "quickstart"
@@ -148,9 +149,11 @@ def _settings_of(run_id: str) -> tuple[str, str]:
         return "", f"The spec.yaml of “{run_id}” cannot be read ({error.strerror or error})"
     except ValueError:
         return "", none
-    if yaml_edit.load(text) is None:
+    settings = yaml_edit.load(text)
+    if settings is None:
         return "", f"The spec.yaml of “{run_id}” cannot be read: it is not YAML"
-    return text, ""
+    fault = shape_fault(settings, line_numbers(text))
+    return (text, "") if not fault else ("", f"The spec.yaml of “{run_id}” is damaged ({fault})")
 
 
 def _settings_in_script(run_id: str) -> str:

@@ -10,18 +10,23 @@ const draftKey = () => (page.open.hash ? `${DRAFTS}name:${page.open.name}` : `${
 
 export function keepDraft() {
   if (!page.open || page.open.builtIn) return;
-  const kept = {
+  const what = {
     text: page.text,
-    at: Date.now(),
     which: page.unfinished?.name || page.which,
     network: find(".network input").checked,
     blocks: page.unfinished,
   };
-  if (unsaved()) tryStore(() => localStorage.setItem(draftKey(), JSON.stringify(kept)));
+  if (unsaved()) tryStore(() => localStorage.setItem(draftKey(), JSON.stringify({ ...what, at: changedAt(what) })));
   else dropDraft();
   drawDraftsSoon();
 }
 on("typed", keepDraft);
+// When it was last changed: what is only looked at again is as old as it was.
+function changedAt(what) {
+  const before = readDraft(draftKey().slice(DRAFTS.length));
+  const typedIn = ({ text, network, blocks }) => JSON.stringify([text, network === true, blocks?.name, blocks?.blocks]);
+  return before?.at && typedIn(before) === typedIn(what) ? before.at : Date.now();
+}
 export const dropDraft = (key = draftKey()) => tryStore(() => localStorage.removeItem(key));
 export function readDraft(key) {
   const kept = tryStore(() => JSON.parse(localStorage.getItem(DRAFTS + key)));

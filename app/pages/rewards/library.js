@@ -79,11 +79,12 @@ const UNSAVED = {
   blocks: null,
   begun: null,
 };
-export async function openNamed(name, version = "") {
+// `own`: the page itself chose it, so that it takes the place of the address: Back leads to where one came from.
+export async function openNamed(name, version = "", { own = false } = {}) {
   const turn = ++opening;
   const got = await call("show_function", { name, version });
   if (turn !== opening) return false;
-  if (!got && version) return openNewest(name, version);
+  if (!got && version) return openNewest(name, version, own);
   if (!got) return false;
   stopTrying();
   const { built_in: builtIn, code: clean, ...kept } = got;
@@ -95,12 +96,12 @@ export async function openNamed(name, version = "") {
   find(".network input").checked = draft ? draft.network === true : page.open.network;
   beginWith(draft ? draft.text : clean, builtIn);
   sayDraft(draft, clean, newText);
-  setParams({ name, version: version || null, draft: null }, { push: params().get("name") !== name });
+  setParams({ name, version: version || null, draft: null }, { push: !own && params().get("name") !== name });
   return true;
 }
 // Where there is no such version (any more), the newest is opened, and says so.
-async function openNewest(name, version) {
-  const there = await openNamed(name);
+async function openNewest(name, version, own) {
+  const there = await openNamed(name, "", { own });
   if (there) sayNote(`There is no version ${version.slice(0, 8)} of it. This is the newest.`);
   return there;
 }
@@ -167,7 +168,7 @@ async function turnTo(name) {
 export function openFirst() {
   const { own, built_in: builtIn } = page.about.library;
   const first = own[0] ?? builtIn.find((one) => one.name === "format") ?? builtIn[0];
-  return first ? openNamed(first.name) : false;
+  return first ? openNamed(first.name, "", { own: true }) : false;
 }
 
 // ---- versions ----

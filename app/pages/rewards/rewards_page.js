@@ -47,7 +47,7 @@ async function begin() {
   const draft = params().get("draft");
   const ofRun = name || draft ? "" : await nameInRun(params().get("run") ?? "");
   const there = ofRun
-    ? await openNamed(ofRun)
+    ? await openNamed(ofRun, "", { own: true })
     : name
       ? await openNamed(name, params().get("version") ?? "")
       : draft

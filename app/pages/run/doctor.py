@@ -39,7 +39,7 @@ WAITS = {
 # What a person chooses who follows advice, by the last part of the field of a new run that it leads to.
 CHOOSE = {
     "source": "choose the data", "rewards": "choose the rewards", "id": "choose the model",
-    "max_steps": "choose how many",
+    "max_steps": "choose how many", "system_prompt": "write it", "prompt_template": "write it",
 }  # fmt: skip
 SEEN = 4  # groups of a prompt, at least, before it is called never solved
 LEVELS = {"problem": "Problem", "warning": "Warning", "suspicion": "Suspicion", "calm": "Good to know"}

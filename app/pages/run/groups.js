@@ -209,7 +209,9 @@ function leadToNearest({ step, first, last }, was) {
   const beyond = was.step !== null && (was.step < first || was.step > last);
   if (beyond) {
     const [asked, here] = [was.step, step].map(wholeNumber);
-    const words = `There is no step ${asked} here: this is step ${here}, the nearest with groups.`;
+    const number = Number.isFinite(Number.parseInt(params().get("step"), 10));
+    const why = number ? `There is no step ${asked} here` : "The step in the address is not a number";
+    const words = `${why}: this is step ${here}, the nearest with groups.`;
     astray = { step, words };
     setParams({ step });
     near.asked = whose(asked()); // it is drawn: one can go on from it

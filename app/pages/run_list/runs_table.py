@@ -15,6 +15,8 @@ from groupwise.app.pages.run_list.columns import Row
 from groupwise.app.ui import run_colours
 from groupwise.app.ui.live import Payload, answer, live, text, texts, whole_number
 from groupwise.app.ui.safe_text import visible_text
+from groupwise.storage.analysis import outcome
+from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry, trash
 from groupwise.storage.registry.messages.facts import Hardware
@@ -177,7 +179,8 @@ def draw_deleted(asked: Asked, now: float) -> dict[str, object]:
     ids = {one.run.id for one in every}
     keys = ["reward", "step", "data", "created"]
     drawn = gone[: asked.shown]
-    made = [rows.deleted_row(Row(one.run, None, now), keys, one.at) for one in drawn]
+    kept = outcome.outcomes_kept([one.run for one in drawn], paths.trash_folder())  # a deleted run is no better
+    made = [rows.deleted_row(Row(one.run, kept.get(one.run.id), now), keys, one.at) for one in drawn]
     everything = registry.list_runs(curves=False)
     return {
         "head": rows.deleted_head(keys), "rows": "".join(made), "sort": "", "sorts": [], "columns": asked.keys,

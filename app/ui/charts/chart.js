@@ -48,8 +48,7 @@ export class Chart {
     return this.board.curves.names.filter((name) => name.startsWith(before) && name.endsWith(after));
   }
   logged() {
-    const { curves } = this.board;
-    return this.panel.keys.map((either) => either.find((key) => curves.get(key))).filter((key) => key);
+    return this.panel.keys.map((either) => either.find((key) => this.board.curves.get(key))).filter((key) => key);
   }
   place(name) {
     return this.panel.keys.findIndex((either) => either.includes(name));
@@ -83,7 +82,7 @@ export class Chart {
   update(changed) {
     if (this.panel.instead) return;
     const names = this.names();
-    if (!names.length) {
+    if (!names.some((name) => this.board.curves.hasNumbers(name))) {
       this.head();
       this.showInstead(this.empty());
       return;
@@ -116,6 +115,7 @@ export class Chart {
     const { curves } = this.board;
     if (!curves.names.length) return "–";
     return (
+      Curves.lackWords(this.names()) ||
       this.scoredOtherwise() ||
       (!curves.names.some((name) => name.startsWith("eval_")) && this.panel.wait) ||
       (this.board.live ? "Not logged yet." : "Not logged.")

@@ -118,6 +118,16 @@ export class Curves {
     return /^(eval_)?(reward|reward_std|frac_reward_zero_std|rewards\/.*)$/.test(name);
   }
 
+  // Whether there is anything of it to draw.
+  hasNumbers(name) {
+    return this.get(name)?.y.some((value) => value !== null && Number.isFinite(value)) ?? false;
+  }
+  // What is said in place of a chart whose metrics were logged and have no number.
+  static lackWords(names) {
+    if (!names.length) return "";
+    return `Nothing to draw: ${Curves.isScore(names[0]) ? "no step has a score" : "no value is finite"}.`;
+  }
+
   // How many values are no numbers: those that are here, and those that the server counted.
   missing(name) {
     const curve = this.get(name);

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from groupwise.storage.analysis.doctor import (
+    empty,
     expected,
     gradient,
     hacking,
@@ -25,8 +26,8 @@ from groupwise.storage.record.recent import Course
 
 Rule = Callable[[Evidence], Verdict | None]
 RULES: tuple[Rule, ...] = (
-    *sampling.RULES, *rewards.RULES, *rates.RULES, *stability.RULES, *gradient.RULES, *length.RULES, *hacking.RULES,
-    *speed.RULES, *expected.RULES,
+    *sampling.RULES, *rewards.RULES, *rates.RULES, *stability.RULES, *gradient.RULES, *length.RULES, *empty.RULES,
+    *hacking.RULES, *speed.RULES, *expected.RULES,
 )  # fmt: skip
 WAIT = 10  # logged steps before anything is said of how it goes
 
