@@ -176,7 +176,7 @@ def test_a_draft_of_a_tab_that_was_closed_is_offered_by_the_next(
     new_run.reload()  # each tab has its own
     expect(new_run.get_by_label("Name", exact=True)).to_have_value("<b>closed</b> too soon")
     new_run.get_by_label("Steps", exact=True).click()
-    new_run.get_by_role("radio", name="YAML").click()
+    show(new_run, "YAML")
     assert {one["name"]: one["at"] for one in new_run.evaluate(kept)} == before, "a look makes no draft younger"
     new_run.close()
     second.close()
