@@ -156,7 +156,8 @@ def _leads(query: dict[str, list[str]], run_id: str, to: str, places: Mapping[st
         assert query["run"] == [run_id] and query["view"] == ["rescore"]
         assert query.get("name", ["format"])[0] in {"format", "correctness"}
     else:
-        fields = {"data.source", "data.system_prompt", "data.prompt_template", "model.id", places.get("rewards", "rewards")}
+        asked = {"data.system_prompt", "data.prompt_template"}
+        fields = asked | {"data.source", "model.id", places.get("rewards", "rewards")}
         assert query["from"] == [run_id] and query["at"][0] in fields
 
 

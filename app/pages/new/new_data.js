@@ -118,7 +118,7 @@ export function drawNewData() {
     begin();
     if (shownAt("data.source") === page.given.source) page.given.numbers = shownAt(NUMBERS);
     if (saidOf !== rowsOf(now())) box.hidden = true;
-    else if (!isPending("name") && page.given.name !== shownAt("name")) unsayName?.();
+    else if (!box.hidden && !isPending("name") && page.given.name !== shownAt("name")) unsayName?.();
   });
   begin();
 }
