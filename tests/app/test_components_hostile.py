@@ -42,7 +42,7 @@ def test_hostile_text_stays_text_in_a_group(text: str) -> None:
     found = {
         "prompt": [{"role": text, "content": text}, {"role": "user", "content": text}], "columns": {text: text},
         "tied": False, "history": [{"id": 1, "step": 1, "mode": text, "mean": 1.0}] * 2, "id": 1,
-        "times": 2, "prompt_id": 1, "mode": "train", "step": 1, "attempt": 1, "counts": False,
+        "times": 2, "over": 1, "prompt_id": 1, "mode": "train", "step": 1, "attempt": 1, "counts": False,
         "completions": [
             {"idx": 0, "text": text, "tokens": 1, "truncated": 1, "reward": 1.0, "advantage": 0.0,
              "scores": [{"name": text, "weight": 1.0, "value": None, "status": text}]}
