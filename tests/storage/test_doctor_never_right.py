@@ -66,8 +66,6 @@ def test_a_function_that_could_give_1_and_never_did_calls_nothing_right() -> Non
     assert unknown.against == "" and "0\u202f% of completions were right" not in unknown.headline
     assert known.against == "0\u202f% right" and known.headline.startswith("Only “format” improved, with 2 warnings: ")
     assert [one.key for one in known.verdicts] == ["constant", "too_hard"]
-    labels = [change.label for change in known.verdicts[1].changes]
-    assert labels == ["Easier prompts", "A stronger model"], "it gives partial credit already"
 
 
 @pytest.mark.parametrize(("any_solved", "labels"), [

@@ -95,11 +95,10 @@ def larger_group(e: Evidence) -> tuple[Change, ...]:
 def harder(e: Evidence, *, never: bool = False) -> tuple[Change, ...]:
     """For prompts that are too hard: more tries a prompt, where some are ever solved; easier ones, or, where none are,
     a stronger model, which a person chooses. `never`: it is known that none are."""
-    easier = Change("Easier prompts", field=DATA)
-    partial = () if e.gives_partial_credit else (Change("A reward with partial credit", field=REWARDS),)
+    easier, partial = Change("Easier prompts", field=DATA), Change("A reward with partial credit", field=REWARDS)
     if never or not e.is_ever_solved:
-        return easier, Change("A stronger model", field="model.id"), *partial
-    return (*larger_group(e), easier, *partial)
+        return easier, Change("A stronger model", field="model.id"), partial
+    return (*larger_group(e), easier, partial)
 
 
 def tell_apart(e: Evidence) -> tuple[Change, ...]:

@@ -13,7 +13,6 @@ from groupwise.storage.spec.spec import RewardSpec
 
 FAILED = ("error", "timeout")
 NONE = "none"  # of a completion that a function does not apply to
-CREDIT = 0.05  # of a score, on average over all completions
 EVER = 0.01  # of all groups, with a solved completion: twice as many tries come to hardly more
 
 
@@ -218,12 +217,6 @@ class Evidence:
         if known or told is None or not len(solved):
             return False
         return solved.high == 0 and told.constant is None
-
-    @property
-    def gives_partial_credit(self) -> bool:
-        """Whether the function that says what is right gives something to what is not."""
-        given, solved = self.curve(f"rewards/{self.target}/mean"), self.curve("groups/solved")
-        return len(given) > 0 and len(solved) > 0 and given.now - solved.now > CREDIT
 
     @property
     def is_ever_solved(self) -> bool:
