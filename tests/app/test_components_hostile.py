@@ -23,7 +23,7 @@ HOSTILE = [
     "{{7*7}}", "\u202egpj.exe", "\x00\x07\x1b[31m", '" onmouseover="alert(1)', "<think>x</think>", "&lt;b&gt;",
     "javascript:alert(1)", "[a](javascript:alert(1))", "\ud800",
 ]  # fmt: skip
-TAGS = re.compile(r"<(?!/?(?:article|header|footer|section|details|summary|span|div|pre|b|i|p|bdi|button|code)\b)")
+TAGS = re.compile(r"<(?!/?(?:article|header|footer|section|details|summary|span|div|pre|b|i|p|bdi|button|code|wbr)\b)")
 Server = Callable[[Any], dict[str, Any]]
 OF_A_RUN: list[Server] = [
     header.run_status, header.command_run, overview.draw_board, groups.groups_at_step, groups.show_group,
