@@ -19,6 +19,7 @@ from groupwise.storage.record import endings, log_notes, metrics, run_files, sta
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.commands import Command
 from groupwise.storage.registry.registry import Run
+from groupwise.storage.spec.number_words import count_words
 from groupwise.worker import run_end, run_start
 from groupwise.worker.chores import Chores
 from groupwise.worker.helpers import Helpers
@@ -106,7 +107,9 @@ class Supervisor:
         first = before[0].name
         sentence = f"Waiting for {first} to end: one run trains at a time."
         if len(before) > 1:
-            sentence = f"Waiting: {len(before)} runs are before it, {first} first. One run trains at a time."
+            sentence = (
+                f"Waiting: {count_words(len(before), 'run')} are before it, {first} first. One run trains at a time."
+            )
         if run.sentence != sentence:
             registry.set_state(run.id, states.QUEUED, sentence)
 

@@ -24,7 +24,7 @@ NEVER_ONE = (
     "up to {low:,} tokens", "supervised steps", "found.of:,} completions", "keeps none of the{where}",
     "reaches over {found.total_height:,} rows", "of {len(own)} rows", "{looked} rows were checked", "parts.append",
     "leaves out the first {start:,} rows", "run_colours.PALETTE",
-    "every {format.count(every)} steps", "over about ${steps} steps", "{told.groups} groups or", "{told.never:,} of",
+    "every {format.count(every)} steps", "{told.groups} groups or", "{told.never:,} of",
     "runs backwards",  # no noun
 )  # fmt: skip
 

@@ -3,6 +3,8 @@
 import { onNotes, onView, page, problems, root } from "./core.js";
 
 const good = new Map(); // path → what it showed while nothing was wrong with it
+const OTHER_TEXT = 3; // settings that change at once: more are another text, pasted or written over this one
+let last = {};
 
 // The setting that is being typed: half a number is none that stood there.
 function isTyped(path, view) {
@@ -13,6 +15,9 @@ function isTyped(path, view) {
 function note(typed = isTyped) {
   const view = page.view;
   if (!view?.shown || view.unreadable) return;
+  const paths = new Set([...Object.keys(last), ...Object.keys(view.shown)]);
+  if ([...paths].filter((path) => last[path] !== view.shown[path]).length > OTHER_TEXT) good.clear();
+  last = view.shown;
   const wrong = new Set(problems().map(({ field, level }) => level === "blocking" && field));
   for (const [path, shown] of Object.entries(view.shown))
     if (!wrong.has(path) && !typed(path, view)) good.set(path, shown);
