@@ -70,6 +70,7 @@ function readAll() {
 // changed is offered nowhere: what it began with is where it was.
 export function storeDraft(request, whole, name) {
   const draft = { ...whole, notes: fewNotes(whole.notes) };
+  if (isLaunched(request, draft)) return; // an answer that came while the page of the run is on its way
   tryStore(() => {
     write(request, draft);
     sessionStorage.setItem(CURRENT, request);
@@ -83,6 +84,10 @@ export function storeDraft(request, whole, name) {
     const now = { ...draft, id, request, name, at };
     writeAll(draft.changed ? [now, ...others].sort((one, other) => other.at - one.at) : others);
   });
+}
+function isLaunched(request, { text, pending }) {
+  const known = tryStore(() => readDraft(request));
+  return Boolean(known?.launched) && known.text === text && !pending?.length;
 }
 // Whether what was typed in two drafts is the same.
 export const isAlike = (one, other) => one.text === other.text && !one.pending?.length && !other.pending?.length;

@@ -329,3 +329,15 @@ def test_runs_on_other_data_or_sampled_otherwise_have_no_best(bare_page: Page) -
     ]  # fmt: skip
     assert page.evaluate(best, longer) == 3
     assert page.evaluate(best, runs({}, {"held_out": "other rows"})) == 2
+
+
+def test_a_draft_that_was_launched_stays_so_until_something_else_is_typed(bare_page: Page) -> None:
+    """An answer that comes while the run's page is on its way has the draft kept once more."""
+    bring(bare_page, "ui/run_drafts.js", "storeDraft", "noteLaunched", "currentDraft")
+    current = """([text, launch]) => {
+      storeDraft("", { text, notes: [], pending: [], changed: true }, "a");
+      if (launch) noteLaunched("");
+      return currentDraft()?.text ?? null;
+    }"""
+    said = [bare_page.evaluate(current, [text, launch]) for text, launch in (("a", True), ("a", False), ("b", False))]
+    assert said == [None, None, "b"]
