@@ -25,5 +25,4 @@ def most_possible(rewards: Sequence[RewardSpec], code_of: Callable[[str], str]) 
 def _most_given(reward: RewardSpec, code_of: Callable[[str], str]) -> float | None:
     if reward.name in MOST and not reward.version:
         return MOST[reward.name]
-    reading = builder.read_blocks(code_of(reward.name), reward.name)
-    return builder.most_of_blocks(reading.blocks) if reading and reading.blocks else None
+    return builder.most_of_code(code_of(reward.name), reward.name)

@@ -1,7 +1,6 @@
 """Whether a run bears out that a reward function says what is right: its scores may be by another scale, or always the
 same. Every share that is called solved or right goes by this, on all pages and in the diagnostics."""
 
-import functools
 from pathlib import Path
 
 from groupwise.storage.home import files
@@ -26,18 +25,9 @@ def gives_one(target: Target, rewards: Path) -> bool:
     """Whether it is known that the function can give 1, and calls that right: it compares with the answer, or is made
     of the builder's blocks, which give 1 where all hold."""
     name, threshold = target
-    return name in group_metrics.OF_ANSWERS or (threshold == SOLVED and most_given(name, rewards) == SOLVED)
-
-
-def most_given(name: str, rewards: Path) -> float | None:
-    """The most that a function gives which is made of the builder's blocks; None of any other."""
-    return _most_of_code(code_of_reward(rewards, name), name)
-
-
-@functools.lru_cache(maxsize=64)
-def _most_of_code(code: str, name: str) -> float | None:
-    reading = builder.read_blocks(code, name) if code else None
-    return builder.most_of_blocks(reading.blocks) if reading and reading.blocks else None
+    if name in group_metrics.OF_ANSWERS:
+        return True
+    return threshold == SOLVED and builder.most_of_code(code_of_reward(rewards, name), name) == SOLVED
 
 
 def may_score_otherwise(target: Target, rewards: Path) -> bool:
@@ -49,8 +39,10 @@ def scores_otherwise(run: Database, target: Target, rewards: Path) -> bool:
     """Whether it has told completions apart in this run, and never come to 1: −23 or 0.4 say nothing of what is right,
     and 0 % would be said of every run; where it is known that it could have, 0 % is true. Or whether it gave every
     completion the same, which says as little."""
+    if not may_score_otherwise(target, rewards):  # first: the record is asked at each look at a group
+        return False
     low, high = _extremes(run, f"rewards/{target[0]}/mean")
-    if not may_score_otherwise(target, rewards) or low is None or high is None:
+    if low is None or high is None:
         return False
     if high - low <= TIED:
         spread = _extremes(run, f"rewards/{target[0]}/std")[1]

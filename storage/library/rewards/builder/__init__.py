@@ -1,12 +1,11 @@
 """The builder for people who do not write code: blocks → readable Python (`write.py`), and back (`read.py`). Pure."""
 
 from groupwise.storage.library.rewards.builder.blocks import KINDS, Block, BlockProblem, block_problems
-from groupwise.storage.library.rewards.builder.read import Reading, read_blocks
+from groupwise.storage.library.rewards.builder.read import Reading, most_of_code, read_blocks
 from groupwise.storage.library.rewards.builder.write import (
     TRACED,
     BuilderError,
     describe_blocks,
-    most_of_blocks,
     needs_network,
     to_code,
     to_traced_code,
@@ -14,5 +13,5 @@ from groupwise.storage.library.rewards.builder.write import (
 
 __all__ = [
     "KINDS", "TRACED", "Block", "BlockProblem", "BuilderError", "Reading", "block_problems", "describe_blocks",
-    "most_of_blocks", "needs_network", "read_blocks", "to_code", "to_traced_code",
+    "most_of_code", "needs_network", "read_blocks", "to_code", "to_traced_code",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ for its layout, and for values in docstrings and the test, which follow the bloc
 """
 
 import ast
+import functools
 import itertools
 import re
 from collections.abc import Iterator
@@ -46,6 +47,16 @@ def read_blocks(code: str, name: str) -> Reading | None:
         return _compare(code, module, name, _read(module, functions, main, parts), _sentence(main))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+@functools.lru_cache(maxsize=64)
+def most_of_code(code: str, name: str) -> float | None:
+    """The most that a function gives which is made of blocks: 1, or 0 where all of them are penalties; None of any
+    other."""
+    reading = read_blocks(code, name)
+    if reading is None or not reading.blocks:
+        return None
+    return 1.0 if any(block.weight > 0 for block in reading.blocks) else 0.0
 
 
 def _compare(code: str, module: ast.Module, name: str, blocks: list[Block], sentence: str) -> Reading:

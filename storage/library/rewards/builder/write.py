@@ -85,11 +85,6 @@ def to_traced_code(name: str, blocks: list[Block]) -> str:
     return "\n".join([code, "", *lines, f"    return {name}({given})", ""])
 
 
-def most_of_blocks(blocks: list[Block]) -> float:
-    """The most that a function of these blocks gives: 1, or 0 where all of them are penalties."""
-    return 1.0 if any(block.weight > 0 for block in blocks) else 0.0
-
-
 def describe_blocks(blocks: list[Block]) -> list[str]:
     """What each block looks for, in a sentence; empty for one that cannot be built yet."""
     wrong = {problem.block for problem in block_problems(blocks)}
