@@ -27,6 +27,7 @@ import {
   runsHere,
   server,
   setIds,
+  settingsTold,
   shown,
   state,
   takeRuns,
@@ -212,6 +213,17 @@ function pick(full, ends) {
   setParams({ pick: Parallel.write(next) });
 }
 for (const button of page.querySelectorAll(".every")) button.addEventListener("click", () => setParams({ pick: null }));
+// In the colours of the curves, at once where these are grouped otherwise; the old ones until those of other runs came.
+function drawSettings() {
+  if (!settled || !settingsTold()) return;
+  const looks = runsDrawn().map(({ name, there, colour, dash }) => [name, there, colour, dash]);
+  const key = JSON.stringify([looks, fields, state.by]);
+  if (page.dataset.settings === key) return;
+  page.dataset.settings = key;
+  tables.drawSettings(find("table.settings"), runsDrawn(), fields, state.by, (name) =>
+    setParams({ by: state.by === name ? null : name }),
+  );
+}
 async function loadSettings() {
   const key = JSON.stringify([state.ids, state.by]);
   if (settled === key) return;
@@ -226,9 +238,6 @@ async function loadSettings() {
   setText(find(".settled"), problems.join(" "));
   find(".settled").hidden = !problems.length;
   find("table.settings").parentElement.hidden = !fields.length;
-  tables.drawSettings(find("table.settings"), runsDrawn(), fields, state.by, (name) =>
-    setParams({ by: state.by === name ? null : name }),
-  );
   drawAll();
   drawParallel();
 }
@@ -251,6 +260,7 @@ function drawAll() {
   drawCurves();
   drawNames();
   drawFinals();
+  drawSettings();
 }
 function hint() {
   const here = runsHere().length;

@@ -95,6 +95,7 @@ export function takeRuns(now) {
   over = state.x;
   fields = inOrder(told);
 }
+export const settingsTold = () => drawnIds().every((id) => told.ids.includes(id));
 export function takeSettings(now) {
   told = now;
   fields = inOrder(now);
