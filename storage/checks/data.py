@@ -16,6 +16,7 @@ from groupwise.storage.spec.file_format import (
     FILE_SETTINGS,
     SETTING_OWNERS,
     file_kind,
+    settings_of_source,
 )
 from groupwise.storage.spec.number_words import are_words, count_words
 from groupwise.storage.spec.other_kinds import unreadable_kind
@@ -168,10 +169,9 @@ def _only_of_its_kind(data: DataSpec) -> list[Problem]:
 
 def _only_of_its_file(data: DataSpec) -> list[Problem]:
     """Settings of how a file is read that this source does not have."""
-    source, name = source_kind_and_name(data)
-    kind, found = file_kind(name) if source == "file" else "", []
-    for setting, kinds in FILE_SETTINGS.items():
-        if getattr(data, setting) is not None and kind not in kinds:
+    taken, found = settings_of_source(data.source), []
+    for setting in FILE_SETTINGS:
+        if getattr(data, setting) is not None and setting not in taken:
             path = f"data.{setting}"
             message = f"is not used: only {SETTING_OWNERS[setting]} has this."
             found.append(Problem(path, message, level=WARNING, fixes=(Fix("Remove it", {}, (path,)),)))
@@ -201,6 +201,10 @@ def _prompt(data: DataSpec, there: Collection[str]) -> list[Problem]:
             Fix("Remove it", {}, ("data.prompt_template",)),
         )
         return [Problem("data.prompt_template", message, level=WARNING, fixes=fixes)]
+    if (closed := close_brace(data.prompt_template, there)) and closed[0] in there:
+        message = f"the brace before “{closed[0]}” is not closed, so prompts show the name, not its value."
+        use = _use_fix("data.prompt_template", closed[1]) if len(closed[1]) <= LONGEST_BUTTON else ()
+        return [Problem("data.prompt_template", message, level=WARNING, fixes=use)]
     return []
 
 

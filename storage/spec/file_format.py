@@ -56,6 +56,13 @@ def file_kind(name: str) -> str:
     return _KINDS.get(suffix, "")
 
 
+def settings_of_source(source: str) -> list[str]:
+    """Those of FILE_SETTINGS that a spec's `data.source` has: none where it is no file."""
+    scheme, _, name = source.partition(":")
+    kind = file_kind(name) if scheme == "file" else ""
+    return [setting for setting, kinds in FILE_SETTINGS.items() if kind in kinds]
+
+
 def data_suffix(name: str) -> str:
     """How the name of a data file ends: .csv, .csv.gz; "" where it cannot be read."""
     found = (suffix for suffix in DATA_SUFFIXES if name.lower().endswith(suffix))

@@ -9,6 +9,11 @@ def count_words(n: int, noun: str, many: str = "") -> str:
     return f"{n:,} {noun if n == 1 else many or f'{noun}s'}"
 
 
+def three_figures(n: int) -> int:
+    """An estimate without the digits that it does not know: 1,234,567 is 1,230,000."""
+    return int(float(f"{n:.3g}"))
+
+
 def are_words(n: int) -> str:
     """Gives “is” of one, “are” of any other number."""
     return "is" if n == 1 else "are"

@@ -54,6 +54,14 @@ def test_only_what_differs_is_named_by_its_dotted_name_and_seeds_come_last() -> 
     assert names(ONE, ONE) == []
 
 
+def test_what_is_found_in_a_file_is_none_of_a_task_s_settings() -> None:
+    task = f"{ONE}data: {{source: 'task:quickstart'}}\n"
+    read = f"{ONE}data: {{source: 'file:./rows.csv', separator: comma}}\n"
+    assert names(task, read) == ["data.separator", "data.source"], "and none of what neither says"
+    assert names(task, read.replace("rows.csv", "rows.json").replace(", separator: comma", "")) == ["data.source"]
+    assert flat(task.replace("'}", "', sheet: A}"))["data.sheet"]["value"] == "A", "what is said, is"
+
+
 def test_a_default_that_is_said_is_no_difference_and_an_unset_field_shows_its_default() -> None:
     said = ONE + "training: {beta: 0, learning_rate: 1.0e-5}\n"
     (field,) = fields.differing_fields(

@@ -48,7 +48,7 @@ def solved_on_pages(run_id: str, beside: str) -> dict[str, Any]:
     assert run is not None
     spec = run_files.spec_of(run.folder)
     step = {"run": run_id, "step": STEPS, "pick": "worst"}
-    instead = overview.drawn_by_spec(run, spec)["teller"]
+    instead = overview.told_by_code(run, spec)["teller"]
     (line, *_) = compare.compare_runs({"ids": [run_id]})["runs"]
     shared = compare_prompts.shared_prompts({"ids": [run_id, beside]})["rows"]
     evidence = gather(run.folder.db, spec)
@@ -89,3 +89,20 @@ def test_what_gave_1_once_calls_that_right_whoever_wrote_it(registry_home: Path)
     by_hand = ran("once", BY_HAND, 1.0)
     told = solved_on_pages(by_hand, ran("beside", BY_HAND, 1.0))
     assert (sorted(told["groups"]), told["compare"], told["statistics"]) == (["0/4"] * 3 + ["1/4"], 1 / 16, "mine")
+
+
+def test_a_page_that_was_there_before_the_code_is_told_of_it_when_the_run_begins(registry_home: Path) -> None:
+    run_id = ran("early", builder.to_code("mine", BLOCKS, ""), None)
+    code = paths.run_folder(run_id).rewards / "mine.py"
+    frozen = code.read_text(encoding="utf-8")
+    code.unlink()
+    before = overview.draw_board({"run": run_id})
+    tellers = {panel["teller"] for section in before["sections"] for panel in section["panels"]} - {""}
+    assert (before["most"], tellers) == (None, {"mine"})
+    code.write_text(frozen, encoding="utf-8")
+    begun = overview.draw_board({"run": run_id, "drawn": True, "after": 1})
+    assert (begun["most"], begun["teller"]) == (2.0, ""), "by its weight of 2"
+    later = overview.draw_board(
+        {"run": run_id, "drawn": True, "after": begun["seq"], "event": begun["events"][-1]["id"]}
+    )
+    assert "teller" not in later, "and no poll reads the code again"

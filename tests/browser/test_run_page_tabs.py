@@ -91,7 +91,7 @@ def test_the_log_is_searched_to_its_beginning(open_page: OpenPage, address: str,
     expect(log.locator(".lines > div", has_text="FutureWarning").locator("visible=true")).to_have_count(1)
     expect(log.locator("[data-times]")).to_have_attribute("data-times", "12 times")
     expect(log.locator(".lines > div", has_text="warnings.warn(").locator("visible=true")).to_have_count(0)
-    expect(log.locator(".note")).to_have_text(re.compile(r"^— [\d-]{10} [\d:]{8} Checkpoint saved at step 10\. —$"))
+    expect(log.locator(".ours")).to_have_text(re.compile(r"^— [\d-]{10} [\d:]{8} Checkpoint saved at step 10\. —$"))
     log.get_by_label("Search the log").fill("NEEDLE")
     expect(log.locator(".count")).to_have_text("1 of 2")
     expect(log.locator(".current")).to_have_text("a needle at the very beginning")

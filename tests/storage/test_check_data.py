@@ -136,3 +136,13 @@ def test_a_brace_that_is_not_closed_is_said_and_closed(
     found = [one for one in check_data(spec, OFFER, columns) if one.field == "data.prompt_template"]
     assert [[fix.label for fix in one.fixes] for one in found] == [label]
     assert found[0].message.startswith(f"the brace before “{name}” is not closed.")
+
+
+def test_a_brace_that_is_not_closed_behind_one_that_is_warns(registry_home: Path):
+    data = {"source": "file:a.csv", "prompt_template": "{Frage} {Antwort bitte"}
+    spec = from_dict({"name": "a", "rewards": [{"name": "format"}], "data": data})
+    (found,) = [one for one in check_data(spec, OFFER, ["Frage", "Antwort"]) if one.field == "data.prompt_template"]
+    assert found.message == "the brace before “Antwort” is not closed, so prompts show the name, not its value."
+    assert (found.level, found.fixes[0].settings) == ("warning", {"data.prompt_template": "{Frage} {Antwort} bitte"})
+    unknown = [one for one in check_data(spec, OFFER) if one.field == "data.prompt_template"]
+    assert unknown == [], "where the columns are not known, it may be text"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from groupwise.storage.spec.number_words import are_words, count_words, join_words
+from groupwise.storage.spec.number_words import are_words, count_words, join_words, three_figures
 from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 from groupwise.storage.spec.prompt_template import named_columns
 from groupwise.storage.spec.row_filter import Condition
@@ -99,9 +99,11 @@ class Found:
         return f"{looked} rows were checked: {self._describe_kept()}."
 
     def _describe_kept(self) -> str:
-        about = "" if self.finished else "about "
-        held = f", {about}{self.held_out:,} held out" if self.held_out else ""
-        return f"{about}{self.rows_trained_on:,} to train on{held}"
+        held = f", {self._said(self.held_out)} held out" if self.held_out else ""
+        return f"{self._said(self.rows_trained_on)} to train on{held}"
+
+    def _said(self, rows: int) -> str:
+        return f"{rows:,}" if self.finished else f"about {three_figures(rows):,}"
 
 
 def data_problems(found: Found) -> list[Problem]:

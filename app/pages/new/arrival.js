@@ -167,7 +167,7 @@ function wayOut(name) {
 }
 
 // ---- drafts of other tabs, and of this one's other beginnings ----
-const when = (at) => new Date(at).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
+const when = (at) => new Date(at).toLocaleString("sv", { dateStyle: "short", timeStyle: "short" });
 const OPEN = 2; // drafts that are listed at once: more would push the form out of sight
 export function drawOffered() {
   const drafts = offeredDrafts(page.request).filter((one) => one.text !== page.text);

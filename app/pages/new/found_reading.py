@@ -8,7 +8,7 @@ from groupwise.app.pages.new import edits
 from groupwise.app.pages.new.known import short_hash
 from groupwise.storage.registry import questions
 from groupwise.storage.registry.messages.preview import PreviewAnswer
-from groupwise.storage.spec.file_format import FILE_SETTINGS, file_kind
+from groupwise.storage.spec.file_format import FILE_SETTINGS, settings_of_source
 from groupwise.storage.spec.spec import DataSpec, RunSpec
 
 PATHS = {f"data.{name}": name for name in FILE_SETTINGS}
@@ -45,9 +45,7 @@ def _asked(data: DataSpec) -> dict[str, Any]:
 
 def _left_open(data: DataSpec) -> list[str]:
     """The settings of how this file is read that the data leaves to be found."""
-    scheme, _, name = data.source.partition(":")
-    kind = file_kind(name) if scheme == "file" else ""
-    return [each for each, kinds in FILE_SETTINGS.items() if kind in kinds and getattr(data, each) is None]
+    return [each for each in settings_of_source(data.source) if getattr(data, each) is None]
 
 
 def _found_settings(data: DataSpec, known: Any) -> dict[str, Any]:

@@ -162,7 +162,7 @@ function lineWhenLost(line) {
   const [known, updated] = line.split(" · updated ");
   return updated ? `${known} · not connected since ${lostAt}` : line;
 }
-const clock = () => new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+const clock = () => new Date().toLocaleTimeString("sv", { hour: "2-digit", minute: "2-digit" });
 function draw(given) {
   if (!given) return;
   last = given;

@@ -29,14 +29,14 @@ let coded = false; // whether the last line was a warning of Python's
 const OF_RANK = /^\[rank (\d{1,4})\] /;
 const chosenRank = () => ranks.querySelector("select").value; // "" for all
 // Our own lines tell of the whole run, whichever rank printed them.
-const isOfOthers = (node) => !!chosenRank() && !node.matches(".note") && (node.dataset.rank ?? "") !== chosenRank();
+const isOfOthers = (node) => !!chosenRank() && !node.matches(".ours") && (node.dataset.rank ?? "") !== chosenRank();
 find(".download").href = `/log?${new URLSearchParams({ id: run })}`;
 
 // ---- lines ----
 const pair = ([name, value]) =>
   name === "step" ? el("b.of-step", `step ${value}`) : el("span.pair", el("span.mut", ...breakable(name), " "), value);
 function line([from, words, values, isNote]) {
-  const node = el(values ? "div.metrics" : isNote ? "div.note" : "div", { "data-at": from });
+  const node = el(values ? "div.metrics" : isNote ? "div.ours" : "div", { "data-at": from });
   node.words = words;
   const rank = OF_RANK.exec(words)?.[1] ?? "";
   if (rank) node.dataset.rank = rank;
@@ -55,7 +55,7 @@ function fold(node) {
   again = !!first || (within && again);
   coded = BY_PYTHON.test(words);
   if (first) first.dataset.times = `${Number.parseInt(first.dataset.times ?? "1", 10) + 1} times`;
-  else if (!again && WARNING.test(words) && !node.matches(".note, .metrics")) warned.set(words, node);
+  else if (!again && WARNING.test(words) && !node.matches(".ours, .metrics")) warned.set(words, node);
 }
 // The searched words are marked, wherever they stand in a line.
 function paint(node) {

@@ -40,6 +40,12 @@ function layOut(layout) {
   );
 }
 
+// What the code of the reward functions says, which a run has from when it begins: this page may be older.
+function takeTold(told) {
+  most = told.most;
+  for (const { panel } of board.charts) if (panel.teller) panel.teller = told.teller;
+}
+
 // A run that is over and logged nothing says so once, not in each chart.
 function drawEnded(ended) {
   find(".ended").hidden = !ended;
@@ -193,6 +199,7 @@ function addEvents(events, end) {
 // ---- the loop ----
 function take(now) {
   if (now.sections) layOut(now);
+  if ("teller" in now) takeTold(now);
   if (now.colours) board.colours = new Map(Object.entries(now.colours));
   addEvents(now.events ?? [], now.end);
   const before = board.live;

@@ -108,6 +108,7 @@ def _board(run: registry.Run, payload: Payload, seen: str) -> dict[str, Any]:
         out["events"] = events(record, event)
         if not new["reset"] and any(row["kind"] in ("begin", "stage") for row in out["events"]):
             out["marks"] = metrics.marks(record)
+            out |= told_by_code(run, run_files.spec_of(run.folder))  # the run has its code from when it begins
     if not new["curves"]:
         out["ended"] = ended_notice(run, out["wait"])
     return out | new
@@ -117,10 +118,13 @@ def board_layout(run: registry.Run) -> dict[str, Any]:
     """What is to be drawn, before anything is known of it: the charts, of how many values “now” is the mean (`window`),
     and the most that the reward can come to."""
     spec = run_files.spec_of(run.folder)
+    told = told_by_code(run, spec)
     return {
         "window": RECENT,
-        "most": most_of_run(run, spec) if spec else None,
-        "sections": figures.sections(grpo_settings(spec), run.state in states.ENDED, **drawn_by_spec(run, spec)),
+        "most": told["most"],
+        "sections": figures.sections(
+            grpo_settings(spec), run.state in states.ENDED, teller=told["teller"], **drawn_by_spec(spec)
+        ),
     }
 
 
@@ -166,15 +170,29 @@ def grpo_settings(spec: RunSpec | None) -> dict[str, Any] | None:
     return defaults | spec.training if spec else None
 
 
-def drawn_by_spec(run: registry.Run, spec: RunSpec | None) -> dict[str, Any]:
-    """What else of a run's spec decides what is drawn: whether beta follows the KL towards a target, whether a
-    reward function says what is right, in any stage, and which one, where its scores may be by another scale."""
+def drawn_by_spec(spec: RunSpec | None) -> dict[str, bool]:
+    """What else of a run's spec decides what is drawn: whether beta follows the KL towards a target, and whether a
+    reward function says what is right, in any stage."""
     if spec is None:
         return {}
-    told = {target for stage in spec.by_stage() if (target := group_metrics.target(stage.rewards))}
+    return {"kl_target": spec.kl.target is not None, "tells_right": bool(targets(spec))}
+
+
+def told_by_code(run: registry.Run, spec: RunSpec | None) -> dict[str, Any]:
+    """What the code of a run's reward functions decides of the charts: `most`, the most that the reward can come to
+    (None where it is not known), and `teller`, the only function that says what is right, where its scores may be by
+    another scale (else empty)."""
+    if spec is None:
+        return {"most": None, "teller": ""}
+    told = targets(spec)
     only = next(iter(told)) if len(told) == 1 else None
-    teller = only[0] if only and right.may_score_otherwise(only, run.folder.rewards) else ""
-    return {"kl_target": spec.kl.target is not None, "tells_right": bool(told), "teller": teller}
+    otherwise = only and right.may_score_otherwise(only, run.folder.rewards)
+    return {"most": most_of_run(run, spec), "teller": only[0] if only and otherwise else ""}
+
+
+def targets(spec: RunSpec) -> set[group_metrics.Target]:
+    """What says what is right, in each stage."""
+    return {target for stage in spec.by_stage() if (target := group_metrics.target(stage.rewards))}
 
 
 def most_of_run(run: registry.Run, spec: RunSpec) -> float | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from groupwise.storage.spec.file_format import FILE_SETTINGS, settings_of_source
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 
 Value = dict[str, Any]  # value; set: whether the spec says it, or it is the default
@@ -17,6 +18,9 @@ def flat(spec: RunSpec, defaults: Mapping[str, Any] | None = None) -> dict[str, 
     found: dict[str, Value] = {}
     for part in ("model", "data", "kl", "launch"):
         _model(found, part, getattr(spec, part))
+    for name in set(FILE_SETTINGS).difference(settings_of_source(spec.data.source)):
+        if not found[f"data.{name}"]["set"]:
+            del found[f"data.{name}"]  # nothing is found in a file where there is none
     _tree(found, "training", spec.training)
     for name, value in (defaults or {}).items():
         found.setdefault(f"training.{name}", {"value": value, "set": False})
@@ -38,6 +42,8 @@ def differing_fields(runs: Sequence[Mapping[str, Value] | None]) -> list[dict[st
     for name in names:
         values = [run.get(name) if run is not None else None for run in runs]
         there = {_key(run[name]["value"]) if name in run else "" for run in known}
+        if "" in there and all(run[name]["value"] is None for run in known if name in run):
+            continue  # of a file that says nothing, and of no file
         if len(there) > 1 and not _only_comes_along(name, [run.get(name) for run in known]):
             found.append({"name": name, "values": values})
     return sorted(found, key=lambda field: _place(field["name"]))

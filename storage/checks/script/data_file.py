@@ -4,11 +4,11 @@ import inspect
 from typing import Any
 
 from groupwise.storage.spec.file_format import (
-    FILE_SETTINGS,
     QUOTES,
     SEPARATORS,
     data_suffix,
     file_kind,
+    settings_of_source,
     usual_separator,
 )
 from groupwise.storage.spec.heading_names import numbered_names
@@ -51,8 +51,7 @@ _SHEET_ROWS = (
 
 def file_settings(data: DataSpec) -> dict[str, Any]:
     """Of how the file is read, what is said and its kind of file has, as a script's constants say it."""
-    kind = file_kind(data.source.partition(":")[2]) if data.source.startswith("file:") else ""
-    said = {name: getattr(data, name) for name, kinds in FILE_SETTINGS.items() if kind in kinds}
+    said = {name: getattr(data, name) for name in settings_of_source(data.source)}
     return {name: IN_CHARACTERS.get(name, {}).get(value, value) for name, value in said.items() if value is not None}
 
 

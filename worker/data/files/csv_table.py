@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from groupwise.storage.spec.file_format import SEPARATOR_WORDS
 from groupwise.storage.spec.heading_names import numbered_names, unnamed_columns
-from groupwise.storage.spec.number_words import count_words, join_words
+from groupwise.storage.spec.number_words import count_words, join_words, three_figures
 from groupwise.storage.spec.problem import Fix
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.file_reading import FileReading
@@ -46,7 +46,7 @@ class CsvTable:
         rows, (offset, _) = self._end
         if offset >= self.size:
             return rows, True
-        return round(rows * self.size / max(offset, 1)), False
+        return max(rows, three_figures(round(rows * self.size / max(offset, 1)))), False
 
     def row(self, index: int) -> tuple[dict[str, Any], bool]:
         """Read one row, as Table has it."""

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.json
 from datasets import Features, IterableDataset, Json, List, load_dataset
 
-from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.number_words import count_words, three_figures
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.file_reading import FileReading
 from groupwise.worker.data.files.json_words import json_fault, misfit
@@ -77,7 +77,7 @@ class JsonlTable:
         offset, rows = self._end
         if offset >= self.size:
             return rows, True
-        return round(rows * self.size / offset), False
+        return max(rows, three_figures(round(rows * self.size / offset))), False
 
     def row(self, index: int) -> tuple[dict[str, Any], bool]:
         """Read one row, as Table has it."""
