@@ -8,7 +8,7 @@ from groupwise.storage.library.rewards.library import LibraryError
 from groupwise.storage.record import run_files
 from groupwise.storage.registry.registry import Run
 from groupwise.storage.spec import spec
-from groupwise.storage.spec.problem import SpecError
+from groupwise.storage.spec.words.problem import SpecError
 from groupwise.worker.builtin import models, shipped
 from groupwise.worker.data.files.file_reading import with_found
 

@@ -19,7 +19,7 @@ from groupwise.storage.record import endings, log_notes, metrics, run_files, sta
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.commands import Command
 from groupwise.storage.registry.registry import Run
-from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_words
 from groupwise.worker import run_end, run_start
 from groupwise.worker.chores import Chores
 from groupwise.worker.helpers import Helpers

@@ -11,9 +11,9 @@ from groupwise.app.pages.new.known import Known
 from groupwise.app.pages.new.launch import estimates
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem, line_of, without_advice_on_refused
-from groupwise.storage.spec.setting_names import without_answered
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Problem, line_of, without_advice_on_refused
+from groupwise.storage.spec.words.setting_names import without_answered
 
 SOON = 20.0  # seconds for the worker's word where the spec cannot be launched anyway
 WORDS = {BLOCKING: "", WARNING: "warning", ADVICE: "advice"}

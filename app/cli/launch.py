@@ -19,10 +19,10 @@ from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue, Shipped
-from groupwise.storage.spec.number_text import ask_for_thousands
-from groupwise.storage.spec.problem import BLOCKING, WARNING, Problem, SpecError
+from groupwise.storage.spec.rows.number_text import ask_for_thousands
 from groupwise.storage.spec.spec import RunSpec, line_numbers, parse_spec, to_yaml
-from groupwise.storage.spec.yaml_text import MAX_BYTES, read_yaml
+from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Problem, SpecError
+from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES, read_yaml
 
 CHECKING = "Checking the settings, the data and the model…"
 PATIENCE = 60.0  # seconds for a worker's first word; importing TRL on a cold disk takes most of it

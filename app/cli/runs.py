@@ -20,7 +20,7 @@ from groupwise.storage.library import repair as repairs
 from groupwise.storage.record import checkpoint_files, states
 from groupwise.storage.registry import commands, labels, registry, trash
 from groupwise.storage.registry.registry import Run
-from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_words
 
 if TYPE_CHECKING:  # takes time to import, and not every command needs it
     from groupwise.storage.analysis.outcome import Outcome

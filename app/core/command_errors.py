@@ -3,7 +3,7 @@
 import sys
 
 from groupwise.storage.home import paths
-from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_words
 
 DONE, FAILED, WRONG_INPUT, STOPPED = 0, 1, 2, 3
 CANCELLED = 130  # what a shell expects of a command that Ctrl-C ended

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from groupwise.storage.home import paths
-from groupwise.storage.spec.file_format import data_suffix
+from groupwise.storage.spec.rows.file_format import data_suffix
 
 MEGABYTE = 1024 * 1024
 MAX_FILE = 100 * MEGABYTE  # one uploaded file

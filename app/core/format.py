@@ -4,7 +4,7 @@ import math
 import time
 from typing import Any
 
-from groupwise.storage.spec.number_words import count_words, with_digits
+from groupwise.storage.spec.words.number_words import count_words, with_digits
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 CENTURY, CENTURIES = 36525 * DAY, 2e11  # what a clock or a calendar can say

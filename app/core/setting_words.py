@@ -3,7 +3,7 @@
 from typing import Any
 
 from groupwise.storage.analysis.compare import fields
-from groupwise.storage.spec import file_format
+from groupwise.storage.spec.rows import file_format
 
 # What the form calls the choices of how a file is read, by the setting's path.
 FILE_WORDS: dict[str, dict[str, str]] = {

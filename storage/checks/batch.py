@@ -4,9 +4,9 @@ import math
 from typing import Any
 
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.number_words import count_words
-from groupwise.storage.spec.problem import Fix, Problem
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.number_words import count_words
+from groupwise.storage.spec.words.problem import Fix, Problem
 
 # What decides how completions are batched: with one of them wrong the arithmetic cannot be judged.
 BATCH_FIELDS = (

@@ -22,10 +22,10 @@ from groupwise.storage.checks.texts import check_texts
 from groupwise.storage.checks.trackers import check_trackers
 from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.misplaced import misplaced_problem
-from groupwise.storage.spec.problem import BLOCKING, Fix, Problem, line_of
-from groupwise.storage.spec.setting_names import unknown_setting
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.misplaced import misplaced_problem
+from groupwise.storage.spec.words.problem import BLOCKING, Fix, Problem, line_of
+from groupwise.storage.spec.words.setting_names import unknown_setting
 
 # Settings of GRPOConfig that Groupwise decides itself, and where a person says it instead.
 OWNED = {

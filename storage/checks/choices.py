@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from groupwise.storage.spec.problem import nearest_name
+from groupwise.storage.spec.words.problem import nearest_name
 
 FEW = 8  # choices that a sentence names
 # The optimisers of transformers that need a package of their own, or other hardware: never what a slip meant.

@@ -9,21 +9,21 @@ from groupwise.storage.checks.reward_columns import TASK_COLUMNS, check_reward_c
 from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec import patterns, row_filter
-from groupwise.storage.spec.column_names import PROMPTS, find_named, meant_column
-from groupwise.storage.spec.file_format import (
+from groupwise.storage.spec.rows import patterns, row_filter
+from groupwise.storage.spec.rows.column_names import PROMPTS, find_named, meant_column
+from groupwise.storage.spec.rows.file_format import (
     DATA_SUFFIXES,
     FILE_SETTINGS,
     SETTING_OWNERS,
     file_kind,
     settings_of_source,
 )
-from groupwise.storage.spec.number_words import are_words, count_words
-from groupwise.storage.spec.other_kinds import unreadable_kind
-from groupwise.storage.spec.problem import WARNING, Fix, Problem, did_you_mean, nearest_name
-from groupwise.storage.spec.prompt_template import COLUMN, PLAIN, close_brace
-from groupwise.storage.spec.setting_names import unknown_setting
+from groupwise.storage.spec.rows.other_kinds import unreadable_kind
+from groupwise.storage.spec.rows.prompt_template import COLUMN, PLAIN, close_brace
 from groupwise.storage.spec.spec import DataSpec, RunSpec
+from groupwise.storage.spec.words.number_words import are_words, count_words
+from groupwise.storage.spec.words.problem import WARNING, Fix, Problem, did_you_mean, nearest_name
+from groupwise.storage.spec.words.setting_names import unknown_setting
 
 HUB_DATASET = re.compile(r"(?!.*(?:--|\.\.))[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 LONGEST_BUTTON = 60  # characters of a template that is offered on one

@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import KlSpec, RunSpec
+from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
 
 USUAL = 0.04  # a KL weight to begin with: DeepSeekMath's (Shao et al., 2024)
 HEAVY = 0.5  # from here on the KL outweighs the reward: measured on the doctor's corpus, whose runs then stay put

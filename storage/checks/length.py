@@ -6,9 +6,9 @@ from typing import Any
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import model_files
 from groupwise.storage.library.models.model_files import ModelFacts
-from groupwise.storage.spec.number_words import count_words
-from groupwise.storage.spec.problem import Fix, Problem
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.number_words import count_words
+from groupwise.storage.spec.words.problem import Fix, Problem
 
 FIELD = "training.max_completion_length"
 

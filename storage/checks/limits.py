@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from groupwise.storage.library.models import learning_rates
-from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
 
 # Setting → the least that makes sense, and whether that itself is too little.
 LEAST: dict[str, tuple[float, bool]] = {

@@ -3,8 +3,8 @@
 from groupwise.storage.checks.length import check_length
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_files import ModelFacts
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, nearest_name
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, nearest_name
 
 # Common practice: a rank of 16, alpha twice that, all attention and MLP projections.
 USE_LORA = Fix("Train with LoRA", {"lora": {"r": 16, "lora_alpha": 32, "lora_dropout": 0.05,

@@ -12,8 +12,8 @@ from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import hub_cache, model_files
 from groupwise.storage.library.models.model_files import ModelError, ModelFacts, model_folder
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, nearest_name
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, nearest_name
 
 HUB_ID = re.compile(r"(?!.*(--|\.\.))[A-Za-z0-9][\w.-]*(?<![.-])(/[A-Za-z0-9][\w.-]*(?<![.-]))?")
 HUB_PAGE = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/([\w.-]+/[\w.-]+?)(?:/tree/[^/\s]+)?/?")

@@ -10,7 +10,7 @@ from pathlib import Path
 from groupwise.storage.home import paths
 from groupwise.storage.library.models import hub_cache, model_files
 from groupwise.storage.registry import registry
-from groupwise.storage.spec.problem import Fix
+from groupwise.storage.spec.words.problem import Fix
 
 ALIKE = 0.8  # of a name to another, from where on it is a slip of it
 MOST = 200  # names that are looked at

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from groupwise.storage.spec.problem import Fix, Problem
+from groupwise.storage.spec.words.problem import Fix, Problem
 
 _LISTS = {"target_modules", "exclude_modules", "optim_target_modules"}
 _BETWEEN = re.compile(r"[,;\s]+")

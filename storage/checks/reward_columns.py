@@ -5,9 +5,9 @@ from typing import Any
 
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
-from groupwise.storage.spec.column_names import column_of_same_meaning, meant_column
-from groupwise.storage.spec.problem import BLOCKING, WARNING, Fix, Problem
+from groupwise.storage.spec.rows.column_names import column_of_same_meaning, meant_column
 from groupwise.storage.spec.spec import DataSpec, RewardSpec, RunSpec
+from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Fix, Problem
 
 TASK_COLUMNS = {"task": ["question", "answer"], "gym": ["question", "answer", "metadata"]}
 # What these ask for, also while the worker has not said so.

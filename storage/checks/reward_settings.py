@@ -6,10 +6,10 @@ from typing import Any
 
 from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.library.rewards import signature
-from groupwise.storage.spec.number_words import are_words, count_words
-from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem
-from groupwise.storage.spec.setting_names import meant_name
 from groupwise.storage.spec.spec import AdaptSpec, RewardSpec, RunSpec
+from groupwise.storage.spec.words.number_words import are_words, count_words
+from groupwise.storage.spec.words.problem import ADVICE, WARNING, Fix, Problem
+from groupwise.storage.spec.words.setting_names import meant_name
 
 LEVEL_UP_TO = 64  # tokens: `low` of the function that ships (worker/builtin/rewards/length.py)
 USUAL_LONGEST = 256  # GRPOConfig's default max_completion_length

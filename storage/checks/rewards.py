@@ -8,8 +8,8 @@ from groupwise.storage.checks.known_rewards import known_by_name
 from groupwise.storage.checks.reward_columns import with_name, without_reward
 from groupwise.storage.checks.reward_settings import check_settings
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem, did_you_mean, nearest_name
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
+from groupwise.storage.spec.words.problem import ADVICE, WARNING, Fix, Problem, did_you_mean, nearest_name
 
 FEW = 10  # names that are all listed
 

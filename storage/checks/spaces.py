@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from groupwise.storage.library.models.model_files import model_folder
-from groupwise.storage.spec.odd_spaces import trim_spaces, trimmed_fix, trimmed_words
-from groupwise.storage.spec.problem import Problem
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.odd_spaces import trim_spaces, trimmed_fix, trimmed_words
+from groupwise.storage.spec.words.problem import Problem
 
 NAMES = {"model": ("id", "revision", "attn_implementation"), "data": ("source", "config", "split", "revision")}
 

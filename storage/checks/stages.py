@@ -1,8 +1,8 @@
 """What of a spec's stages keeps a run from being launched: each stage is checked as the run that it is. Pure."""
 
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import RunSpec, StageSpec
+from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
 
 # What one training process decides once, at its start.
 PROCESS_WIDE = (

@@ -5,8 +5,8 @@ from typing import Any
 
 from groupwise.storage.home.redaction import holds
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.problem import Problem
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
+from groupwise.storage.spec.words.problem import Problem
 
 SECRET = "holds a secret. Secrets belong in the environment, never in a spec: take it out."
 IN_CODE = "holds a secret. Take it out of the code, and read it there from the environment (os.environ)."

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.problem import Fix, Problem, did_you_mean, nearest_name
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.problem import Fix, Problem, did_you_mean, nearest_name
 
 FIELD = "training.report_to"
 # Tracker → the packages of which one must be installed, by the name they are imported by.

@@ -6,11 +6,11 @@ import re
 from typing import Any
 
 from groupwise.storage.checks.choices import choices_in_words, meant_choice
-from groupwise.storage.spec.misfits import meant_truth, truth_words
-from groupwise.storage.spec.number_text import meant_number_words, number_fixes
-from groupwise.storage.spec.odd_spaces import trimmed_words
-from groupwise.storage.spec.problem import Fix
-from groupwise.storage.spec.yaml_text import yaml_number
+from groupwise.storage.spec.rows.number_text import meant_number_words, number_fixes
+from groupwise.storage.spec.words.misfits import meant_truth, truth_words
+from groupwise.storage.spec.words.odd_spaces import trimmed_words
+from groupwise.storage.spec.words.problem import Fix
+from groupwise.storage.spec.yaml.yaml_text import yaml_number
 
 _KINDS = {
     "int": lambda v: isinstance(v, int) and not isinstance(v, bool),

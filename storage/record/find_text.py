@@ -14,7 +14,7 @@ from typing import Any
 
 import regex
 
-from groupwise.storage.spec.pattern_words import say_fault
+from groupwise.storage.spec.rows.pattern_words import say_fault
 
 NO_PATTERN = "This is not a regular expression: "
 LONGEST = 500  # characters of what is searched for

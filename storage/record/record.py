@@ -15,7 +15,7 @@ from groupwise.storage.home import db, migrations
 from groupwise.storage.home.redaction import to_json
 from groupwise.storage.record.rollup import Rollup
 from groupwise.storage.record.step_record import Batch, Checkpoint, Event, Group, read_lines
-from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_words
 
 PATIENCE = 5.0  # seconds to wait for a locked file before spilling
 ABSENT = (None, "absent")  # in place of a score of a function that this stage does not use; it is not stored

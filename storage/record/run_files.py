@@ -19,10 +19,10 @@ from groupwise.storage.home.value_types import (
     value_if_fitting,
 )
 from groupwise.storage.record import states
-from groupwise.storage.spec.problem import SpecError
 from groupwise.storage.spec.shapes import shape_fault
 from groupwise.storage.spec.spec import RunSpec, parse_spec
-from groupwise.storage.spec.yaml_text import MAX_BYTES, read_yaml
+from groupwise.storage.spec.words.problem import SpecError
+from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES, read_yaml
 
 LONGEST_SENTENCE = 4000  # characters
 LONGEST_NAME, LONGEST_NOTE, LONGEST_TAG, MOST_TAGS = 200, 2000, 40, 20  # characters that a person may write; tags

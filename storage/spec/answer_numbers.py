@@ -13,7 +13,7 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from pathlib import Path
 from typing import Any
 
-from groupwise.storage.spec.file_format import DecimalMark
+from groupwise.storage.spec.rows.file_format import DecimalMark
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 
 # Numerals that can be written with one decimal mark only, and those that can be both: 1.234.

@@ -5,9 +5,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from groupwise.storage.spec.misfits import in_words
-from groupwise.storage.spec.problem import line_of
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.misfits import in_words
+from groupwise.storage.spec.words.problem import line_of
 
 OF_PARTS = ("model_type", "dict_type", "list_type")  # what pydantic calls a value that has no parts and should
 

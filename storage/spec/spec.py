@@ -18,11 +18,11 @@ from pydantic import (
 )  # fmt: skip
 from pydantic_core import PydanticCustomError
 
-from groupwise.storage.spec.file_format import DecimalMark, Encoding, Heading, Quote, Separator
-from groupwise.storage.spec.problem import Problem, SpecError
-from groupwise.storage.spec.setting_names import without_answered
+from groupwise.storage.spec.rows.file_format import DecimalMark, Encoding, Heading, Quote, Separator
 from groupwise.storage.spec.spec_problems import problem_of_error, usual_fixes
-from groupwise.storage.spec.yaml_text import MAX_DIGITS, dump, read_yaml
+from groupwise.storage.spec.words.problem import Problem, SpecError
+from groupwise.storage.spec.words.setting_names import without_answered
+from groupwise.storage.spec.yaml.yaml_text import MAX_DIGITS, dump, read_yaml
 
 ENDLESS = f"has more than {MAX_DIGITS} digits: too large to mean anything."
 
@@ -70,12 +70,12 @@ class DataSpec(_Part):
     a workbook, `skip_lines` above the heading; columns without a `heading` are numbered. A launched run has what was
     found.
 
-    What is read is filtered (storage.spec.row_filter), shuffled (by the seed `shuffle`), cut to `limit` rows, and
+    What is read is filtered (storage.spec.rows.row_filter), shuffled (by the seed `shuffle`), cut to `limit` rows, and
     split: the first `holdout` rows (a count, or a share below 1) are never trained on. The prompt is `prompt_template`
     with each `{column}` filled in, or the column `prompt_column` as it is (a chat, or plain text). `answer_pattern` is
     a regular expression whose first group (or whole match) is the answer; with `answer_numbers` only the number in it
-    is (storage.spec.answer_numbers), written with a decimal point or comma. `columns` are those that the rewards get
-    besides the answer; null: all.
+    is (storage.spec.answer_numbers), written with a decimal point or comma. `columns` are those that the rewards
+    get besides the answer; null: all.
     """
 
     source: Annotated[str, Field(min_length=1, max_length=500)] = "task:arithmetic"

@@ -6,15 +6,15 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from groupwise.storage.spec.misfits import in_words, meant_truth, truth_words
-from groupwise.storage.spec.misplaced import misplaced_problem
-from groupwise.storage.spec.missing_colon import colon_fix, colon_words, without_colons
-from groupwise.storage.spec.number_text import meant_number_words, number_fixes
-from groupwise.storage.spec.odd_spaces import trim_spaces, trimmed_words
-from groupwise.storage.spec.problem import Fix, Problem, line_of, nearest_name
-from groupwise.storage.spec.setting_names import unknown_setting
-from groupwise.storage.spec.trl_words import trl_problem
-from groupwise.storage.spec.yaml_text import dump
+from groupwise.storage.spec.rows.number_text import meant_number_words, number_fixes
+from groupwise.storage.spec.words.misfits import in_words, meant_truth, truth_words
+from groupwise.storage.spec.words.misplaced import misplaced_problem
+from groupwise.storage.spec.words.odd_spaces import trim_spaces, trimmed_words
+from groupwise.storage.spec.words.problem import Fix, Problem, line_of, nearest_name
+from groupwise.storage.spec.words.setting_names import unknown_setting
+from groupwise.storage.spec.words.trl_words import trl_problem
+from groupwise.storage.spec.yaml.missing_colon import colon_fix, colon_words, without_colons
+from groupwise.storage.spec.yaml.yaml_text import dump
 
 Parts = Mapping[tuple[str, ...], type[BaseModel]]  # the class of each part of a spec
 TAKES_NUMBERS = ("int_type", "float_type", "count_or_share")  # what pydantic, and spec.py, call a text that is none

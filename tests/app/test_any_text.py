@@ -40,7 +40,7 @@ from groupwise.storage.registry.messages.message import Progress
 from groupwise.storage.registry.messages.preview import PreviewQuestion
 from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.spec import spec
-from groupwise.storage.spec.problem import SpecError
+from groupwise.storage.spec.words.problem import SpecError
 from groupwise.worker.data import preview
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.sandbox import client

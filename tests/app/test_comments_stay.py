@@ -19,8 +19,8 @@ from groupwise.app.pages.new import edits, launch, presets, url_settings, yaml_e
 from groupwise.app.pages.new.edits import Edit
 from groupwise.app.pages.new.yaml_edit import ABSENT
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec import yaml_text
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.yaml import yaml_text
 from tests.support import offer
 from tests.support.strategies import any_texts, specs
 from tests.support.yaml_styles import Writer

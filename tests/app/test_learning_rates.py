@@ -25,7 +25,7 @@ from groupwise.storage.library.models.learning_rates import (
     usual_rates,
 )
 from groupwise.storage.spec import spec
-from groupwise.storage.spec.problem import ADVICE, WARNING, Problem
+from groupwise.storage.spec.words.problem import ADVICE, WARNING, Problem
 from tests.app.test_preflight_advice import GOOD, offer
 from tests.app.test_preflight_memory import MODEL
 from tests.support.doctor import drawn, healthy, line

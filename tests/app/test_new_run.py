@@ -19,7 +19,7 @@ from groupwise.storage.registry import questions, registry
 from groupwise.storage.registry.messages.build import BuildAnswer
 from groupwise.storage.registry.messages.problem import messages_of
 from groupwise.storage.spec import spec as specs
-from groupwise.storage.spec.problem import Problem, SpecError
+from groupwise.storage.spec.words.problem import Problem, SpecError
 from tests.conftest import holding, playing_supervisor
 from tests.support import offer
 from tests.support.new_run import TEXT, built

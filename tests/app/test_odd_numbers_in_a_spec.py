@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from groupwise.app.pages.new import new_run
 from groupwise.storage.home import paths
 from groupwise.storage.registry import registry
-from groupwise.storage.spec.problem import SpecError
 from groupwise.storage.spec.spec import from_dict, parse_spec, to_yaml
+from groupwise.storage.spec.words.problem import SpecError
 from tests.support import offer
 
 # Numbers that mean nothing, as YAML can write them, and what is said of them.

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from groupwise.app.pages.new import edits, launch, new_run
-from groupwise.storage.spec.problem import Problem
-from groupwise.storage.spec.yaml_text import COLON, INDENTATION, TAB
+from groupwise.storage.spec.words.problem import Problem
+from groupwise.storage.spec.yaml.yaml_text import COLON, INDENTATION, TAB
 from groupwise.worker.builtin import models
 from tests.support import offer
 

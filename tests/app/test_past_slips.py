@@ -9,9 +9,18 @@ from typing import Any
 import pytest
 
 from groupwise.app.pages.new import new_run
-from groupwise.storage.spec.yaml_line_above import UNNAMED
-from groupwise.storage.spec.yaml_repairs import BRACKET, EQUALS, IN_QUOTES
-from groupwise.storage.spec.yaml_text import COLON, DOCUMENTS, INDENTATION, NO_COLON, NO_SPACE, QUOTE, TAB, TAB_INSIDE
+from groupwise.storage.spec.yaml.line_above import UNNAMED
+from groupwise.storage.spec.yaml.repairs import BRACKET, EQUALS, IN_QUOTES
+from groupwise.storage.spec.yaml.yaml_text import (
+    COLON,
+    DOCUMENTS,
+    INDENTATION,
+    NO_COLON,
+    NO_SPACE,
+    QUOTE,
+    TAB,
+    TAB_INSIDE,
+)
 from tests.support import offer
 
 HEAD = "name: a\nrewards: [{name: format}]\n"

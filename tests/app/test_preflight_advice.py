@@ -17,8 +17,8 @@ from groupwise.storage.checks.length import check_length
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec import spec
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem
 from groupwise.storage.spec.spec import ModelSpec, RunSpec
+from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Problem
 from tests.app.test_preflight_disk import OFFER
 from tests.app.test_preflight_memory import GB, MODEL
 

@@ -11,8 +11,8 @@ from groupwise.app.pages.new.preflight import counts, disk
 from groupwise.app.pages.new.preflight.settings import Settings
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec import spec
-from groupwise.storage.spec.problem import BLOCKING, WARNING
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.problem import BLOCKING, WARNING
 from tests.app.test_preflight_memory import FIELDS, GB, MODEL
 
 MORE = {"save_strategy": "steps", "save_steps": 500, "save_total_limit": None, "save_only_model": False}

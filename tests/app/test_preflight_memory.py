@@ -13,8 +13,8 @@ from groupwise.app.pages.new.preflight.shape import lora_parameters, lora_target
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
 from groupwise.storage.spec import spec
-from groupwise.storage.spec.problem import BLOCKING
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.problem import BLOCKING
 from tests.support import offer as offers
 
 GB = 10**9

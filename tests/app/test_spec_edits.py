@@ -15,7 +15,7 @@ from groupwise.app.pages.new import edits, field_values, form_rows, yaml_edit
 from groupwise.app.pages.new.edits import Edit
 from groupwise.app.pages.new.yaml_edit import ABSENT
 from groupwise.storage.spec import spec as specs
-from groupwise.storage.spec.problem import Fix
+from groupwise.storage.spec.words.problem import Fix
 
 TEXT = """# why this run
 name: one   # its name

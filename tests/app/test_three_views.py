@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from groupwise.app.pages.new import edits, form, form_rows, view
 from groupwise.storage.checks.script_reader import from_script
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec import row_filter
+from groupwise.storage.spec.rows import row_filter
 from groupwise.storage.spec.spec import RunSpec, from_dict, parse_spec, to_yaml
 from tests.support.runs import make_spec
 from tests.support.strategies import specs

@@ -13,7 +13,7 @@ from groupwise.app.pages.new import launch, new_run, presets
 from groupwise.app.pages.new.preflight import report
 from groupwise.storage.checks import check, script
 from groupwise.storage.registry import registry
-from groupwise.storage.spec import yaml_text
+from groupwise.storage.spec.yaml import yaml_text
 from groupwise.worker import run_start
 from tests.support import offer
 from tests.support.new_run import TEXT, built

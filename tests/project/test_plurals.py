@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from groupwise.app.core import format
-from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_words
 from tests.project.test_words import spoken_lines
 
 NOUNS = "rows|steps|groups|completions|prompts|tokens|runs|answers|cells|stages|calls|notes|versions"

@@ -10,8 +10,8 @@ import pytest
 from groupwise.storage.checks.data import check_data
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.problem import Fix, Problem
 from groupwise.storage.spec.spec import DataSpec, from_dict
+from groupwise.storage.spec.words.problem import Fix, Problem
 
 OFFER = Offer(
     tasks={"arithmetic": {"help": ""}},

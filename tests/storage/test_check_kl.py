@@ -9,8 +9,8 @@ import pytest
 from groupwise.app.pages.new import edits
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.checks.kl import check_kl
-from groupwise.storage.spec.problem import BLOCKING, WARNING, Problem, SpecError
 from groupwise.storage.spec.spec import from_dict, parse_spec, to_yaml
+from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Problem, SpecError
 from tests.support.offer import OFFER
 
 

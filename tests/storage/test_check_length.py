@@ -12,8 +12,8 @@ from groupwise.app.pages.new import launch
 from groupwise.app.pages.new.preflight import memory_fixes
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.problem import BLOCKING, Problem
 from groupwise.storage.spec.spec import RunSpec, from_dict
+from groupwise.storage.spec.words.problem import BLOCKING, Problem
 from groupwise.worker.builtin import models
 from tests.support.offer import OFFER
 

@@ -18,7 +18,7 @@ from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem
+from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Problem
 from groupwise.worker.builtin import models, starter
 from tests.support import tiny_models
 from tests.support.offer import OFFER

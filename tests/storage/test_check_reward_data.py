@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from groupwise.storage.checks.check import examine_spec
-from groupwise.storage.spec.problem import BLOCKING, WARNING, Problem
 from groupwise.storage.spec.spec import from_dict
+from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Problem
 from tests.support.offered_rewards import MINE, OFFERED, after_a_click, problems
 
 

@@ -13,8 +13,8 @@ from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Sandbox, TrustRewardCode
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING
 from groupwise.storage.spec.spec import from_dict, line_numbers, parse_spec
+from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING
 from tests.support.offered_rewards import HASH, MINE, OFFERED, OLD, OWN, after_a_click, problems
 
 CASES: list[tuple[dict[str, Any], str, str]] = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groupwise.storage.spec.column_names import meant_column
+from groupwise.storage.spec.rows.column_names import meant_column
 
 
 @pytest.mark.parametrize(

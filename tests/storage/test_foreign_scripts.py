@@ -11,8 +11,8 @@ import pytest
 from groupwise.storage.checks.script_reader import read_script
 from groupwise.storage.checks.script_reader.notebook import read_notebook
 from groupwise.storage.checks.script_reader.recipe import is_recipe, read_recipe
-from groupwise.storage.spec import yaml_text
 from groupwise.storage.spec.spec import from_dict
+from groupwise.storage.spec.yaml import yaml_text
 from tests.support.foreign_scripts import (
     COMMAND_LINE,
     GSM8K,

@@ -8,11 +8,11 @@ import pytest
 
 from groupwise.storage.checks.name_lists import names_problem
 from groupwise.storage.spec.answer_numbers import number_of_answer, written_with
-from groupwise.storage.spec.heading_names import numbered_names
-from groupwise.storage.spec.odd_spaces import trim_spaces
-from groupwise.storage.spec.problem import SpecError
-from groupwise.storage.spec.yaml_slips import read_past_slips
-from groupwise.storage.spec.yaml_text import MAX_NAME, parse_document
+from groupwise.storage.spec.rows.heading_names import numbered_names
+from groupwise.storage.spec.words.odd_spaces import trim_spaces
+from groupwise.storage.spec.words.problem import SpecError
+from groupwise.storage.spec.yaml.slips import read_past_slips
+from groupwise.storage.spec.yaml.yaml_text import MAX_NAME, parse_document
 from groupwise.worker.data.files.heading import is_a_row
 
 SPACES, DIGITS = " " * 100_000, "1" * 100_000

@@ -6,8 +6,8 @@ from typing import Any
 
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.problem import Problem
 from groupwise.storage.spec.spec import from_dict
+from groupwise.storage.spec.words.problem import Problem
 from groupwise.worker.questions.build import lora_fields, training_fields
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from groupwise.storage.checks.check import check_spec
-from groupwise.storage.spec.number_text import meant_numbers
-from groupwise.storage.spec.problem import Problem, SpecError
+from groupwise.storage.spec.rows.number_text import meant_numbers
 from groupwise.storage.spec.spec import from_dict, parse_spec
+from groupwise.storage.spec.words.problem import Problem, SpecError
 from tests.support.offer import OFFER
 
 NUMBER = "should be a number, not “0,0002”. Did you mean 0.0002?"

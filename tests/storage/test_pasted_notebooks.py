@@ -11,7 +11,7 @@ from groupwise.storage.library.rewards import library
 from groupwise.storage.library.rewards.pasted import NOTEBOOK, clean_paste
 from groupwise.storage.library.rewards.signature import analyse
 from groupwise.storage.library.rewards.strip_script import keep_only
-from groupwise.storage.spec.problem import BLOCKING
+from groupwise.storage.spec.words.problem import BLOCKING
 from groupwise.worker.sandbox import client
 from tests.support.notebooks import BAD, GOOD, NOTEBOOKS, as_file, whole
 

@@ -14,7 +14,7 @@ from groupwise.storage.library.presets import PresetError, PresetExists
 from groupwise.storage.record import metrics
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
-from groupwise.storage.spec.problem import SpecError
+from groupwise.storage.spec.words.problem import SpecError
 from groupwise.worker.builtin import shipped
 from groupwise.worker.capabilities import catalogue, extras, hardware
 from groupwise.worker.questions import build

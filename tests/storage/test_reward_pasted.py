@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groupwise.storage.library.rewards.signature import analyse, clean_paste
-from groupwise.storage.spec.problem import BLOCKING
+from groupwise.storage.spec.words.problem import BLOCKING
 
 BODY = "\n    return [1.0 for _ in completions]\n"
 CLEAN = f"import re\ndef f(completions, **kwargs):{BODY}"

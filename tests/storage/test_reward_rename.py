@@ -6,7 +6,7 @@ import pytest
 
 from groupwise.storage.library.rewards.rename import rename_argument
 from groupwise.storage.library.rewards.signature import analyse, problems_for
-from groupwise.storage.spec.column_names import column_of_same_meaning
+from groupwise.storage.spec.rows.column_names import column_of_same_meaning
 
 CODE = """def other(solution):
     return solution

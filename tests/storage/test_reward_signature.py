@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from groupwise.storage.library.rewards.signature import Analysis, analyse, problems_for
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING
+from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING
 
 BUILT_IN = sorted((Path(__file__).parents[2] / "worker" / "builtin" / "rewards").glob("[a-z]*.py"))
 BODY = "\n    return [1.0 for _ in completions]\n"

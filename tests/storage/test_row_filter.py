@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groupwise.storage.spec import row_filter
-from groupwise.storage.spec.row_filter import (
+from groupwise.storage.spec.rows import row_filter
+from groupwise.storage.spec.rows.row_filter import (
     LENGTHS,
     OPERATORS,
     Condition,

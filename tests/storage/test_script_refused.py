@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from groupwise.storage.checks.script import to_script
 from groupwise.storage.checks.script_reader import from_script
-from groupwise.storage.spec.problem import SpecError
+from groupwise.storage.spec.words.problem import SpecError
 from tests.support.foreign_scripts import COMMAND_LINE, GSM8K, OPEN_R1_MAIN, UNSLOTH, notebook, without_closing
 from tests.support.runs import make_spec
 from tests.support.scripts import COURSE, QUICKSTART, VLLM

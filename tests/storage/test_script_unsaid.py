@@ -10,7 +10,7 @@ import pytest
 from groupwise.storage.checks.script_reader import read_script
 from groupwise.storage.checks.script_reader.recipe import read_recipe
 from groupwise.storage.checks.script_reader.unsaid import MOST, Unsaid
-from groupwise.storage.spec import yaml_text
+from groupwise.storage.spec.yaml import yaml_text
 from tests.storage.test_script_nothing_dropped import script
 from tests.support.foreign_scripts import COMMAND_LINE, GSM8K, OPEN_R1_RECIPE, TRL_RECIPE, UNSLOTH
 from tests.support.scripts import COURSE, QUICKSTART, VLLM

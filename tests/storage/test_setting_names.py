@@ -7,9 +7,9 @@ import dataclasses
 import pytest
 from trl import GRPOConfig
 
-from groupwise.storage.spec.problem import Problem, SpecError
-from groupwise.storage.spec.setting_names import ELSEWHERE, REMOVED, meant_name, unknown_setting
 from groupwise.storage.spec.spec import RunSpec, parse_spec
+from groupwise.storage.spec.words.problem import Problem, SpecError
+from groupwise.storage.spec.words.setting_names import ELSEWHERE, REMOVED, meant_name, unknown_setting
 
 TRL_FIELDS = {field.name for field in dataclasses.fields(GRPOConfig)}
 REMOVE = "Remove it"

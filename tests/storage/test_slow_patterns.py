@@ -12,7 +12,7 @@ import pytest
 from groupwise.storage.home import paths
 from groupwise.storage.registry.messages.completions import SpecPart
 from groupwise.storage.registry.questions import CHECK_DATA, PREVIEW
-from groupwise.storage.spec import patterns, row_filter
+from groupwise.storage.spec.rows import patterns, row_filter
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data import data
 from groupwise.worker.questions import server

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groupwise.storage.spec.problem import SpecError, did_you_mean
 from groupwise.storage.spec.spec import RunSpec, from_dict, line_numbers, parse_spec, to_yaml
-from groupwise.storage.spec.yaml_text import MAX_BYTES
+from groupwise.storage.spec.words.problem import SpecError, did_you_mean
+from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
 
 GOOD = """\
 name: small

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from groupwise.app.core import field_labels
 from groupwise.app.pages.new import edits, view, yaml_edit
-from groupwise.storage.spec.problem import Fix, Problem
+from groupwise.storage.spec.words.problem import Fix, Problem
 
 
 def lost_unsaid(text: str, problem: Problem, fix: Fix) -> dict[str, str]:

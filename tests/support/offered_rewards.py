@@ -10,8 +10,8 @@ from groupwise.app.pages.new import edits
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import library
-from groupwise.storage.spec.problem import Problem
 from groupwise.storage.spec.spec import from_dict, parse_spec, to_yaml
+from groupwise.storage.spec.words.problem import Problem
 from groupwise.worker.builtin import shipped
 from tests.support.offer import OFFER
 

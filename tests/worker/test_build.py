@@ -12,8 +12,8 @@ import pytest
 
 from groupwise.storage.registry.messages.facts import Gpu, Hardware
 from groupwise.storage.registry.questions import BUILD
-from groupwise.storage.spec.problem import Problem
 from groupwise.storage.spec.spec import RunSpec, from_dict
+from groupwise.storage.spec.words.problem import Problem
 from groupwise.worker.builtin import models
 from groupwise.worker.capabilities import extras
 from groupwise.worker.questions import build, build_rules, server

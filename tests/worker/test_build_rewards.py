@@ -9,7 +9,7 @@ import pytest
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import TrustRewardCode
-from groupwise.storage.spec.problem import BLOCKING
+from groupwise.storage.spec.words.problem import BLOCKING
 from groupwise.worker.questions import build_rewards
 from groupwise.worker.training import train
 from tests.support.runs import ask_db, make_spec, queue

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from groupwise.storage.registry.questions import MODEL
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING
+from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING
 from groupwise.worker.builtin import starter
 from groupwise.worker.questions import server
 from tests.conftest import REPOSITORY

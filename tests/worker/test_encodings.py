@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from groupwise.storage.home import paths
-from groupwise.storage.spec.file_format import ENCODING_WORDS
-from groupwise.storage.spec.mixed_text import MIXED
+from groupwise.storage.spec.rows.file_format import ENCODING_WORDS
+from groupwise.storage.spec.rows.mixed_text import MIXED
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import preview
 from groupwise.worker.data.files.text_encoding import Encoded, find_encoding

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from groupwise.storage.spec.file_format import QUOTES, SEPARATORS
+from groupwise.storage.spec.rows.file_format import QUOTES, SEPARATORS
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import data, data_checks, preview
 from groupwise.worker.data.files import convert, file_reading, separators

@@ -20,7 +20,7 @@ from groupwise.storage.home import files, paths, process
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import questions, registry
-from groupwise.storage.spec.problem import WARNING
+from groupwise.storage.spec.words.problem import WARNING
 from groupwise.worker import run_start
 from groupwise.worker.training import why_failed
 from tests.support.asking import answer_of, ask, children, put, taken

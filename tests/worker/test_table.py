@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from groupwise.storage.home import paths
-from groupwise.storage.spec.heading_names import numbered_names
+from groupwise.storage.spec.rows.heading_names import numbered_names
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data import sources
 from groupwise.worker.data.files import jsonl_table, table

@@ -20,8 +20,8 @@ from groupwise.storage.home import files, process, secret_values
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.record import metrics
-from groupwise.storage.spec.problem import Problem
 from groupwise.storage.spec.spec import from_dict
+from groupwise.storage.spec.words.problem import Problem
 from groupwise.worker.training import hung_threads, settings, trackers, train
 from tests.support.runs import ask_db, make_spec, queue
 

@@ -16,7 +16,7 @@ from groupwise.storage.checks.check import OWNED, check_spec
 from groupwise.storage.checks.stages import PROCESS_WIDE
 from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.problem import BLOCKING
+from groupwise.storage.spec.words.problem import BLOCKING
 from groupwise.worker.questions import build
 from tests.support.runs import make_spec
 

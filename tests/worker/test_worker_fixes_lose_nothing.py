@@ -14,8 +14,8 @@ from groupwise.storage.registry.messages.facts import Hardware
 from groupwise.storage.registry.messages.model import ModelQuestion
 from groupwise.storage.registry.messages.preview import PreviewQuestion
 from groupwise.storage.registry.messages.problem import Failed
-from groupwise.storage.spec.problem import Problem
 from groupwise.storage.spec.spec import RunSpec, parse_spec
+from groupwise.storage.spec.words.problem import Problem
 from groupwise.worker.data.data_checks import answer_data_checks
 from groupwise.worker.data.preview import answer_preview
 from groupwise.worker.questions import build

@@ -7,9 +7,9 @@ from typing import Any, cast, get_args
 
 from groupwise.storage.registry.messages.data_checks import EXAMPLES, AnswerExample, AnswerNumbers
 from groupwise.storage.spec.answer_numbers import ONLY, RUN, number_of_answer
-from groupwise.storage.spec.file_format import DecimalMark
-from groupwise.storage.spec.number_words import are_words, count_words
-from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem
+from groupwise.storage.spec.rows.file_format import DecimalMark
+from groupwise.storage.spec.words.number_words import are_words, count_words
+from groupwise.storage.spec.words.problem import ADVICE, WARNING, Fix, Problem
 from groupwise.worker.data.mapping import shorten_cell
 
 WHOLE = 10_000  # characters of a list or mapping, which is looked through as text

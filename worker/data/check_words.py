@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from groupwise.storage.spec.number_words import are_words, count_words, join_words, three_figures
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
-from groupwise.storage.spec.prompt_template import named_columns
-from groupwise.storage.spec.row_filter import Condition
+from groupwise.storage.spec.rows.prompt_template import named_columns
+from groupwise.storage.spec.rows.row_filter import Condition
 from groupwise.storage.spec.spec import DataSpec
+from groupwise.storage.spec.words.number_words import are_words, count_words, join_words, three_figures
+from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 from groupwise.worker.data.answer_writing import AnswerWriting
 from groupwise.worker.data.data import held_out_rows
 from groupwise.worker.data.files.data_error import DataError

@@ -9,12 +9,12 @@ from typing import Any
 from datasets import Dataset, disable_progress_bars
 
 from groupwise.storage.checks.script import prompts
-from groupwise.storage.spec import patterns, row_filter
 from groupwise.storage.spec.answer_numbers import number_of_answer
-from groupwise.storage.spec.number_words import are_words, count_words
-from groupwise.storage.spec.prompt_cells import cell_in_prompt
-from groupwise.storage.spec.prompt_template import PLAIN, fill_template, named_columns
+from groupwise.storage.spec.rows import patterns, row_filter
+from groupwise.storage.spec.rows.prompt_cells import cell_in_prompt
+from groupwise.storage.spec.rows.prompt_template import PLAIN, fill_template, named_columns
 from groupwise.storage.spec.spec import DataSpec
+from groupwise.storage.spec.words.number_words import are_words, count_words
 from groupwise.worker.data import source_rows, sources, unasked
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.sources import TaskRows

@@ -22,7 +22,7 @@ from groupwise.storage.registry.messages.data_checks import (
 from groupwise.storage.registry.messages.message import Answer
 from groupwise.storage.registry.messages.preview import RowCount
 from groupwise.storage.registry.messages.problem import messages_of
-from groupwise.storage.spec import row_filter
+from groupwise.storage.spec.rows import row_filter
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import data, mapping, preview_source, tokens, unasked
 from groupwise.worker.data.check_words import Found, data_problems

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from groupwise.storage.spec.gym_values import fitted
-from groupwise.storage.spec.problem import Fix, did_you_mean
+from groupwise.storage.spec.words.problem import Fix, did_you_mean
 from groupwise.worker.capabilities import extras, gym_tasks
 from groupwise.worker.data.files.data_error import DataError
 

@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
-from groupwise.storage.spec import row_filter
-from groupwise.storage.spec.column_names import ANSWERS, CHATS, PROMPTS, find_named, meant_column
-from groupwise.storage.spec.problem import WARNING, Fix, Problem
-from groupwise.storage.spec.prompt_template import PLAIN, named_columns
+from groupwise.storage.spec.rows import row_filter
+from groupwise.storage.spec.rows.column_names import ANSWERS, CHATS, PROMPTS, find_named, meant_column
+from groupwise.storage.spec.rows.prompt_template import PLAIN, named_columns
 from groupwise.storage.spec.spec import DataSpec
+from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
 from groupwise.worker.data.data import RESERVED, answer_of_cell
 from groupwise.worker.data.files.data_error import DataError
 

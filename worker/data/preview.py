@@ -21,12 +21,12 @@ from groupwise.storage.registry.messages.preview import (
     ShownRow,
 )
 from groupwise.storage.registry.messages.problem import Failed, messages_of
-from groupwise.storage.spec import patterns, row_filter
 from groupwise.storage.spec.answer_numbers import written_with
-from groupwise.storage.spec.file_format import FILE_SETTINGS
-from groupwise.storage.spec.number_words import count_words, join_words
-from groupwise.storage.spec.problem import WARNING, Fix, Problem
+from groupwise.storage.spec.rows import patterns, row_filter
+from groupwise.storage.spec.rows.file_format import FILE_SETTINGS
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
+from groupwise.storage.spec.words.number_words import count_words, join_words
+from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
 from groupwise.worker.data import data, mapping, preview_source, read_as, tokens
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.file_reading import FileReading

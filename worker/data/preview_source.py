@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from groupwise.storage.checks.data import MADE
-from groupwise.storage.spec.number_words import are_words, count_words
 from groupwise.storage.spec.spec import DataSpec
+from groupwise.storage.spec.words.number_words import are_words, count_words
 from groupwise.worker.builtin import shipped
 from groupwise.worker.data import gym, sources
 from groupwise.worker.data.files import table

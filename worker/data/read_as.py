@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 from groupwise.storage.registry.messages.preview import RAW_CELL, RAW_COLUMNS, RAW_ROWS, SHEETS, ReadAs
-from groupwise.storage.spec.file_format import ENCODING_WORDS, SEPARATOR_WORDS, SEPARATORS
-from groupwise.storage.spec.heading_names import unnamed_columns
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
+from groupwise.storage.spec.rows.file_format import ENCODING_WORDS, SEPARATOR_WORDS, SEPARATORS
+from groupwise.storage.spec.rows.heading_names import unnamed_columns
 from groupwise.storage.spec.spec import DataSpec
+from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 from groupwise.worker.data import mapping
 from groupwise.worker.data.files.csv_table import NO_HEADING
 from groupwise.worker.data.files.file_reading import FileReading

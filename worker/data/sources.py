@@ -12,9 +12,9 @@ from datasets import Dataset, Features, Value, load_dataset
 
 from groupwise.storage.checks.data import HUB_DATASET, MADE
 from groupwise.storage.checks.script.prompts import SHUFFLE_BUFFER
-from groupwise.storage.spec import file_format
-from groupwise.storage.spec.problem import Fix
+from groupwise.storage.spec.rows import file_format
 from groupwise.storage.spec.spec import DataSpec
+from groupwise.storage.spec.words.problem import Fix
 from groupwise.worker.data import gym
 from groupwise.worker.data.files import parquet_rows, table
 from groupwise.worker.data.files.csv_table import CsvTable

@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
-from groupwise.storage.spec.number_words import count_words, join_words
-from groupwise.storage.spec.prompt_cells import cell_in_prompt
-from groupwise.storage.spec.prompt_template import named_columns
+from groupwise.storage.spec.rows.prompt_cells import cell_in_prompt
+from groupwise.storage.spec.rows.prompt_template import named_columns
 from groupwise.storage.spec.spec import DataSpec
+from groupwise.storage.spec.words.number_words import count_words, join_words
 from groupwise.worker.data.files.data_error import DataError
 
 Say = Callable[[str], None]

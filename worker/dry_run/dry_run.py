@@ -23,9 +23,9 @@ from groupwise.storage.registry.messages.facts import Hardware
 from groupwise.storage.registry.messages.message import Answer, Misfit, Progress
 from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.spec import spec
-from groupwise.storage.spec.number_words import count_words
-from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.number_words import count_words
+from groupwise.storage.spec.words.problem import BLOCKING, Problem, SpecError
 from groupwise.worker.questions.workbench.request import Refused
 
 # A run's settings, but for one step that leaves nothing anywhere.

@@ -16,8 +16,8 @@ from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.build import BuildAnswer, BuildQuestion
 from groupwise.storage.registry.messages.facts import Hardware
 from groupwise.storage.registry.messages.problem import messages_of
-from groupwise.storage.spec.problem import BLOCKING, Problem
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.problem import BLOCKING, Problem
 from groupwise.worker.capabilities import catalogue
 from groupwise.worker.questions import build_lora, build_parts, build_rewards, build_rules, find_bad_setting
 from groupwise.worker.training.settings import training_settings

@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import Any
 
 from groupwise.storage.library.models import model_files
-from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import ModelSpec, RunSpec
+from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
 from groupwise.worker.questions import find_bad_setting
 
 LAYERS = {"q_proj", "k_proj", "v_proj", "o_proj"}  # of nearly every model today

@@ -4,7 +4,7 @@ data loader, seed, compilation and checkpointing of a GRPOConfig."""
 from collections.abc import Callable
 from typing import Any
 
-from groupwise.storage.spec.problem import Problem
+from groupwise.storage.spec.words.problem import Problem
 from groupwise.worker.questions import find_bad_setting
 
 Config = Callable[[dict[str, Any]], Any]  # settings → GRPOConfig

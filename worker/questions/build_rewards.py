@@ -9,8 +9,8 @@ from typing import Any
 from groupwise.storage.checks.reward_columns import without_reward
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import judge_ports, registry
-from groupwise.storage.spec.problem import Fix, Problem
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
+from groupwise.storage.spec.words.problem import Fix, Problem
 from groupwise.worker.builtin import shipped
 from groupwise.worker.sandbox import client
 

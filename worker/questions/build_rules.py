@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 from groupwise.storage.registry.messages.facts import Gpu, Hardware
-from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
 from groupwise.worker.capabilities import extras
 from groupwise.worker.questions import build_lora
 from groupwise.worker.questions.find_bad_setting import use_default

@@ -10,8 +10,8 @@ from groupwise.storage.library.models import model_files
 from groupwise.storage.library.models.model_files import ModelError, ModelFacts
 from groupwise.storage.registry.messages.model import ModelAnswer, ModelQuestion
 from groupwise.storage.registry.messages.problem import messages_of
-from groupwise.storage.spec.problem import ADVICE, Fix, Problem
 from groupwise.storage.spec.spec import ModelSpec
+from groupwise.storage.spec.words.problem import ADVICE, Fix, Problem
 from groupwise.worker.builtin import models
 from groupwise.worker.questions import hub
 

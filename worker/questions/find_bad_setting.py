@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from groupwise.storage.spec.problem import Fix, Problem
+from groupwise.storage.spec.words.problem import Fix, Problem
 
 Attempt = Callable[[dict[str, Any]], object]
 MOST = 8  # problems that are looked for in one attempt

@@ -8,8 +8,8 @@ from typing import Any
 
 from groupwise.storage.checks.model import STARTER, model_problem
 from groupwise.storage.checks.model_names import near_model_words
-from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import ModelSpec
+from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
 from groupwise.worker.builtin import models
 
 

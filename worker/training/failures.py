@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Any
 
 from groupwise.storage.record.step_record import Event
-from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_words
 from groupwise.worker.data.source_rows import row_words
 from groupwise.worker.training.scoring import Note
 

@@ -16,7 +16,7 @@ from groupwise.storage.home import disk
 from groupwise.storage.record import log_notes, run_files
 from groupwise.storage.record.record import ABSENT, RunWriter
 from groupwise.storage.record.step_record import Checkpoint, Event, Group
-from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_words
 from groupwise.worker.training import checkpoints, disk_space, ranks
 from groupwise.worker.training.failures import Failures
 from groupwise.worker.training.measures import Measures

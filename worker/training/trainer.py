@@ -8,8 +8,8 @@ from typing import Any, Protocol
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record.step_record import Group
 from groupwise.storage.spec.answer_numbers import as_scored
-from groupwise.storage.spec.number_words import are_words, count_words
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.number_words import are_words, count_words
 from groupwise.worker.builtin import models, shipped
 from groupwise.worker.data import data
 from groupwise.worker.training.kl_control import KlControl

@@ -4,7 +4,7 @@ import sqlite3
 
 from groupwise.storage.home import disk
 from groupwise.storage.record import run_files
-from groupwise.storage.spec.problem import SpecError
+from groupwise.storage.spec.words.problem import SpecError
 from groupwise.worker.builtin import models, shipped
 from groupwise.worker.data import data
 from groupwise.worker.sandbox import client

@@ -17,8 +17,8 @@ from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import record_check, run_files, states
 from groupwise.storage.registry import registry, trash
 from groupwise.storage.spec import spec as specs
-from groupwise.storage.spec.problem import SpecError
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.problem import SpecError
 
 MOST = run_colours.PALETTE
 DELETED = "Deleted. It can be restored on the Runs page, under Deleted."

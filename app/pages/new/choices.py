@@ -7,8 +7,8 @@ from groupwise.app.core import data_files
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import model_files
-from groupwise.storage.spec.file_format import file_kind
-from groupwise.storage.spec.other_kinds import unreadable_kind
+from groupwise.storage.spec.rows.file_format import file_kind
+from groupwise.storage.spec.rows.other_kinds import unreadable_kind
 
 LIMIT = f"{data_files.MAX_FILE // data_files.MEGABYTE} MB"
 Choice = dict[str, str]

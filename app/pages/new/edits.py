@@ -6,8 +6,8 @@ from typing import Any
 
 from groupwise.app.pages.new import field_values, form_rows, yaml_edit
 from groupwise.app.pages.new.yaml_edit import ABSENT
-from groupwise.storage.spec import yaml_text
-from groupwise.storage.spec.problem import Fix
+from groupwise.storage.spec.words.problem import Fix
+from groupwise.storage.spec.yaml import yaml_text
 
 MOST = 200  # edits in one request
 STAGE_SETTINGS = re.compile(r"stages\.[0-9]{1,4}\.training")  # typed as the YAML they are
@@ -56,8 +56,8 @@ def _fit_to_types(edit: Edit, types: dict[str, list[str]]) -> Edit:
 
 
 def of_fix(fix: dict[str, Any]) -> list[Edit]:
-    """A fix (storage.spec.problem.Fix, as a page was sent it) as edits: first what goes, from the end, so that places
-    in a list stay right."""
+    """A fix (storage.spec.words.problem.Fix, as a page was sent it) as edits: first what goes, from the end, so that
+    places in a list stay right."""
     settings, removed = fix.get("settings"), fix.get("removed")
     gone = [path for path in (removed if isinstance(removed, list) else []) if isinstance(path, str) and _is_path(path)]
     given = settings.items() if isinstance(settings, dict) else []
@@ -66,8 +66,8 @@ def of_fix(fix: dict[str, Any]) -> list[Edit]:
 
 
 def cut_out(text: str, sent: Any) -> str:
-    """The text with what the fixes that a page sent cut out of it and put there (storage.spec.problem.Cut), as far as
-    what is cut stands there still."""
+    """The text with what the fixes (storage.spec.words.problem.Cut) that a page sent cut out of it and put there, as
+    far as what is cut stands there still."""
     for item in (sent if isinstance(sent, list) else [])[:MOST]:
         fix = item.get("fix") if isinstance(item, dict) else None
         cut = fix.get("cut") if isinstance(fix, dict) else None

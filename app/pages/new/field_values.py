@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 from groupwise.app.pages.new.yaml_edit import ABSENT, load
-from groupwise.storage.spec.yaml_text import WORD, word_value
+from groupwise.storage.spec.yaml.yaml_text import WORD, word_value
 
 
 def value_of(typed: str, types: list[str]) -> Any:

@@ -12,9 +12,9 @@ from groupwise.app.pages.new import form_rows
 from groupwise.app.pages.new.field_values import field_text
 from groupwise.storage.checks.check import OWNED
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec import row_filter
-from groupwise.storage.spec.setting_names import REMOVED
+from groupwise.storage.spec.rows import row_filter
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.setting_names import REMOVED
 
 Field = dict[str, Any]
 OPERATORS = [*row_filter.OPERATORS, *row_filter.LENGTHS]

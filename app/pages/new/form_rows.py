@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from groupwise.app.pages.new import yaml_edit
-from groupwise.storage.spec import row_filter, yaml_text
+from groupwise.storage.spec.rows import row_filter
+from groupwise.storage.spec.yaml import yaml_text
 
 Row = dict[str, Any]
 MOST = 64  # rows taken from a page

@@ -8,7 +8,7 @@ from groupwise.app.pages.new import edits
 from groupwise.app.pages.new.known import short_hash
 from groupwise.storage.registry import questions
 from groupwise.storage.registry.messages.preview import PreviewAnswer
-from groupwise.storage.spec.file_format import FILE_SETTINGS, settings_of_source
+from groupwise.storage.spec.rows.file_format import FILE_SETTINGS, settings_of_source
 from groupwise.storage.spec.spec import DataSpec, RunSpec
 
 PATHS = {f"data.{name}": name for name in FILE_SETTINGS}

@@ -17,9 +17,9 @@ from groupwise.storage.home import redaction
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import library
 from groupwise.storage.library.rewards.library import LibraryError
-from groupwise.storage.spec import yaml_text
-from groupwise.storage.spec.problem import BLOCKING, SpecError
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.problem import BLOCKING, SpecError
+from groupwise.storage.spec.yaml import yaml_text
 
 SPEC, SCRIPT, NOTEBOOK, RECIPE = "a run in YAML", "a TRL script", "a notebook", "a recipe of TRL or open-r1"
 MOST_SHOWN = 400  # notes on a page

@@ -16,13 +16,13 @@ from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import model_files
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec as specs
-from groupwise.storage.spec import yaml_text
-from groupwise.storage.spec.number_text import ask_for_thousands
-from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
-from groupwise.storage.spec.setting_names import without_answered
+from groupwise.storage.spec.rows.number_text import ask_for_thousands
 from groupwise.storage.spec.spec import RunSpec
-from groupwise.storage.spec.yaml_repairs import BRACKET
-from groupwise.storage.spec.yaml_slips import read_past_slips
+from groupwise.storage.spec.words.problem import BLOCKING, Problem, SpecError
+from groupwise.storage.spec.words.setting_names import without_answered
+from groupwise.storage.spec.yaml import yaml_text
+from groupwise.storage.spec.yaml.repairs import BRACKET
+from groupwise.storage.spec.yaml.slips import read_past_slips
 
 ROUNDS = 4  # of reading a spec without what was wrong with it before
 STAND_INS: dict[str, Any] = {"name": "…", "rewards": [{"name": "format"}]}  # for what a spec must have

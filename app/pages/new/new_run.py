@@ -28,9 +28,9 @@ from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text, tex
 from groupwise.storage.home import db, paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import registry
-from groupwise.storage.spec import file_format
-from groupwise.storage.spec.problem import SpecError
-from groupwise.storage.spec.yaml_text import MAX_BYTES
+from groupwise.storage.spec.rows import file_format
+from groupwise.storage.spec.words.problem import SpecError
+from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
 
 
 def spec_text(payload: Payload) -> str:

@@ -19,10 +19,10 @@ from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.presets import PresetExists
 from groupwise.storage.record import run_files
 from groupwise.storage.registry import registry
-from groupwise.storage.spec import yaml_text
-from groupwise.storage.spec.problem import SpecError
 from groupwise.storage.spec.shapes import shape_fault
 from groupwise.storage.spec.spec import MOST_NAME, line_numbers
+from groupwise.storage.spec.words.problem import SpecError
+from groupwise.storage.spec.yaml import yaml_text
 
 SHIPPED = Path(__file__).with_name("shipped_presets")
 QUICKSTART = "quickstart"

@@ -7,7 +7,7 @@ from groupwise.app.pages.new import view
 from groupwise.app.ui.live import Payload, answer, whole_number
 from groupwise.storage.home import locks, paths
 from groupwise.storage.registry import questions
-from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_words
 
 PATIENCE = 4.0  # seconds after which it is said why nobody took a question up
 LONG = 45.0  # seconds after which that is no longer usual

@@ -6,8 +6,8 @@ from groupwise.app.core import format
 from groupwise.app.core.until_written import until_written
 from groupwise.app.pages.new.presets import next_name
 from groupwise.storage.registry import registry
-from groupwise.storage.spec.problem import ADVICE, Fix, Problem
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.problem import ADVICE, Fix, Problem
 
 
 def name_problems(spec: RunSpec) -> list[Problem]:

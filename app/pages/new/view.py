@@ -17,10 +17,10 @@ from groupwise.storage.registry.messages.data_checks import CheckDataQuestion
 from groupwise.storage.registry.messages.message import FARTHEST, Ask
 from groupwise.storage.registry.messages.model import ModelQuestion
 from groupwise.storage.registry.messages.preview import PreviewQuestion
-from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError, line_of, without_advice_on_refused
-from groupwise.storage.spec.setting_names import without_answered
 from groupwise.storage.spec.spec import DataSpec, RunSpec
-from groupwise.storage.spec.yaml_text import read_yaml
+from groupwise.storage.spec.words.problem import BLOCKING, Problem, SpecError, line_of, without_advice_on_refused
+from groupwise.storage.spec.words.setting_names import without_answered
+from groupwise.storage.spec.yaml.yaml_text import read_yaml
 
 View = dict[str, Any]
 NO_MAPPING = Problem("", "A spec is a mapping of settings, such as “name: my-run”.", 1)

@@ -20,8 +20,8 @@ from groupwise.storage.registry.messages.message import Answer, Ask, misfit_of
 from groupwise.storage.registry.messages.model import ModelAnswer
 from groupwise.storage.registry.messages.preview import PreviewAnswer
 from groupwise.storage.registry.messages.problem import Failed
-from groupwise.storage.spec.problem import BLOCKING, WARNING, Problem
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Problem
 
 
 def ask_about_text(kind: str, text: str, *, topic: str, row: int = 0, every: bool = False) -> int:

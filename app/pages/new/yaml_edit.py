@@ -3,9 +3,9 @@
 from typing import Any
 
 from groupwise.app.pages.new.yaml_splices import NotInPlace, Splices
-from groupwise.storage.spec import yaml_text
-from groupwise.storage.spec.problem import SpecError
-from groupwise.storage.spec.yaml_text import Document, dump
+from groupwise.storage.spec.words.problem import SpecError
+from groupwise.storage.spec.yaml import yaml_text
+from groupwise.storage.spec.yaml.yaml_text import Document, dump
 
 ABSENT = object()  # as a value: the setting is not there
 Path = tuple[str, ...]

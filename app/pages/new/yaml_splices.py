@@ -23,7 +23,7 @@ from groupwise.app.pages.new.yaml_writing import (
     renamed_setting,
     scalar_text,
 )
-from groupwise.storage.spec.yaml_text import Document, dump, scalar_value
+from groupwise.storage.spec.yaml.yaml_text import Document, dump, scalar_value
 
 COMMENT = re.compile(r"#[^\r\n]*")
 BLANK = re.compile(r"(?:[ \t\r\n\ufeff]+|#[^\r\n]*)*")  # and comments

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from groupwise.storage.spec.yaml_text import dump
+from groupwise.storage.spec.yaml.yaml_text import dump
 
 ONE_LINE = 10**9  # characters: as a width, without line breaks
 

@@ -11,9 +11,9 @@ from groupwise.app.pages.rewards import lint
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import builder, library, names, pasted, signature, strip_script
 from groupwise.storage.registry import registry
-from groupwise.storage.spec.number_text import meant_number_words, meant_numbers
-from groupwise.storage.spec.problem import BLOCKING, WARNING
 from groupwise.storage.spec.python_source import quote_in_words
+from groupwise.storage.spec.rows.number_text import meant_number_words, meant_numbers
+from groupwise.storage.spec.words.problem import BLOCKING, WARNING
 
 UNNAMED = "built_from_blocks"  # what a function is called while it is only tried
 MOST_RUNS = 50  # runs that are named as users of a function

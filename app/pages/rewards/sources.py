@@ -9,7 +9,7 @@ from groupwise.storage.home import paths
 from groupwise.storage.record import run_files
 from groupwise.storage.registry import registry
 from groupwise.storage.spec.spec import RunSpec
-from groupwise.storage.spec.yaml_text import MAX_BYTES
+from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
 
 QUICKSTART = f"preset:{presets.QUICKSTART}"
 RUNS = 100  # runs that are offered

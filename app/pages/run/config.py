@@ -17,7 +17,7 @@ from groupwise.storage.home.files import is_file, is_folder, open_file
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.record import run_files
 from groupwise.storage.spec import spec as specs
-from groupwise.storage.spec.problem import SpecError
+from groupwise.storage.spec.words.problem import SpecError
 
 MOST_BYTES = 512 * 1024
 MOST_FILES = 64  # reward functions

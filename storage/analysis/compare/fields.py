@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from groupwise.storage.spec.file_format import FILE_SETTINGS, settings_of_source
+from groupwise.storage.spec.rows.file_format import FILE_SETTINGS, settings_of_source
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 
 Value = dict[str, Any]  # value; set: whether the spec says it, or it is the default

@@ -7,7 +7,7 @@ from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import Change
 from groupwise.storage.analysis.doctor.words import setting_text
 from groupwise.storage.library.models import learning_rates
-from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_words
 
 KL_WEIGHT = 0.04  # DeepSeekMath's
 MOST_KL_WEIGHT = 0.2  # beyond, it is not the KL's weight that is missing

@@ -4,7 +4,7 @@ import math
 
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.record.recent import Steps
-from groupwise.storage.spec.number_words import with_digits
+from groupwise.storage.spec.words.number_words import with_digits
 
 LITTLE = 0.005  # of a share: what would be rounded to none
 

@@ -3,7 +3,8 @@
 import inspect
 from typing import Any
 
-from groupwise.storage.spec.file_format import (
+from groupwise.storage.spec.python_source import call, inline, literal
+from groupwise.storage.spec.rows.file_format import (
     QUOTES,
     SEPARATORS,
     data_suffix,
@@ -11,10 +12,9 @@ from groupwise.storage.spec.file_format import (
     settings_of_source,
     usual_separator,
 )
-from groupwise.storage.spec.heading_names import numbered_names
-from groupwise.storage.spec.mixed_text import HANDLER, MIXED, bytes_as_cp1252
-from groupwise.storage.spec.python_source import call, inline, literal
-from groupwise.storage.spec.sheet_rows import sheet_lines
+from groupwise.storage.spec.rows.heading_names import numbered_names
+from groupwise.storage.spec.rows.mixed_text import HANDLER, MIXED, bytes_as_cp1252
+from groupwise.storage.spec.rows.sheet_rows import sheet_lines
 from groupwise.storage.spec.spec import DataSpec
 
 # What the constants of a script say in characters, and a spec in words.

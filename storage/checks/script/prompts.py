@@ -11,12 +11,13 @@ from collections.abc import Callable
 from groupwise.storage.checks.data import HUB_DATASET, MADE
 from groupwise.storage.checks.script.data_file import file_constants, file_helpers, file_settings, read_file
 from groupwise.storage.home import paths
-from groupwise.storage.spec import gym_values, row_filter
+from groupwise.storage.spec import gym_values
 from groupwise.storage.spec.answer_numbers import number_of_answer
-from groupwise.storage.spec.file_format import FILE_SETTINGS, file_kind
-from groupwise.storage.spec.prompt_cells import cell_in_prompt
-from groupwise.storage.spec.prompt_template import fill_template, has_odd_braces, named_columns
 from groupwise.storage.spec.python_source import SCRIPT_WIDTH, inline, is_usable_name, literal, text_literal
+from groupwise.storage.spec.rows import row_filter
+from groupwise.storage.spec.rows.file_format import FILE_SETTINGS, file_kind
+from groupwise.storage.spec.rows.prompt_cells import cell_in_prompt
+from groupwise.storage.spec.rows.prompt_template import fill_template, has_odd_braces, named_columns
 from groupwise.storage.spec.spec import DataSpec
 
 SHUFFLE_BUFFER = 10_000  # rows of a stream among which the next is drawn when it is shuffled

@@ -17,7 +17,7 @@ from groupwise.storage.checks.script_reader.reward_code import ScriptFunction
 from groupwise.storage.checks.script_reader.rewards import RewardReader
 from groupwise.storage.checks.script_reader.trainer_arguments import note_arguments
 from groupwise.storage.checks.script_reader.training import find_trainer, is_config, lora, run_name, training
-from groupwise.storage.spec.problem import SpecError
+from groupwise.storage.spec.words.problem import SpecError
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.scopes import Scope
 from groupwise.storage.checks.script_reader.values import Column, Function, Made, Row, Value, plain_or
-from groupwise.storage.spec import row_filter
+from groupwise.storage.spec.rows import row_filter
 
 _OPERATORS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "=", ast.NotEq: "!="}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}

@@ -20,7 +20,7 @@ from groupwise.storage.checks.script_reader.values import (
     Value,
     plain_or,
 )
-from groupwise.storage.spec.problem import Problem, SpecError
+from groupwise.storage.spec.words.problem import Problem, SpecError
 
 MAX_WORK = 300_000  # expressions that are followed: loops in functions in loops could go on for ever
 MOST_ITEMS = 1000  # of a list that is looked at item by item

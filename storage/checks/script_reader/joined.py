@@ -6,7 +6,7 @@ from typing import Any
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.source import is_source, source_settings
 from groupwise.storage.checks.script_reader.values import Item, Items, Made, Value, plain_or, script_line
-from groupwise.storage.spec.number_words import join_words
+from groupwise.storage.spec.words.number_words import join_words
 
 _JOINS = ("concatenate_datasets", "interleave_datasets")
 

@@ -2,8 +2,8 @@
 
 import ast
 
-from groupwise.storage.spec.problem import Problem, SpecError
-from groupwise.storage.spec.yaml_text import MAX_BYTES
+from groupwise.storage.spec.words.problem import Problem, SpecError
+from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
 
 
 def parse_script(text: str) -> ast.Module:

@@ -5,7 +5,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from groupwise.storage.spec.yaml_text import MAX_BYTES
+from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
 
 
 class Unknown(Exception):

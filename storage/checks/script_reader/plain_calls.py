@@ -20,9 +20,9 @@ from groupwise.storage.checks.script_reader.values import (
     plain_or,
     to_plain,
 )
-from groupwise.storage.spec import yaml_text
-from groupwise.storage.spec.problem import SpecError
-from groupwise.storage.spec.yaml_text import MAX_BYTES
+from groupwise.storage.spec.words.problem import SpecError
+from groupwise.storage.spec.yaml import yaml_text
+from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
 
 CHANGES = {"update", "setdefault", "pop", "clear", "append", "extend", "insert", "remove"}
 _LONGEST_RANGE = 64

@@ -22,7 +22,7 @@ from groupwise.storage.checks.script_reader.values import (
     script_line,
     to_plain,
 )
-from groupwise.storage.spec.setting_names import REMOVED
+from groupwise.storage.spec.words.setting_names import REMOVED
 
 FOLDERS = {"output_dir", "overwrite_output_dir", "logging_dir"}  # of GRPOConfig
 _TAKEN_ELSEWHERE = {"model_init_kwargs", "reward_weights"}

@@ -4,7 +4,7 @@ import ast
 
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.values import Plain, Text, Value, plain_or
-from groupwise.storage.spec.yaml_text import MAX_BYTES
+from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
 
 MOST_PARTS = 1000
 

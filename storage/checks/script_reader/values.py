@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from groupwise.storage.checks.script_reader.plain import Unknown
-from groupwise.storage.spec.yaml_text import MAX_DEPTH
+from groupwise.storage.spec.yaml.yaml_text import MAX_DEPTH
 
 MAX_PARTS = 50_000  # values inside a value that are looked at: lists of the same list could go on for ever
 

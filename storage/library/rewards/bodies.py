@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from groupwise.storage.library.rewards import scopes
 from groupwise.storage.library.rewards.names import TRL_ARGUMENTS
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING
+from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Finding = tuple[ast.AST, str, str]  # where, what to say, how grave

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from groupwise.storage.library.rewards.bodies import Finding, Function, arguments
 from groupwise.storage.library.rewards.names import NOT_GIVEN
-from groupwise.storage.spec.problem import BLOCKING, did_you_mean
+from groupwise.storage.spec.words.problem import BLOCKING, did_you_mean
 
 USUAL = "def {name}(completions, **kwargs)"
 

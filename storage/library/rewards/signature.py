@@ -14,9 +14,9 @@ from groupwise.storage.library.rewards import bodies, defined, parameters, paste
 from groupwise.storage.library.rewards.bodies import Function
 from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
 from groupwise.storage.library.rewards.pasted import clean_paste
-from groupwise.storage.spec.column_names import column_of_same_meaning, meant_column
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, did_you_mean
 from groupwise.storage.spec.python_source import is_usable_name
+from groupwise.storage.spec.rows.column_names import column_of_same_meaning, meant_column
+from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, did_you_mean
 
 FORM = 1  # of what `analyse` finds: another one is stored anew
 
@@ -25,7 +25,7 @@ FORM = 1  # of what `analyse` finds: another one is stored anew
 class CodeProblem:
     """Something to say about a place in the code; line and column (in characters) count from 1.
 
-    `level` is storage.spec.problem's: with what is BLOCKING every call of the function would fail. `rename`: the
+    `level` is storage.spec.words.problem's: with what is BLOCKING every call of the function would fail. `rename`: the
     function's argument and the column that it most likely means.
     """
 

@@ -8,8 +8,8 @@ from pydantic_core import PydanticCustomError
 from groupwise.storage.registry.messages.message import Answer, Ask
 from groupwise.storage.registry.messages.problem import ProblemMessage
 from groupwise.storage.spec import spec
-from groupwise.storage.spec.problem import SpecError
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.problem import SpecError
 
 
 def _spec(value: Any) -> RunSpec:

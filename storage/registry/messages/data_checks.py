@@ -7,7 +7,7 @@ from pydantic import Field
 from groupwise.storage.registry.messages.message import Answer, Ask, Message
 from groupwise.storage.registry.messages.preview import RowCount
 from groupwise.storage.registry.messages.problem import ProblemMessage
-from groupwise.storage.spec.file_format import DecimalMark
+from groupwise.storage.spec.rows.file_format import DecimalMark
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 
 BINS = 24  # of the histogram of lengths

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from groupwise.storage.registry.messages.message import Answer, Ask, Message
-from groupwise.storage.spec.yaml_text import MAX_BYTES
+from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
 
 SHOWN = 64  # completions in the answer
 TEXT = 4000  # characters of each, and of its prompt

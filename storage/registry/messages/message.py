@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from groupwise.storage.spec.misfits import in_words
+from groupwise.storage.spec.words.misfits import in_words
 
 Plain = dict[str, Any]  # a message as JSON holds it
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from groupwise.storage.registry.messages.message import FARTHEST, Answer, Ask, Message
 from groupwise.storage.registry.messages.problem import ProblemMessage
-from groupwise.storage.spec.file_format import DecimalMark
+from groupwise.storage.spec.rows.file_format import DecimalMark
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 
 COLUMNS = 200  # columns that are shown

@@ -3,23 +3,23 @@
 from typing import Any, Literal, Self
 
 from groupwise.storage.registry.messages.message import Answer, Message, Misfit, Plain
-from groupwise.storage.spec.problem import Fix, Problem
+from groupwise.storage.spec.words.problem import Fix, Problem
 
 
 class FixMessage(Message):
-    """storage.spec.problem.Fix: settings by dotted path, and paths that go."""
+    """storage.spec.words.problem.Fix: settings by dotted path, and paths that go."""
 
     label: str
     settings: dict[str, Any]
     removed: list[str]
 
     def fix(self) -> Fix:
-        """The fix as storage.spec.problem has it."""
+        """The fix as storage.spec.words.problem has it."""
         return Fix(self.label, self.settings, tuple(self.removed))
 
 
 class ProblemMessage(Message):
-    """storage.spec.problem.Problem. `line` counts from 1 in the YAML; None where it came from none."""
+    """storage.spec.words.problem.Problem. `line` counts from 1 in the YAML; None where it came from none."""
 
     field: str
     message: str
@@ -35,7 +35,7 @@ class ProblemMessage(Message):
         return cls(field=problem.field, message=problem.message, line=problem.line, level=level, fixes=fixes)
 
     def problem(self) -> Problem:
-        """The problem as storage.spec.problem has it."""
+        """The problem as storage.spec.words.problem has it."""
         return Problem(self.field, self.message, self.line, self.level, tuple(fix.fix() for fix in self.fixes))
 
 

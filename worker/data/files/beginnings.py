@@ -4,8 +4,8 @@ import zipfile
 import zlib
 from pathlib import Path
 
-from groupwise.storage.spec import other_kinds
-from groupwise.storage.spec.file_format import data_suffix
+from groupwise.storage.spec.rows import other_kinds
+from groupwise.storage.spec.rows.file_format import data_suffix
 from groupwise.worker.data.files.data_error import DataError
 
 LOOKED_AT = 64 * 1024  # bytes

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from groupwise.storage.spec.file_format import ENCODING_WORDS
-from groupwise.storage.spec.mixed_text import new_decoder
+from groupwise.storage.spec.rows.file_format import ENCODING_WORDS
+from groupwise.storage.spec.rows.mixed_text import new_decoder
 from groupwise.worker.data.files import workbook
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.file_reading import FileReading, file_faults, open_bytes

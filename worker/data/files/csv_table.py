@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from groupwise.storage.spec.file_format import SEPARATOR_WORDS
-from groupwise.storage.spec.heading_names import numbered_names, unnamed_columns
-from groupwise.storage.spec.number_words import count_words, join_words, three_figures
-from groupwise.storage.spec.problem import Fix
+from groupwise.storage.spec.rows.file_format import SEPARATOR_WORDS
+from groupwise.storage.spec.rows.heading_names import numbered_names, unnamed_columns
+from groupwise.storage.spec.words.number_words import count_words, join_words, three_figures
+from groupwise.storage.spec.words.problem import Fix
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.file_reading import FileReading
 from groupwise.worker.data.files.mixed_lines import READ_MIXED

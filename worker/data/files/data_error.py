@@ -1,6 +1,6 @@
 """What is raised where data cannot be used: a sentence for a person, at the field it is about."""
 
-from groupwise.storage.spec.problem import Fix
+from groupwise.storage.spec.words.problem import Fix
 
 
 class DataError(Exception):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from groupwise.storage.home import paths
-from groupwise.storage.spec.file_format import (
+from groupwise.storage.spec.rows.file_format import (
     ENCODING_WORDS,
     FILE_SETTINGS,
     QUOTE_WORDS,
@@ -24,7 +24,7 @@ from groupwise.storage.spec.file_format import (
     file_kind,
     usual_separator,
 )
-from groupwise.storage.spec.mixed_text import MIXED, new_decoder
+from groupwise.storage.spec.rows.mixed_text import MIXED, new_decoder
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data.files import separators, text_encoding
 from groupwise.worker.data.files.data_error import DataError

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from groupwise.storage.spec.column_names import ANSWERS, CHATS, PROMPTS, find_named
+from groupwise.storage.spec.rows.column_names import ANSWERS, CHATS, PROMPTS, find_named
 
 NUMBER = re.compile(r"[-+−$€£]?\s*[0-9][0-9.,'\u00a0 ]*[%€$£]?")
 SENTENCE = re.compile(r"[?!.=…]\s*$")

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.json
 from datasets import Features, IterableDataset, Json, List, load_dataset
 
-from groupwise.storage.spec.number_words import count_words, three_figures
+from groupwise.storage.spec.words.number_words import count_words, three_figures
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.file_reading import FileReading
 from groupwise.worker.data.files.json_words import json_fault, misfit

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from groupwise.storage.spec.mixed_text import MIXED
-from groupwise.storage.spec.problem import Fix
+from groupwise.storage.spec.rows.mixed_text import MIXED
+from groupwise.storage.spec.words.problem import Fix
 from groupwise.worker.data.files.text_encoding import EVIDENCE, FAR, STEP, Read, likeliest_encoding, word_around
 
 # What people write in Western languages, in UTF-8: as Windows-1252 it would be “Ã¼”, “â‚¬”, “â€œ”.

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from groupwise.storage.spec.file_format import QUOTES, SEPARATORS
+from groupwise.storage.spec.rows.file_format import QUOTES, SEPARATORS
 from groupwise.worker.data.files.heading import count_titles
 
 ROWS = 300  # rows that are weighed

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from groupwise.storage.home import paths
-from groupwise.storage.spec.file_format import FILE_SETTINGS, file_kind
-from groupwise.storage.spec.other_kinds import unreadable_kind
+from groupwise.storage.spec.rows.file_format import FILE_SETTINGS, file_kind
+from groupwise.storage.spec.rows.other_kinds import unreadable_kind
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data.files import plain_file
 from groupwise.worker.data.files.beginnings import refuse_other_kinds

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import get_args
 
-from groupwise.storage.spec.file_format import Encoding
-from groupwise.storage.spec.mixed_text import MIXED
+from groupwise.storage.spec.rows.file_format import Encoding
+from groupwise.storage.spec.rows.mixed_text import MIXED
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.usual_letters import LATIN, WRITTEN, is_likely, reading_cost
 from groupwise.worker.data.files.zero_bytes import find_utf16

@@ -9,8 +9,8 @@ from typing import Any
 
 from python_calamine import CalamineError, CalamineWorkbook, ZipError
 
-from groupwise.storage.spec.number_words import count_words
-from groupwise.storage.spec.sheet_rows import sheet_lines
+from groupwise.storage.spec.rows.sheet_rows import sheet_lines
+from groupwise.storage.spec.words.number_words import count_words
 from groupwise.worker.data.files.data_error import DataError
 
 UNPACKED = 2 * 2**30  # bytes that a workbook may say it unpacks to

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_words
 from groupwise.worker.questions.workbench import analysis
 from groupwise.worker.questions.workbench.analysis import SAME, Floats, Ints
 

@@ -15,7 +15,7 @@ from groupwise.storage.registry.messages.completions import (
 )
 from groupwise.storage.registry.messages.facts import Hardware
 from groupwise.storage.registry.messages.message import Answer
-from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_words
 from groupwise.worker.data import preview
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.questions.workbench import history, ids, probes, rows, sampling

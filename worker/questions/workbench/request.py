@@ -3,7 +3,7 @@
 from typing import Any, get_args
 
 from groupwise.storage.registry.messages.functions import Aggregation, Function, Scale
-from groupwise.storage.spec.problem import nearest_name
+from groupwise.storage.spec.words.problem import nearest_name
 from groupwise.worker.builtin import shipped
 
 

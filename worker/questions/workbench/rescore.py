@@ -24,7 +24,7 @@ from groupwise.storage.registry.messages.rescore import (
     RescoreAnswer,
     RescoreQuestion,
 )
-from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_words
 from groupwise.worker.questions.workbench import analysis, compare, history, ids, request, top_groups
 from groupwise.worker.questions.workbench.analysis import Floats, Ints
 from groupwise.worker.questions.workbench.calling import Caller, Rows, chat

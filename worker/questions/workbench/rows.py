@@ -7,7 +7,7 @@ from typing import Any
 
 from groupwise.storage.home.redaction import to_json
 from groupwise.storage.registry.messages.completions import SpecPart
-from groupwise.storage.spec import row_filter
+from groupwise.storage.spec.rows import row_filter
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import data, preview_source, tokens
 from groupwise.worker.data.files.data_error import DataError

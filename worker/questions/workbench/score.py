@@ -17,7 +17,7 @@ from groupwise.storage.registry.messages.score import (
     ScoreAnswer,
     ScoreQuestion,
 )
-from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_words
 from groupwise.worker.questions.workbench import analysis, loopholes, request, words
 from groupwise.worker.questions.workbench.calling import Caller, Rows, chat
 from groupwise.worker.sandbox import client

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_words
 from groupwise.worker.questions.workbench.analysis import SAME, Floats
 
 DOMINATES, ALIKE, AGAINST = 0.9, 0.95, -0.5  # shares and correlations that are worth a sentence

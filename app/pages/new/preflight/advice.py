@@ -14,8 +14,8 @@ from groupwise.storage.checks.reward_columns import source_kind_and_name
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.learning_rates import LEAST, parameters_of, usual_rates
 from groupwise.storage.library.models.model_facts import LEARNED_POSITIONS, ModelFacts
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 
 FEW, MANY = 4, 32  # completions in a group: fewer are too few to compare, more cost more than they tell
 FAR_BELOW = 20  # times below the usual rate, from where a default is said not to be meant for such a model

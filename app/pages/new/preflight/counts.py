@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from groupwise.app.core import format
 from groupwise.app.pages.new.preflight.settings import Settings
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.number_words import are_words
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.number_words import are_words
 
 # What is counted with: whole numbers where a spec has them.
 WHOLE = (

@@ -14,8 +14,8 @@ from groupwise.storage.home import paths
 from groupwise.storage.home.disk import TO_BEGIN
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
-from groupwise.storage.spec.problem import BLOCKING, WARNING, Fix, Problem
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Fix, Problem
 
 SMALL_FILES = 12 * 10**6  # tokenizer, config, trainer state, scheduler, random state (tokenizer.json: 7 to 11 MB)
 MOST = 0.7  # of what is free: above, it is worth saying

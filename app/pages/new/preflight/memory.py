@@ -9,8 +9,8 @@ from groupwise.app.pages.new.preflight.settings import PROMPT_TOKENS, Settings
 from groupwise.app.pages.new.preflight.shape import shape_of
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING
 
 # Python with torch and TRL imported (measured: 461 MB), and on a GPU the CUDA context and cuBLAS's work space.
 PROCESS, CONTEXT = 500 * 10**6, 800 * 10**6

@@ -9,8 +9,8 @@ from groupwise.app.pages.new.preflight.memory import Estimate
 from groupwise.app.pages.new.preflight.settings import Settings
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, SpecError
 from groupwise.storage.spec.spec import RunSpec, from_dict
+from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, SpecError
 
 WORTH = 0.03  # of the whole: a fix that saves less is not worth a line
 LORA = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}  # common practice

@@ -10,8 +10,8 @@ from groupwise.app.pages.new.preflight.timing import Pace
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Problem
 
 ORDER = {BLOCKING: 0, WARNING: 1, ADVICE: 2}
 

@@ -23,8 +23,8 @@ from groupwise.storage.library.models.model_facts import ModelFacts
 from groupwise.storage.record import metrics, run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.registry import Run
-from groupwise.storage.spec.number_words import join_words
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.number_words import join_words
 
 # By a word in the device's name, the more special first: 16-bit dense FLOP/s (as trl.trainer.utils lists them, after
 # TorchTitan; consumer cards by NVIDIA's architecture papers) and bytes/s of its memory (NVIDIA's data sheets).

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
-from groupwise.storage.spec import patterns
+from groupwise.storage.spec.rows import patterns
 
 Setting = dict[str, Any]
 

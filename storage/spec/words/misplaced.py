@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from groupwise.storage.spec.problem import Fix, Problem
-from groupwise.storage.spec.setting_names import UNDER_TRAINING
+from groupwise.storage.spec.words.problem import Fix, Problem
+from groupwise.storage.spec.words.setting_names import UNDER_TRAINING
 
 # The parts in which each name means one thing, as there is no other of that name.
 _PARTS = {

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from groupwise.storage.spec.problem import Cut, Fix, Problem, SpecError
-from groupwise.storage.spec.yaml_line_above import repairs_above
-from groupwise.storage.spec.yaml_repairs import Repair, repairs
-from groupwise.storage.spec.yaml_text import copy_plain, parse_document
+from groupwise.storage.spec.words.problem import Cut, Fix, Problem, SpecError
+from groupwise.storage.spec.yaml.line_above import repairs_above
+from groupwise.storage.spec.yaml.repairs import Repair, repairs
+from groupwise.storage.spec.yaml.yaml_text import copy_plain, parse_document
 
 MOST = 12  # slips that are looked for
 READ = 2**20  # characters that the parser is given for them in all: what it takes some seconds for

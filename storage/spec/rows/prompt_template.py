@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection
 
-from groupwise.storage.spec.prompt_cells import cell_in_prompt
+from groupwise.storage.spec.rows.prompt_cells import cell_in_prompt
 
 COLUMN = re.compile(r"\{([^{}]+)\}")
 PLAIN = re.compile(r"\w[\w .:()/%€$&+#?!-]*")  # what is meant as a column; other braces, as in JSON, are text

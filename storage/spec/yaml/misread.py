@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from groupwise.storage.spec.odd_spaces import ODD
-from groupwise.storage.spec.problem import Cut, Fix, Problem
+from groupwise.storage.spec.words.odd_spaces import ODD
+from groupwise.storage.spec.words.problem import Cut, Fix, Problem
 
 _JOINED = re.compile(r"([A-Za-z_]\w*):(\S+)")
 _LONE = re.compile(rf"([A-Za-z_]\w*)(:(?=[{ODD}]*[^\s/:])|[ ]*=[ ]*)[{ODD}]*([^\s=][^\r\n]*)")

@@ -5,10 +5,10 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from groupwise.storage.spec.number_words import join_words
-from groupwise.storage.spec.problem import Fix
-from groupwise.storage.spec.setting_names import ELSEWHERE, UNDER_TRAINING
-from groupwise.storage.spec.yaml_text import yaml_number
+from groupwise.storage.spec.words.number_words import join_words
+from groupwise.storage.spec.words.problem import Fix
+from groupwise.storage.spec.words.setting_names import ELSEWHERE, UNDER_TRAINING
+from groupwise.storage.spec.yaml.yaml_text import yaml_number
 
 PARTS = ("training", "lora", "model", "data", "kl", "launch")
 _BETWEEN = re.compile(r"\s*[=:]\s*|\s+")

@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from groupwise.storage.spec.odd_spaces import trim_spaces
-from groupwise.storage.spec.problem import Fix, Problem
+from groupwise.storage.spec.words.odd_spaces import trim_spaces
+from groupwise.storage.spec.words.problem import Fix, Problem
 
 TRL, TRANSFORMERS_5, TRANSFORMERS_5_15 = "TRL 0.28", "transformers 5.0", "transformers 5.15"
 SHORT = 2  # letters of a word that can stand for all of it

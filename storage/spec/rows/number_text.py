@@ -8,9 +8,9 @@ from typing import Any
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from groupwise.storage.spec.odd_spaces import trim_spaces
-from groupwise.storage.spec.problem import WARNING, Fix, Problem, SpecError
-from groupwise.storage.spec.yaml_text import parse_document, yaml_number
+from groupwise.storage.spec.words.odd_spaces import trim_spaces
+from groupwise.storage.spec.words.problem import WARNING, Fix, Problem, SpecError
+from groupwise.storage.spec.yaml.yaml_text import parse_document, yaml_number
 
 LONGEST = 40  # characters of what may be a number
 _NUMERAL = re.compile(r"([-+]?)([0-9][0-9.,]*|,[0-9]+)([eE][-+]?[0-9]{1,3})?")

@@ -4,9 +4,9 @@ blamed and not all that follow it."""
 import re
 from collections.abc import Iterator
 
-from groupwise.storage.spec.setting_names import ELSEWHERE, UNDER_TRAINING
-from groupwise.storage.spec.yaml_repairs import Repair, shorten
-from groupwise.storage.spec.yaml_text import COLON, INDENTATION, NO_COLON
+from groupwise.storage.spec.words.setting_names import ELSEWHERE, UNDER_TRAINING
+from groupwise.storage.spec.yaml.repairs import Repair, shorten
+from groupwise.storage.spec.yaml.yaml_text import COLON, INDENTATION, NO_COLON
 
 UNNAMED = "this entry's first line has no name, as in “- name: format”."
 MOST = 3  # lines in a row that may stand wrong

@@ -18,9 +18,9 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.representer import SafeRepresenter
 from ruamel.yaml.resolver import VersionedResolver
 
-from groupwise.storage.spec.problem import Problem, SpecError
-from groupwise.storage.spec.yaml_misread import misread_problems
-from groupwise.storage.spec.yaml_twice import twice_problem
+from groupwise.storage.spec.words.problem import Problem, SpecError
+from groupwise.storage.spec.yaml.misread import misread_problems
+from groupwise.storage.spec.yaml.twice import twice_problem
 
 MAX_BYTES = 256 * 1024  # a spec is written by hand; anything larger is a mistake or an attack
 MAX_DEPTH = 32

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from groupwise.storage.spec import patterns
+from groupwise.storage.spec.rows import patterns
 
 MAX_LENGTH = 1000  # characters of one condition
 ORDER: dict[str, Callable[[Any, Any], bool]] = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import regex
 
-from groupwise.storage.spec.pattern_words import say_fault
+from groupwise.storage.spec.rows.pattern_words import say_fault
 
 SECONDS = 0.25  # for one cell; a pattern that is not caught in a tangle takes some microseconds
 

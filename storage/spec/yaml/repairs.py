@@ -1,15 +1,15 @@
 """What a person may have meant by a line that is no YAML: the line as it would be read, for each common slip.
 
-Whether one of them helps, the parser says (storage.spec.yaml_slips)."""
+Whether one of them helps, the parser says (storage.spec.yaml.slips)."""
 
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from groupwise.storage.spec.odd_spaces import ODD
-from groupwise.storage.spec.problem import SpecError
-from groupwise.storage.spec.yaml_text import COLON, INDENTATION, NO_SPACE, QUOTE, TAB, TAB_INSIDE, dump, read_yaml
+from groupwise.storage.spec.words.odd_spaces import ODD
+from groupwise.storage.spec.words.problem import SpecError
+from groupwise.storage.spec.yaml.yaml_text import COLON, INDENTATION, NO_SPACE, QUOTE, TAB, TAB_INSIDE, dump, read_yaml
 
 EQUALS = "there is an equals sign where a colon belongs."
 IN_QUOTES = "this text has signs that mean something in YAML. Put it in quotes."

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from groupwise.storage.spec.problem import Fix
+from groupwise.storage.spec.words.problem import Fix
 
 # Non-breaking, thin and ideographic spaces, those without width, and the byte order mark.
 ODD = "\u00a0\u1680\u2000-\u200d\u202f\u205f\u2060\u3000\ufeff"

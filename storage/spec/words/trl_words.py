@@ -4,7 +4,7 @@ writes it so. Pure."""
 from collections.abc import Mapping
 from typing import Any
 
-from groupwise.storage.spec.problem import Fix, Problem
+from groupwise.storage.spec.words.problem import Fix, Problem
 
 _PARTS = {"args": "training", "training_args": "training", "grpo_config": "training", "peft_config": "lora",
           "lora_config": "lora"}  # fmt: skip

@@ -3,7 +3,7 @@ which takes the other out of the text and leaves every other sign as it is."""
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from groupwise.storage.spec.problem import Cut, Fix, Problem
+from groupwise.storage.spec.words.problem import Cut, Fix, Problem
 
 SHOWN = 30  # characters of a value on a button
 
