@@ -37,7 +37,7 @@ _COLUMNS = field_types(
         "data": Name,
         "created": When,
         "state": Literal[tuple(states.LABELS)],
-        "sentence": text_type(LONGEST_SENTENCE),
+        "sentence": Annotated[text_type(LONGEST_SENTENCE), Field(pattern=r"\S")],
         "state_at": When,
         "attempt": Positive,
         "step": Whole,

@@ -91,6 +91,13 @@ def test_an_odd_value_in_a_field(hostile: HostileHome, data: st.DataObject) -> N
         assert looked_at(hostile, folder) == []
 
 
+@pytest.mark.parametrize("words", ['""', '" \\n"'])
+def test_a_state_without_words_is_said_by_its_name(hostile: HostileHome, words: str) -> None:
+    with hostile.folder() as folder:
+        odd_file(folder.path / "state.json", written(FIELDS["state.json"], "sentence", words).encode())
+        assert looked_at(hostile, folder) == []
+
+
 @fuzz
 @given(data=st.data())
 def test_an_odd_value_within_a_part(hostile: HostileHome, data: st.DataObject) -> None:
