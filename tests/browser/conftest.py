@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Error, Locator, Mouse, 
 from groupwise.app.ui import modules
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue, Shipped
-from tests.support.homes import dashboard, fresh_home, wait_for
+from tests.support.homes import dashboard, empty_home, fresh_home, in_home, wait_for
 
 # Chromium draws parts of its own window as pages, in a process for each tab (a fifth of what a page costs here). The
 # list takes the place of playwright's, of which the rest is what could change a test.
@@ -246,23 +246,47 @@ def known_home(catalogue: Any) -> Iterator[Path]:
         yield place
 
 
-@pytest.fixture(scope="module")
-def shared_dashboard(known_home: Path) -> Iterator[str]:
-    """The address of one dashboard for a module's tests that leave nothing behind; its worker has said what ships."""
-    with dashboard() as (_, address):
-        wait_for("what ships", lambda: registry.read_fact(Shipped))
-        yield address
-
-
-@pytest.fixture(scope="session")
-def reading_dashboard(catalogue: Any) -> Iterator[str]:
-    """The address of one dashboard for all tests that do no more than look at runs they made themselves, without a
-    training; its home is theirs."""
-    with fresh_home():
+@contextlib.contextmanager
+def kept_dashboard(catalogue: Any) -> Iterator[tuple[Path, str]]:
+    """A dashboard for many modules, whose worker has said what ships, and its home; each of them moves into that."""
+    before = os.environ.get("GROUPWISE_HOME")
+    with fresh_home() as place:
         registry.publish_fact(Catalogue.from_plain(catalogue))
         with dashboard() as (_, address):
             wait_for("what ships", lambda: registry.read_fact(Shipped))
-            yield address
+            with in_home(before):
+                yield place, address
+
+
+@pytest.fixture(scope="session")
+def _used_dashboard(catalogue: Any) -> Iterator[tuple[Path, str]]:
+    with kept_dashboard(catalogue) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def shared_dashboard(_used_dashboard: tuple[Path, str]) -> Iterator[str]:
+    """The address of one dashboard for a module's tests, in whose home nothing is but what these bring. It was another
+    module's before: to start it, and the process that answers its questions, takes ten seconds."""
+    place, address = _used_dashboard
+    with in_home(place):
+        yield address
+        empty_home()
+
+
+@pytest.fixture(scope="session")
+def _read_dashboard(catalogue: Any) -> Iterator[tuple[Path, str]]:
+    with kept_dashboard(catalogue) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def reading_dashboard(_read_dashboard: tuple[Path, str]) -> Iterator[str]:
+    """The address of one dashboard for all tests that do no more than look at runs they made themselves, without a
+    training; its home is theirs."""
+    place, address = _read_dashboard
+    with in_home(place):
+        yield address
 
 
 @pytest.fixture

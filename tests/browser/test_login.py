@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -102,9 +101,7 @@ def test_a_page_left_open_outlives_every_limit_on_connections(open_page: OpenPag
     expect(page.locator("#gw-offline")).to_be_hidden()
 
 
-def test_where_no_login_is_asked_for_there_is_nothing_to_log_out_of(
-    open_page: OpenPage, shared_dashboard: str, known_home: Path
-) -> None:
+def test_where_no_login_is_asked_for_there_is_nothing_to_log_out_of(open_page: OpenPage, shared_dashboard: str) -> None:
     page = open_page(shared_dashboard)
     expect(page.locator(".gw-topbar .worker")).to_be_visible()
     expect(page.get_by_role("button", name="Log out")).to_be_hidden()

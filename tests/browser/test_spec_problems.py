@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, TimeoutError, expect
 
 from groupwise.storage.home import paths
 from groupwise.storage.registry import registry
-from tests.browser.conftest import bring, picture
+from tests.browser.conftest import bring, kept_dashboard, picture
 from tests.browser.new_run_page import follows, launch, write_yaml, yaml_of
 from tests.support import beside
+from tests.support.homes import in_home
 
 
 @pytest.fixture(scope="module")
-def known_home(known_home: Path) -> Iterator[Path]:
+def shared_dashboard(catalogue: Any) -> Iterator[str]:
     """One where models can be quantised."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(beside.BESIDE))
-        yield known_home
+        with kept_dashboard(catalogue) as (place, address), in_home(place):
+            yield address
 
 
 WRONG_FIELDS = [

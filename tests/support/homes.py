@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -15,8 +17,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from groupwise.storage.home import paths, process
+from groupwise.storage.home import files, locks, paths, process
 from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.record import states
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.spec import RunSpec
@@ -28,20 +31,67 @@ QUICKSTART = Path(__file__).parents[2] / "app" / "pages" / "new" / "shipped_pres
 @contextlib.contextmanager
 def fresh_home() -> Iterator[Path]:
     """A prepared home in a temporary folder, for this process and its children."""
-    before = os.environ.get("GROUPWISE_HOME")
-    with tempfile.TemporaryDirectory(prefix="groupwise-bench-", ignore_cleanup_errors=True) as place:
-        os.environ["GROUPWISE_HOME"] = place
+    with (
+        tempfile.TemporaryDirectory(prefix="groupwise-bench-", ignore_cleanup_errors=True) as place,
+        in_home(place),
+    ):
         paths.prepare()
         registry.open_registry()
         try:
             yield Path(place)
         finally:
-            for run in registry.list_runs():
-                if run.tag:
-                    process.signal_tagged(run.tag, run.folder.path, signal.SIGKILL)
-            os.environ.pop("GROUPWISE_HOME")
-            if before is not None:
-                os.environ["GROUPWISE_HOME"] = before
+            end_trainings()
+
+
+def end_trainings() -> None:
+    """Kill what trains in this home."""
+    for run in registry.list_runs(curves=False):
+        if run.tag:
+            process.signal_tagged(run.tag, run.folder.path, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def in_home(place: str | Path | None) -> Iterator[None]:
+    """In another home (None: the usual one), which was prepared before."""
+    before = os.environ.pop("GROUPWISE_HOME", None)
+    if place is not None:
+        os.environ["GROUPWISE_HOME"] = str(place)
+    try:
+        yield
+    finally:
+        os.environ.pop("GROUPWISE_HOME", None)
+        if before is not None:
+            os.environ["GROUPWISE_HOME"] = before
+
+
+# The registry's tables of what a person brought or made; the others are the worker's.
+BROUGHT = ("run", "command", "preset", "reward_code", "reward", "note", "trash", "outcome")
+
+
+def empty_home() -> None:
+    """Leave nothing in this home of what a person brought or made: runs, data, models, reward functions, presets. Its
+    dashboard and its worker go on."""
+    for run in registry.list_runs(only={states.QUEUED}):
+        registry.set_state(run.id, states.STOPPED, "Its test is over.")
+    end_trainings()
+    wait_for("all runs to be over", lambda: not any(map(_goes_on, registry.list_runs(curves=False))))
+    with registry.write_registry() as index:
+        for table in BROUGHT:
+            index.execute(f"DELETE FROM {table}")
+    here = (paths.runs_folder(), paths.trash_folder(), paths.data_folder(), paths.models_folder(),
+            paths.rewards_folder(), paths.uploads_folder())  # fmt: skip
+    for path in itertools.chain.from_iterable(folder.iterdir() for folder in here):
+        if path.name == "starter":
+            continue  # which the worker brought
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _goes_on(run: registry.Run) -> bool:
+    lock = run.folder.lock
+    return run.state not in states.ENDED or (files.is_file(lock) and locks.is_held(lock))
 
 
 def quickstart() -> RunSpec:
