@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from groupwise.storage.spec import spec
 from tests.browser.conftest import Held, picture
 from tests.browser.new_run_page import add_reward, editor, follows, show, write_yaml, yaml_of
+from tests.support.homes import wait_for
 
 
 def test_while_the_yaml_cannot_be_read_the_form_waits_and_undo_brings_it_back(new_run: Page) -> None:
@@ -55,6 +56,59 @@ def test_a_line_that_enter_begins_stands_under_the_one_above_and_is_undone_at_on
         assert yaml_of(new_run) == before.replace(f"{line}\n", written, 1)
         follows(new_run, written)
         editor(new_run).fill(before)
+
+
+def test_tab_before_a_line_indents_it_and_elsewhere_leaves(new_run: Page) -> None:
+    show(new_run, "YAML")
+    box, keys = editor(new_run), new_run.keyboard
+    expect(box).to_have_accessible_description(re.compile("Tab before a line's first word indents it"))
+    box.fill("name: a\n")
+    keys.press("Control+End")
+    for key in ("t", ":", "Enter"):
+        keys.press(key)
+    keys.press("Backspace")
+    keys.press("Backspace")
+    keys.press("Tab")
+    keys.type("top_k: 5")
+    assert yaml_of(new_run) == "name: a\nt:\n  top_k: 5"
+    keys.press("Home")
+    keys.press("Tab")
+    assert yaml_of(new_run) == "name: a\nt:\n    top_k: 5"
+    keys.press("Control+z")
+    assert yaml_of(new_run) == "name: a\nt:\n  top_k: 5"
+    keys.press("Home")
+    keys.press("Shift+Tab")
+    assert yaml_of(new_run) == "name: a\nt:\ntop_k: 5"
+    box.evaluate("box => box.setSelectionRange(8, box.value.length)")
+    keys.press("Tab")
+    assert yaml_of(new_run) == "name: a\n  t:\n  top_k: 5"
+    keys.press("Escape")
+    keys.press("Tab")
+    expect(box).not_to_be_focused()
+    keys.press("Shift+Tab")  # back, and through
+    keys.press("Tab")
+    expect(box).not_to_be_focused()
+    box.click(position={"x": 200, "y": 18})
+    keys.press("End")
+    keys.press("Tab")
+    expect(box).not_to_be_focused()
+    assert yaml_of(new_run) == "name: a\n  t:\n  top_k: 5"
+
+
+def test_a_text_that_takes_the_place_of_another_is_shown_from_its_beginning(new_run: Page) -> None:
+    show(new_run, "YAML")
+    long = "name: long\n" + "".join(f"# {'far ' * 60}{n}\n" for n in range(90))
+    other = "name: other\n" + "".join(f"# {'more ' * 60}{n}\n" for n in range(90)) + "seed: 1\n"
+    new_run.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    new_run.evaluate("text => navigator.clipboard.writeText(text)", other)
+    editor(new_run).fill(long)
+    sheet = new_run.locator(".yaml .sheet")
+    sheet.evaluate("sheet => sheet.scrollTo(400, 400)")
+    editor(new_run).press("Control+a")
+    editor(new_run).press("Control+v")
+    follows(new_run, "name: other")
+    wait_for("the beginning", lambda: new_run.wait_for_timeout(30) or sheet.evaluate(
+        "sheet => sheet.scrollTop === 0 && sheet.scrollLeft === 0"))  # fmt: skip
 
 
 def test_where_a_value_is_wrong_the_one_that_stood_there_is_offered(new_run: Page) -> None:

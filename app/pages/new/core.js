@@ -28,7 +28,7 @@ export const page = {
   early: false,
   handing: "",
 };
-const listeners = { view: [], notes: [], problems: [], columns: [], preview: [] };
+const listeners = { view: [], replaced: [], notes: [], problems: [], columns: [], preview: [] };
 export const pending = [];
 const undone = [];
 export const asTyped = new Map(); // path → what was typed and what it is shown as: 1e-4 stays 1e-4
@@ -44,6 +44,8 @@ export const isTyping = (box, path) => document.activeElement === box && isPendi
 // Whether an edit of a setting is on its way.
 export const isPending = (path) => [...pending, ...sending].some((one) => one.path === path);
 export const onView = (then) => listeners.view.push(then);
+// Another text took the place of the one there was.
+export const onReplaced = (then) => listeners.replaced.push(then);
 export const onNotes = (then) => listeners.notes.push(then);
 export const onProblems = (then) => listeners.problems.push(then);
 export const onColumns = (then) => listeners.columns.push(then);
@@ -76,6 +78,7 @@ export function replaceText(text, { keep = true, notes = [], pending: unsent = [
   if (keep) keepForUndo();
   page.notes = notes;
   write(text, { keep: false });
+  if (keep) announce("replaced"); // an Undo stays where it is
   announce("notes");
 }
 // They were read: neither a reload nor Undo brings them back.
@@ -93,7 +96,7 @@ export function settleIn(ms) {
 }
 
 // Whether hardly a setting of a text is left in another that took its place.
-function isAnotherText(text, before) {
+export function isAnotherText(text, before) {
   const lines = (all) => new Set(all.split("\n").filter((line) => /:\s*\S/.test(line)));
   const [now, then] = [lines(text), lines(before)];
   return [...then].filter((line) => now.has(line)).length < then.size / 4;

@@ -4,8 +4,20 @@ import { params, setParams } from "../../ui/address.js";
 import { copy, download, el, setText, showText } from "../../ui/dom.js";
 import { limitPaste, roomIn } from "../../ui/paste_limit.js";
 import { listenToTabs, markTab } from "../../ui/tabs.js";
-import { find, keepDraft, onProblems, onView, page, problems, settled, settleIn, write } from "./core.js";
-import { keepIndentation } from "./indentation.js";
+import {
+  find,
+  isAnotherText,
+  keepDraft,
+  onProblems,
+  onReplaced,
+  onView,
+  page,
+  problems,
+  settled,
+  settleIn,
+  write,
+} from "./core.js";
+import { indentWithTab, keepIndentation } from "./indentation.js";
 
 const VIEWS = ["form", "yaml", "script"];
 const tabs = VIEWS.map((name) => find(`[data-view=${name}]`));
@@ -50,6 +62,8 @@ const show = () => {
   }
 };
 
+const showBeginning = () => find(".yaml .sheet").scrollTo(0, 0);
+
 // ---- the script ----
 const script = find(".script pre");
 
@@ -73,12 +87,16 @@ export function drawViews(before) {
   const tooLarge = `A run's YAML has at most ${most / 1024} KB: nothing was pasted.`;
   limitPaste(area, roomIn(area, most), () => showText(refused, tooLarge));
   keepIndentation(area);
-  area.addEventListener("input", () => {
+  indentWithTab(area);
+  area.addEventListener("input", ({ inputType }) => {
     showText(refused, "");
     paint();
+    const another = inputType === "insertFromPaste" && isAnotherText(area.value, page.text);
     write(area.value, { now: false });
+    if (another) requestAnimationFrame(showBeginning); // behind the browser, which goes to the end of what was pasted
   });
   onView(show);
+  onReplaced(showBeginning);
   onProblems(paint);
   goToLine = (line) => {
     const lines = area.value.split("\n");
