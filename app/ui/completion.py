@@ -45,13 +45,14 @@ def card(
     badge += f'<span class="badge">{shown.role}</span>' if shown.role else ""
     badge += times(idx, shown.alike)
     scores = "".join(score_bar(row, scales.get(row["name"], 1.0)) for row in completion["scores"])
+    scores += advantage(completion["advantage"], span)
     places = f' data-idx="{idx}"' + (f' data-alike="{" ".join(map(str, shown.alike))}"' if shown.alike else "")
     places += "" if shown.group is None else f' data-group="{shown.group}"'
     return (
         f'<article class="comp {mark} {shown.role}" tabindex="-1" aria-label="completion {idx + 1}"{places}>'
         f'<header><span class="row tight"><span class="mut xs">{idx + 1}</span>'
         f'<b title="total reward">{format.number(completion["reward"])}</b>{badge}</span>'
-        f'<span class="row tight">{advantage(completion["advantage"], span)}{star(shown)}</span></header>'
+        f'<span class="row tight">{star(shown)}</span></header>'
         f'<pre dir="auto" tabindex="0">{text_html(completion["text"], shown.differences)}</pre>'
         f"<footer>{scores}{logged_values(completion.get('extra', {}))}{foot(completion, shown)}</footer>"
         "</article>"
@@ -131,14 +132,14 @@ def edit(shown: Shown) -> str:
 
 
 def advantage(value: float, span: float) -> str:
-    """A bar either side of zero, with its number."""
+    """A bar either side of zero, with its number, as the scores have theirs."""
     share = min(1.0, abs(value) / span) * 50 if span else 0.0
     side = f"left:50%;width:{share:.1f}%;background:var(--high)" if value >= 0 else (
         f"right:50%;width:{share:.1f}%;background:var(--low)"
     )  # fmt: skip
     return (
-        f'<span class="row tight" title="advantage: how much better than its group"><span class="adv">'
-        f'<i style="{side}"></i></span><span class="s mut num">{format.signed_number(value)}</span></span>'
+        f'<div class="score" title="how much better than its group"><span>advantage</span><div class="adv">'
+        f'<i style="{side}"></i></div><span>{format.signed_number(value)}</span></div>'
     )
 
 

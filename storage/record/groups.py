@@ -23,11 +23,10 @@ def span(path: Path, mode: str = "train") -> tuple[int, int] | None:
 
 
 def nearest_step(path: Path, step: int, mode: str = "train") -> dict[str, int | None]:
-    """The step with groups at or before `step` (else the first after it), and its neighbours either side."""
+    """The step with groups that is nearest to `step`, the earlier of two, and its neighbours either side."""
     with record_check.read_record(path) as run:
-        here = _seek(run, mode, "<=", step)
-        if here is None:
-            here = _seek(run, mode, ">", step)
+        sides = (_seek(run, mode, "<=", step), _seek(run, mode, ">", step))
+        here = min((side for side in sides if side is not None), key=lambda side: abs(side - step), default=None)
         if here is None:
             return {"step": None, "earlier": None, "later": None}
         return {"step": here, "earlier": _seek(run, mode, "<", here), "later": _seek(run, mode, ">", here)}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from groupwise.app.pages.run.group_list import group_line, order_groups, tie, verdict
+from groupwise.app.pages.run.group_list import group_line, order_groups, tell_apart, tie, verdict
 
 SEEN = (0.0, 3.0)
 
@@ -56,10 +56,27 @@ def test_a_tie_is_all_low_all_high_or_neither():
     assert [group_line(one, SEEN, {2})["starred"] for one in GROUPS[:2]] == [False, True]
 
 
+def test_prompts_that_begin_alike_are_shown_from_where_they_differ():
+    texts = [
+        "Natalia sold clips to 48 of her friends", "Natalia sold clips to 42 of her friends", "What is 3 + 4?",
+        "What is 3 + 5?", "Natalia sold clips to 48 of her friends", "Thisisonelongword1", "Thisisonelongword2",
+    ]  # fmt: skip
+    lines = [group_line(group(n, 0, 1) | {"prompt": text}, SEEN) for n, text in enumerate(texts)]
+    tell_apart(lines)
+    assert [line["prompt"] for line in lines] == [
+        "…48 of her friends", "…42 of her friends", "What is 3 + 4?", "What is 3 + 5?", "…48 of her friends",
+        "…1", "…2",
+    ]  # fmt: skip
+    assert [line["whole"] for line in lines] == texts
+    same = [group_line(group(n, 0, 1) | {"prompt": texts[0]}, SEEN) for n in (1, 2)]
+    tell_apart(same)
+    assert {line["prompt"] for line in same} == {texts[0]}
+
+
 def test_the_ties_of_a_step_are_told_in_words():
     assert verdict(GROUPS, "train", SEEN) == (
         "3 of 5 groups are tied (1 all failed, 1 all top score): every completion scored the same, so there is no "
-        "gradient from them."
+        "learning signal from them."
     )
     assert verdict([GROUPS[2]], "train", SEEN).startswith("This group is tied (all failed):")
     assert verdict(GROUPS[:2], "eval", SEEN) == "1 of 2 groups is tied: every completion scored the same."

@@ -204,7 +204,28 @@ def test_a_step_beyond_the_last_leads_to_it_and_a_part_that_is_not_answered_says
     picture(page, "groups-astray")
     page.keyboard.press("[")
     at(page, step="11")
-    expect(page.locator(".gw-groups .astray")).to_be_hidden()
+    astray = page.locator(".gw-groups .astray")
+    expect(astray).to_be_hidden()
+
+    # what is typed is a step, or is said to be none; and the box has the step that is shown
+    box = page.get_by_label("Step number")
+    for words, why, step in (
+        ("999", "There is no step 999 here: this is step 12, the nearest with groups.", "12"),
+        ("2,5", "“2,5” is not a step: type a whole number from 1 to 12.", "12"),
+        ("abc", "“abc” is not a step: type a whole number from 1 to 12.", "12"),
+        ("8", None, "8"),
+    ):
+        box.fill(words)
+        box.press("Enter")
+        at(page, step=step)
+        expect(box).to_have_value(step)
+        expect(astray).to_have_text(why) if why else expect(astray).to_be_hidden()
+    box.press("ArrowDown")
+    at(page, step="7")
+    page.get_by_role("button", name="held-out", exact=True).click()
+    expect(astray).to_have_text("There was no evaluation at step 7: this is the one at step 6, the nearest.")
+    expect(page.locator(".where")).to_have_text("held-out at step 6")
+    at(page, step="6", mode="eval")
 
     page.goto(f"{reading_dashboard}/run?id={made}")
     expect(page.locator(".now dt", has_text="Tied groups")).to_have_attribute(

@@ -89,7 +89,8 @@ def test_the_same_prompt_is_kept_once_and_followed_down_the_steps(path: Path):
     assert rows(path, "SELECT count(*) FROM prompt") == [(2,)]
     whole = groups.read_group(path, groups.at_step(path, 2)[0]["id"])
     assert whole is not None and [(h["step"], h["mean"]) for h in whole["history"]] == [(1, 1.0), (2, 2.0), (5, 5.0)]
-    assert groups.nearest_step(path, 4) == {"step": 2, "earlier": 1, "later": 5}
+    assert groups.nearest_step(path, 3) == {"step": 2, "earlier": 1, "later": 5}
+    assert groups.nearest_step(path, 4) == {"step": 5, "earlier": 2, "later": None}
     assert groups.nearest_step(path, 0) == {"step": 1, "earlier": None, "later": 2}
     assert groups.span(path) == (1, 5) and groups.span(path, "eval") is None
 

@@ -12,7 +12,9 @@ import pytest
 
 from groupwise.app.pages.run import statistics
 from groupwise.storage.analysis.statistics import reading
+from groupwise.storage.analysis.statistics.buckets import evaluations
 from groupwise.storage.home import paths
+from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Group
 from groupwise.storage.registry import registry
 from tests.support.made_runs import learning_group, made_run
@@ -45,6 +47,17 @@ def forgetting(step: int, n: int) -> Group:
     return group
 
 
+def evaluate(run: str, steps: tuple[int, ...]) -> None:
+    """Two held-out groups at each of these steps."""
+    writer = RunWriter(record(run), 1, {"format": 1.0, "correctness": 2.0})
+    for step in steps:
+        groups = [made_group(step, n) for n in (0, 1)]
+        for group in groups:
+            group.mode = "eval"
+        writer.commit(step, groups=groups)
+    writer.close()
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Name → id of the runs of these tests, with their home."""
@@ -59,7 +72,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             "resumed": made_run("resumed", 30, resumed_at=12),
             "forgets": made_run("forgets", 10, groups=2, make_group=forgetting),
             "bare": made_run("bare", 5, groups=0),
+            "evaluated": made_run("evaluated", 61, groups=1, make_group=made_group),
         }
+        evaluate(runs["evaluated"], (0, 20, 40, 60, 61))
     return runs | {"home": str(place)}
 
 
@@ -81,7 +96,10 @@ def record(run: str) -> Path:
 
 def test_ties_are_said_in_words_and_drawn_by_kind(made: dict[str, str]):
     found = asked(made["known"], "ties")
-    assert found["says"] == "Of the last 20 groups 10 are tied (5 all failed, 5 all top score): no gradient from them."
+    assert (
+        found["says"]
+        == "Of the last 20 groups 10 are tied (5 all failed, 5 all top score): no learning signal from them."
+    )
     assert found["all_low"] == [0.5] * 5 + [0] * 5 and found["all_high"] == [0] * 5 + [0.5] * 5
     assert found["bearing"] == [0.5] * 10 and found["steps"][0] == (1, 1)
 
@@ -140,7 +158,40 @@ def test_the_heat_maps_count_every_completion_once(made: dict[str, str]):
     learns = asked(made["learns"], "advantage")
     assert sum(map(sum, learns["counts"])) == 40 * 4 * 8 and len(learns["counts"]) <= 30 and len(learns["x"]) <= 61
     held = asked(made["learns"], "reward", mode="eval")
-    assert sum(map(sum, held["counts"])) == 4 * 4 * 8 and [last for _, last in held["steps"]] == [10, 20, 30, 40]
+    assert sum(map(sum, held["counts"])) == 4 * 4 * 8 and held["steps"] == [(n, n) for n in (10, 20, 30, 40)]
+
+
+def test_evaluations_stand_at_their_own_steps_and_the_last_alone_is_told_of(made: dict[str, str]):
+    run = made["evaluated"]
+    ties = asked(run, "ties", mode="eval")
+    assert ties["steps"] == [(0, 0), (20, 20), (40, 40), (60, 60), (61, 61)] and ties["groups"] == [2] * 5
+    assert ties["says"] == (
+        "Of the 2 groups of the last evaluation (step 61) 1 is tied (1 all top score): all of a group scored the same."
+    )
+    last = "in the last evaluation (step 61, 2 groups)"
+    assert asked(run, "pass", mode="eval")["says"] == f"pass@1 75\u202f% and pass@4 100\u202f% {last}."
+    spread = asked(run, "spread", mode="eval")
+    assert spread["small"] is None and spread["says"].endswith(f"on average {last}.")
+    assert asked(run, "best", mode="eval")["says"].endswith(f" {last}.")
+    reward = asked(run, "reward", mode="eval")
+    assert (
+        reward["x"] == [-10, 10, 30, 50, 60.5, 61.5]
+        and [sum(c) for c in zip(*reward["counts"], strict=True)] == [8] * 5
+    )
+    assert reward["says"] == "Most often 2 in the last evaluation: 75\u202f% of the completions of step 61."
+    scores = asked(run, "scores", mode="eval")
+    assert scores["functions"][1]["histogram"]["counts"] == [2, 6] and scores["steps"] == (61, 61)
+    assert scores["says"].startswith("In the last evaluation (step 61, 2 groups): ")
+    assert "the 8 completions of the last evaluation" in asked(run, "lengths", mode="eval")["says"]
+    share = asked(run, "share", mode="eval")
+    assert share["steps"] == ties["steps"] and share["says"].startswith("In the last evaluation 100\u202f% of")
+
+
+def test_very_many_evaluations_share_a_point():
+    found = evaluations(range(0, 1000, 10), 40)
+    assert found.count == 34 and found.steps(0) == (0, 20) and found.steps(33) == (990, 990)
+    assert [found.of(step) for step in (0, 20, 30, 990)] == [0, 0, 1, 33] and len(found.edges()) == 35
+    assert evaluations([5], 40).edges() == [4.5, 5.5]
 
 
 def test_steps_that_a_resume_trained_anew_count_once(made: dict[str, str]):

@@ -88,13 +88,16 @@ def prompt_html(value: Any) -> str:
 
 
 def other_columns(values: dict[str, Any], asked: str) -> str:
-    """The dataset row's other columns, the answer first; not the one that is the prompt itself."""
-    ordered = sorted(values.items(), key=lambda item: item[0] != "answer")
+    """The dataset row's other columns, the answer first; not the one that is the prompt itself. Of one that is the
+    answer itself, as it was called in the data, the name alone: answer · Antwort 5."""
+    shown = {name: str(value) for name, value in values.items() if value is not None and str(value) != asked}
+    answer = shown.pop("answer", None)
+    own = [name for name, value in shown.items() if value == answer]
+    rows = [(" · ".join(["answer", *own]), answer)] if answer is not None else []
+    rows += [row for row in shown.items() if row[0] not in own]
     cells = "".join(
-        f'<span><span class="mut">{escape(name)}</span> '
-        f'<b dir="auto">{escape(format.shorten(str(value), 200))}</b></span>'
-        for name, value in ordered
-        if value is not None and str(value) != asked
+        f'<span><span class="mut">{escape(name)}</span> <b dir="auto">{escape(format.shorten(value, 200))}</b></span>'
+        for name, value in rows
     )
     return f'<div class="row s columns">{cells}</div>' if cells else ""
 

@@ -1,6 +1,7 @@
 """The list of a step's groups: one line each, in the order that was picked, with what ties the tied ones. Pure."""
 
 import math
+import os.path
 import zlib
 from collections.abc import Callable, Collection
 from typing import Any
@@ -12,6 +13,8 @@ from groupwise.storage.record.group_metrics import Range, kind
 Rows = list[dict[str, Any]]
 KINDS = {"all_low": "all failed", "all_high": "all top score", "other": "tied"}
 MOST = 400  # lines
+LONGEST, SHOWN = 600, 70  # characters of a prompt: those that a pointer shows, and those of its line
+ALIKE = 14  # characters that two prompts begin with alike from which on they would look the same in the list
 
 
 def _finite(value: float | None, instead: float) -> float:
@@ -44,16 +47,31 @@ def group_line(
 ) -> dict[str, Any]:
     """A group as one line of the list. `right`: how many of its completions are, of how many."""
     tied = tie(group, seen)
+    whole = visible_text(format.shorten(format.message_text(group["prompt"]), LONGEST))
     return {
-        "id": group["id"], "prompt": visible_text(format.shorten(format.message_text(group["prompt"]), 70)),
+        "id": group["id"], "whole": whole, "prompt": format.shorten(whole, SHOWN),
         "mean": format.number(group["mean"]), "spread": KINDS[tied] if tied else format.number(group["std"]),
         "tied": group["tied"], "starred": group["id"] in starred, "right": f"{right[0]}/{right[1]}" if right else "–",
     }  # fmt: skip
 
 
+def tell_apart(lines: Rows) -> None:
+    """Prompts that begin as another one does are shown from where they differ: …48 of her friends in April."""
+    ordered = sorted({line["whole"] for line in lines})
+    alike = dict.fromkeys(ordered, 0)
+    for one, other in zip(ordered, ordered[1:], strict=False):
+        common = len(os.path.commonprefix([one, other]))
+        alike[one], alike[other] = max(alike[one], common), max(alike[other], common)
+    for line in lines:
+        whole = line["whole"]
+        begin = whole.rfind(" ", 0, alike[whole]) + 1 or alike[whole]
+        if begin >= ALIKE:
+            line["prompt"] = f"…{format.shorten(whole[begin:], SHOWN)}"
+
+
 def verdict(groups: Rows, mode: str = "train", seen: Range | None = None) -> str:
-    """5 of 8 groups are tied (3 all failed, 2 all top score): no gradient from them. Held-out groups give
-    none anyway."""
+    """5 of 8 groups are tied (3 all failed, 2 all top score): no learning signal from them. Held-out groups
+    give none anyway."""
     ties = [tie(group, seen) for group in groups if group["tied"]]
     if not ties:
         return ""
@@ -63,4 +81,4 @@ def verdict(groups: Rows, mode: str = "train", seen: Range | None = None) -> str
     kinds = f" ({', '.join(told)})" if told and len(groups) > 1 else f" ({KINDS[ties[0]]})" if told else ""
     if mode == "eval":
         return f"{whose} tied{kinds}: every completion scored the same."
-    return f"{whose} tied{kinds}: every completion scored the same, so there is no gradient from {them}."
+    return f"{whose} tied{kinds}: every completion scored the same, so there is no learning signal from {them}."

@@ -8,12 +8,12 @@ import { poll } from "../../ui/poll.js";
 import { Keys } from "./group_keys.js";
 import { SamePrompt } from "./same_prompt.js";
 import { Stars } from "./stars.js";
+import { StepBox } from "./step_box.js";
 import { whyNothing } from "./why_nothing.js";
 
 const { root: view, find, server } = part("pages/run/groups");
 const run = params().get("id") ?? "";
 const slider = find("#gw-step");
-const stepBox = find(".step");
 const options = find(".options");
 const one = find(".one");
 const follow = find(".follow");
@@ -58,14 +58,11 @@ function goTo(step) {
   setParams({ step, group: null, idx: null });
 }
 slider.addEventListener("input", () => goTo(slider.value));
-stepBox.addEventListener("change", () => {
-  if (stepBox.value) goTo(stepBox.value);
-  else stepBox.value = near.step;
-});
 // One step on from the step that is drawn: while another is on its way, where on is is not known.
 function stepOn(where) {
   if (near.asked === whose(asked())) goTo(near[where]);
 }
+const stepBox = new StepBox(find(".step"), { goTo, stepOn, say: sayAstray });
 const whose = ({ step, mode }) => `${mode} ${step}`;
 find(".earlier").addEventListener("click", () => stepOn("earlier"));
 find(".later").addEventListener("click", () => stepOn("later"));
@@ -203,20 +200,24 @@ new Keys(view, help, {
 });
 
 // ---- drawing ----
-// An address that names a step beyond those that there are leads to the nearest, which is said as long as one is there.
+// An address that names a step without groups leads to the nearest, which is said as long as one is there.
 let astray = { step: null, words: "" };
-function leadToNearest({ step, first, last }, was) {
-  const beyond = was.step !== null && (was.step < first || was.step > last);
-  if (beyond) {
-    const [asked, here] = [was.step, step].map(wholeNumber);
+function sayAstray(words) {
+  astray = { step: asked().step, words };
+  showText(find(".astray"), words);
+}
+function leadToNearest({ step }, { step: wanted, mode }) {
+  if (wanted !== null && wanted !== step) {
+    const [there, here] = [wanted, step].map(wholeNumber);
     const number = Number.isFinite(Number.parseInt(params().get("step"), 10));
-    const why = number ? `There is no step ${asked} here` : "The step in the address is not a number";
-    const words = `${why}: this is step ${here}, the nearest with groups.`;
-    astray = { step, words };
+    const heldOut = mode === "eval";
+    const none = heldOut ? `There was no evaluation at step ${there}` : `There is no step ${there} here`;
+    const nearest = heldOut ? `the one at step ${here}, the nearest` : `step ${here}, the nearest with groups`;
     setParams({ step });
     near.asked = whose(asked()); // it is drawn: one can go on from it
+    sayAstray(`${number ? none : "The step in the address is not a number"}: this is ${nearest}.`);
   }
-  showText(find(".astray"), (beyond || was.step === astray.step) && astray.words);
+  showText(find(".astray"), asked().step === astray.step && astray.words);
 }
 function drawStep(now, asked) {
   near = { ...now, asked: whose(asked) };
@@ -224,12 +225,12 @@ function drawStep(now, asked) {
   slider.max = now.last;
   slider.disabled = now.first === now.last;
   if (document.activeElement !== slider || follow.checked) slider.value = now.step;
-  if (document.activeElement !== stepBox) stepBox.value = now.step;
+  stepBox.show(now);
   find(".earlier").disabled = now.earlier === null;
   find(".later").disabled = now.later === null;
   if (!now.groups) return;
   mark = now.mark;
-  setText(find(".where"), `group at step ${now.step}`);
+  setText(find(".where"), `${asked.mode === "eval" ? "held-out" : "group"} at step ${now.step}`);
   setText(find(".told"), now.verdict);
   options.replaceChildren(...now.groups.map(groupLine));
 }
@@ -244,7 +245,7 @@ function groupLine(group) {
   return el(
     "div",
     { ...look, onclick: () => pick(group.id) },
-    el("span.what", { dir: "auto" }, starred, group.prompt),
+    el("span.what", { dir: "auto", title: group.whole }, starred, group.prompt),
     el("span.n", { title: `${group.right} right` }, group.right),
     el("span.n", group.mean),
     el("span.n", group.spread),

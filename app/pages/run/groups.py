@@ -31,7 +31,7 @@ KEYS = (
 TEMPLATE = """
 <div class="row picker"><label class="s mut" for="gw-step">Step</label>
 <input id="gw-step" type="range" min="0" max="1" value="0">
-<input class="input step" type="number" aria-label="Step number">
+<input class="input step" inputmode="numeric" autocomplete="off" aria-label="Step number">
 <button class="btn s earlier" title="Earlier step ([)">← earlier</button>
 <button class="btn s later" title="Later step (])">later →</button>
 <label class="s row tight"><input type="checkbox" class="follow" checked> follow the latest</label>
@@ -83,10 +83,9 @@ def groups_at_step(payload: Payload) -> dict[str, Any]:
     seen = record.reward_range(path)
     starred = {group for group, _ in notes.starred_completions(run.id)}
     right = counts_right(run, path, near["step"] or 0, [group["id"] for group in at_step])
-    lines = [
-        group_list.group_line(group, seen, starred, right.get(group["id"]))
-        for group in group_list.order_groups(at_step, pick)[: group_list.MOST]
-    ]
+    listed = group_list.order_groups(at_step, pick)[: group_list.MOST]
+    lines = [group_list.group_line(group, seen, starred, right.get(group["id"])) for group in listed]
+    group_list.tell_apart(lines)
     return out | {"groups": lines, "verdict": groups_caption(at_step, mode, pick, seen)}
 
 

@@ -243,6 +243,7 @@ right.querySelector(".usual").addEventListener("click", () => setParams({ solved
 
 function showTools(now) {
   press(view.querySelectorAll("[data-mode]"), (button) => button.dataset.mode === asked().mode);
+  for (const words of view.querySelectorAll("[data-of]")) words.hidden = words.dataset.of !== asked().mode;
   right.hidden = !now.functions?.length;
   if (right.hidden) return;
   usual = now.solved;

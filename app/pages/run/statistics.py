@@ -51,7 +51,7 @@ SECTIONS = (
         ("reward", "rewards over the steps", "Each column is what the completions of those steps got. Mass that moves "
          "up is good. A click finds its completions."),
         ("advantage", "advantages over the steps", "How far above or below its group each completion is. A wide column "
-         "is good; only 0: no gradient. A click finds those steps' completions."),
+         "is good; only 0: no learning signal. A click finds those steps' completions."),
         ("scores", "scores by function", "What each function gave lately. Several values are good: a function that "
          "always gives the same gives no learning signal. A click finds the completions."),
         ("lengths", "length against reward", "The newest completions by tokens and reward. No slope is good: a strong "
@@ -64,6 +64,21 @@ SECTIONS = (
          "One near 100 % decides alone; below 0 it works against the rest."),
     )),
 )  # fmt: skip
+# What the title of a section and the words under a panel's are for groups that nothing is learnt from.
+HELD_OUT = {
+    "Gradient": "Ties",
+    "ties": "Groups whose completions all scored the same, at each evaluation: all failed, these prompts are too hard; "
+    "all top score, it has them.",
+    "spread": "How far apart the rewards of one group are (standard deviation): near 0, it always answers alike.",
+    "pass": "The chance that at least one of k completions is right, at each evaluation. Rising is good; where a large "
+    "k is far above k = 1, the model can, but not yet reliably.",
+    "reward": "Each column is what the completions of an evaluation got. Mass that moves up is good. A click finds its "
+    "completions.",
+    "advantage": "How far above or below its group each completion is. A click finds those of this evaluation.",
+    "scores": "What each function gave in the last evaluation. A click finds the completions.",
+    "lengths": "The completions of the last evaluation by tokens and reward. A slope says that length itself is "
+    "rewarded. A click finds the completions.",
+}
 ORDERS = {"hardest": "hardest", "easiest": "easiest", "improved": "most improved", "forgotten": "forgotten"}
 
 
@@ -148,8 +163,19 @@ def figure(name: str, title: str, about: str) -> str:
     more = _orders() if name == "prompts" else ""
     return (
         f'<figure class="panel chart {name}" data-panel="{name}"><figcaption><span class="about"><h3>{title}</h3>'
-        f'<span class="xs mut">{about}</span></span></figcaption><p class="s says"></p>{more}'
+        f"{by_mode('span', about, HELD_OUT.get(name, about), 'xs mut')}</span></figcaption>"
+        f'<p class="s says"></p>{more}'
         f'<p class="wait s mut">Counting…</p><div class="drawn"></div></figure>'
+    )
+
+
+def by_mode(tag: str, train: str, held_out: str, classes: str = "") -> str:
+    """Words that differ between training and held-out; statistics.js shows those of what is chosen."""
+    if train == held_out:
+        return f'<{tag} class="{classes}">{train}</{tag}>'
+    return (
+        f'<{tag} class="{classes}" data-of="train">{train}</{tag}>'
+        f'<{tag} class="{classes}" data-of="eval" hidden>{held_out}</{tag}>'
     )
 
 
@@ -163,7 +189,8 @@ def _orders() -> str:
 def template() -> str:
     """The part's HTML: each section with its panels."""
     sections = "".join(
-        f'<section><h2>{title}</h2><div class="grid two">{"".join(figure(*one) for one in of)}</div></section>'
+        f"<section>{by_mode('h2', title, HELD_OUT.get(title, title))}"
+        f'<div class="grid two">{"".join(figure(*one) for one in of)}</div></section>'
         for title, of in SECTIONS
     )
     return (

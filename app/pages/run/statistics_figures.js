@@ -74,7 +74,7 @@ export function spread(data) {
   const small = { type: "line", xref: "paper", x0: 0, x1: 1, y0: data.small, y1: data.small, line };
   return overSteps(data, [drawLine(data, "spread", data.spread, Plots.colour("--accent"))], {
     y: { rangemode: "tozero" },
-    shapes: [small],
+    shapes: data.small === null ? [] : [small], // of what is not learnt from none is too small
   });
 }
 export function best(data) {

@@ -1,8 +1,10 @@
 """What each panel of the Statistics says: from a run's record to plain data and a sentence."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from groupwise.app.core import format
+from groupwise.app.pages.run.statistics_lately import LAST, newest, of_last, recent_mean, when
 from groupwise.app.ui.function_colours import colours_of_functions
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.doctor.words import percent
@@ -12,7 +14,6 @@ from groupwise.storage.analysis.statistics.agreement import FEWEST
 from groupwise.storage.analysis.statistics.pass_at_k import PromptRate, Solved
 from groupwise.storage.analysis.statistics.reading import Statistics
 
-LAST = 100  # groups that “lately” means
 LINE, HEAT, CELLS, AGREEMENT = 200, 60, 24, 30  # stretches of steps, at most
 ROWS = 25  # prompts
 SMALL = 0.1  # spread within groups under which little is left to learn from
@@ -33,51 +34,59 @@ class Asked(NamedTuple):
 
 def tie_shares(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """Shares of tied groups by kind, over the steps."""
-    groups, stretches = tied.explain_ties(statistics.groups(), asked.mode), statistics.buckets(LINE)
+    groups, stretches = tied.explain_ties(statistics.groups(), asked.mode), statistics.stretches(LINE)
     if not groups or stretches is None:
         return wait_for_scores()
-    return tied.ties_over_steps(groups, stretches) | {"says": tied_words(tied.counts(groups[-LAST:]), asked.mode)}
+    part = newest(groups, asked.mode)
+    says = tied_words(tied.counts(part), asked.mode, part[-1].step)
+    return tied.ties_over_steps(groups, stretches) | {"says": says}
 
 
-def tied_words(counts: dict[str, int], mode: str) -> str:
-    """Of the last 100 groups 62 are tied (40 all failed, 22 all top score): no gradient from them."""
+def tied_words(counts: dict[str, int], mode: str, step: int) -> str:
+    """Of the last 100 groups 62 are tied (40 all failed, 22 all top score): no learning signal from them. `step`: that
+    of the newest."""
     groups, number = counts["groups"], counts["tied"]
-    whose = "The only group" if groups == 1 else f"Of the last {groups} groups"
+    if mode == "eval":
+        whose = f"{'The only group' if groups == 1 else f'Of the {groups} groups'} of the last evaluation (step {step})"
+    else:
+        whose = "The only group" if groups == 1 else f"Of the last {groups} groups"
     if not number:
         rest = "is not tied" if groups == 1 else "none is tied"
         return f"{whose} {rest}{': each has a learning signal' if mode == 'train' else ''}."
     kinds = [f"{counts[kind]} {TIE_WORDS[kind]}" for kind in tied.KINDS if counts[kind]]
     many = "is" if groups == 1 else f"{format.count(number)} {'is' if number == 1 else 'are'}"
-    why = f"no gradient from {'it' if number == 1 else 'them'}" if mode == "train" else "all of a group scored the same"
+    why = (
+        f"no learning signal from {'it' if number == 1 else 'them'}"
+        if mode == "train"
+        else "all of a group scored the same"
+    )
     return f"{whose} {many} tied ({', '.join(kinds)}): {why}."
 
 
 def group_spread(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """The standard deviation within groups, over the steps."""
-    groups, stretches = tied.explain_ties(statistics.groups(), asked.mode), statistics.buckets(LINE)
+    groups, stretches = tied.explain_ties(statistics.groups(), asked.mode), statistics.stretches(LINE)
     if not groups or stretches is None:
         return wait_for_scores()
-    lately = [group.row.std or 0.0 for group in groups[-LAST:]]
-    mean = sum(lately) / len(lately)
-    small = f", which is little (under {SMALL})" if mean < SMALL else ""
-    says = f"{format.number(mean)} on average {of_last(len(lately))}{small}."
-    return tied.ties_over_steps(groups, stretches) | {"says": says, "small": SMALL}
+    part = newest(groups, asked.mode)
+    mean = sum(group.row.std or 0.0 for group in part) / len(part)
+    teaches = asked.mode == "train"
+    small = f", which is little (under {SMALL})" if teaches and mean < SMALL else ""
+    says = f"{format.number(mean)} on average {of_last(len(part), part[-1].step, asked.mode)}{small}."
+    return tied.ties_over_steps(groups, stretches) | {"says": says, "small": SMALL if teaches else None}
 
 
 def best_mean_worst(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """Each group's best, mean and worst reward, over the steps."""
-    groups, stretches = tied.explain_ties(statistics.groups(), asked.mode), statistics.buckets(LINE)
+    groups, stretches = tied.explain_ties(statistics.groups(), asked.mode), statistics.stretches(LINE)
     if not groups or stretches is None:
         return wait_for_scores()
-    part = [group.row for group in groups[-LAST:]]
-    high, mean, low = (sum(values) / len(part) for values in zip(*((r.high, r.mean, r.low) for r in part), strict=True))
-    says = f"Best {reward_text(high)}, mean {reward_text(mean)}, worst {reward_text(low)} {of_last(len(part))}."
+    part = newest(groups, asked.mode)
+    ends = ((group.row.high, group.row.mean, group.row.low) for group in part)
+    high, mean, low = (sum(values) / len(part) for values in zip(*ends, strict=True))
+    best = f"Best {reward_text(high)}, mean {reward_text(mean)}, worst {reward_text(low)}"
+    says = f"{best} {of_last(len(part), part[-1].step, asked.mode)}."
     return tied.ties_over_steps(groups, stretches) | {"says": says}
-
-
-def of_last(groups: int) -> str:
-    """Which groups a sentence is about: the last 100 groups, or the only one."""
-    return "in the only group" if groups == 1 else f"in the last {groups} groups"
 
 
 def wait_for_scores() -> dict[str, Any]:
@@ -99,23 +108,23 @@ def wait_for_target(asked: Asked) -> dict[str, Any]:
 
 def pass_at_k_curves(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """pass@k over the steps."""
-    groups, stretches = solved_groups(statistics, asked), statistics.buckets(LINE)
+    groups, stretches = solved_groups(statistics, asked), statistics.stretches(LINE)
     if not groups or stretches is None:
         return wait_for_target(asked)
-    found, part = pass_at_k.pass_over_steps(groups, stretches), groups[-LAST:]
+    found, part = pass_at_k.pass_over_steps(groups, stretches), newest(groups, asked.mode)
     largest = min(group.n for group in part)
     told = [f"pass@{k} {percent(mean_pass(k, part))}" for k in dict.fromkeys((1, largest))]
-    return found | {"says": f"{' and '.join(told)} {of_last(len(part))}."}
+    return found | {"says": f"{' and '.join(told)} {of_last(len(part), part[-1].step, asked.mode)}."}
 
 
-def mean_pass(k: int, part: list[Solved]) -> float:
+def mean_pass(k: int, part: Sequence[Solved]) -> float:
     """The mean of pass@k over some groups."""
     return sum(pass_at_k.pass_at(k, group.n, group.c) for group in part) / len(part)
 
 
 def prompt_table(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """The prompts that the order asks for, each with its solve rate in each stretch of steps."""
-    groups, stretches = solved_groups(statistics, asked), statistics.buckets(CELLS)
+    groups, stretches = solved_groups(statistics, asked), statistics.stretches(CELLS)
     if not groups or stretches is None:
         return wait_for_target(asked)
     rates = pass_at_k.by_prompt(groups)
@@ -153,26 +162,26 @@ def prompt_words(order: str, shown: int, of: int, rates: list[PromptRate]) -> st
 
 def reward_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """Reward histograms over the steps."""
-    stretches = statistics.buckets(HEAT)
+    stretches = statistics.stretches(HEAT)
     found = statistics.heat("reward", stretches) if stretches else None
     if found is None or not any(map(any, found["counts"])):
         return {"wait": "No completion has a reward."}
-    return found | {"says": commonest_reward(found)}
+    return found | {"says": commonest_reward(found, when(asked.mode))}
 
 
-def commonest_reward(found: dict[str, Any]) -> str:
+def commonest_reward(found: dict[str, Any], lately: str) -> str:
     """What most completions of the newest stretch got."""
     column = [line[-1] for line in found["counts"]]
     row = column.index(max(column))
     low, high = found["bounds"][row]
     what = reward_text(low) if low == high else f"{reward_text(low)} to {reward_text(high)}"
     share = percent(column[row] / (sum(column) or 1))
-    return f"Most often {what} lately: {share} of the completions of {step_range(found['steps'][-1])}."
+    return f"Most often {what} {lately}: {share} of the completions of {step_range(found['steps'][-1])}."
 
 
 def advantage_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """Advantage histograms over the steps."""
-    stretches = statistics.buckets(HEAT)
+    stretches = statistics.stretches(HEAT)
     found = statistics.heat("advantage", stretches) if stretches else None
     if found is None or not any(map(any, found["counts"])):
         return {"wait": "No completion has an advantage."}
@@ -197,8 +206,9 @@ def score_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     told = [f"Always the same: {', '.join(constant)}."] if constant else []
     told += [f"Never scored: {', '.join(mute)}."] if mute else []
     says = " ".join(told) or "Each function tells completions apart."
-    if len(groups) > 1:
-        says = f"In the last {len(groups)} groups. {says}"
+    if len(groups) > 1 or asked.mode == "eval":
+        where = of_last(len(groups), groups[-1][1], asked.mode)
+        says = f"{where[:1].upper()}{where[1:]}: {says[:1].lower()}{says[1:]}"
     colours = colours_of_functions([one["name"] for one in found])
     named = [
         one | {"name": visible_text(one["name"]), "asked": one["name"], "colour": colours[one["name"]]} for one in found
@@ -209,12 +219,13 @@ def score_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]:
 def length_against_reward(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """Length against reward of the newest completions."""
     found = statistics.lengths()
-    return found | {"says": length_words(found)} if found else {"wait": "No completion has a reward."}
+    return found | {"says": length_words(found, asked.mode)} if found else {"wait": "No completion has a reward."}
 
 
-def length_words(found: dict[str, Any]) -> str:
+def length_words(found: dict[str, Any], mode: str) -> str:
     """Correlation 0.42 over the newest 3,000 completions: longer ones are rewarded more."""
-    many = f"the newest {format.plural(found['completions'], 'completion')}"
+    completions = format.plural(found["completions"], "completion")
+    many = f"the newest {completions}" if mode == "train" else f"the {completions} of the last evaluation"
     value = found["correlation"]
     if value is None:
         told = f"No correlation over {many}: all are of one length or have one reward."
@@ -238,15 +249,17 @@ def score_correlation(statistics: Statistics, asked: Asked) -> dict[str, Any]:
         return found
     if len(found["names"]) < 2:
         return {"wait": "This run has one reward function: there is none to compare it with."}
-    newest = [(recent_mean(line), pair) for pair, line in zip(found["pairs"], found["correlation"], strict=True)]
-    told = [(value, pair) for value, pair in newest if value is not None]
+    lately = [recent_mean(line, asked.mode) for line in found["correlation"]]
+    told = [(value, pair) for value, pair in zip(lately, found["pairs"], strict=True) if value is not None]
     if not told:
         return found | {
             "says": f"No two functions can be compared: all but one give always the same.{sample_words(found)}"
         }
     value, pair = max(told, key=lambda one: abs(one[0]))
     a, b = (found["names"][k] for k in pair)
-    return found | {"says": f"Strongest lately: {a} and {b}, {correlation_text(value)}.{sample_words(found)}"}
+    return found | {
+        "says": f"Strongest {when(asked.mode)}: {a} and {b}, {correlation_text(value)}.{sample_words(found)}"
+    }
 
 
 def variance_share(statistics: Statistics, asked: Asked) -> dict[str, Any]:
@@ -254,13 +267,12 @@ def variance_share(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     found = agreement(statistics)
     if "wait" in found:
         return found
-    newest = [(recent_mean(line), name) for line, name in zip(found["share"], found["names"], strict=True)]
-    return found | {
-        "says": share_words([(value, name) for value, name in newest if value is not None]) + sample_words(found)
-    }
+    lately = [recent_mean(line, asked.mode) for line in found["share"]]
+    told = [(value, name) for value, name in zip(lately, found["names"], strict=True) if value is not None]
+    return found | {"says": share_words(told, when(asked.mode)) + sample_words(found)}
 
 
-def share_words(told: list[tuple[float, str]]) -> str:
+def share_words(told: list[tuple[float, str]], lately: str) -> str:
     """Lately 72 % of the differences in reward come from correctness."""
     if not told:
         return "All completions have the same reward."
@@ -269,18 +281,14 @@ def share_words(told: list[tuple[float, str]]) -> str:
         return f"{name} is the only reward function, so all comes from it."
     alone = " It decides nearly alone." if most > ALONE else ""
     against = [f" {other} works against the rest." for value, other in told if value < -AGAINST]
-    return f"Lately {percent(most)} of the differences in reward come from {name}.{alone}{''.join(against)}"
-
-
-def recent_mean(values: list[float | None]) -> float | None:
-    """The mean of the newest three that are there."""
-    newest = [value for value in values if value is not None][-3:]
-    return sum(newest) / len(newest) if newest else None
+    return (
+        f"{lately.capitalize()} {percent(most)} of the differences in reward come from {name}.{alone}{''.join(against)}"
+    )
 
 
 def agreement(statistics: Statistics) -> dict[str, Any]:
     """How the functions go together, or what it waits for. Their names are as a page shows them."""
-    stretches = statistics.buckets(AGREEMENT)
+    stretches = statistics.stretches(AGREEMENT)
     found = statistics.agreement(stretches) if stretches else {"steps": []}
     if not found["steps"]:
         return {"wait": f"Waiting for {FEWEST} scored completions in one stretch of steps."}

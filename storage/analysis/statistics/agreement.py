@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-from groupwise.storage.analysis.statistics.buckets import Buckets
+from groupwise.storage.analysis.statistics.buckets import Stretches
 from groupwise.storage.record.group_metrics import TIED
 
 Scores = Sequence[float | None]  # one completion's, in the order of the functions; None: not scored
@@ -62,7 +62,7 @@ def variance_shares(rows: Sequence[Scores], weights: Sequence[float]) -> list[fl
 
 
 def agreement_over_steps(
-    rows: Sequence[tuple[int, Scores]], weights: Sequence[Sequence[float]], buckets: Buckets
+    rows: Sequence[tuple[int, Scores]], weights: Sequence[Sequence[float]], buckets: Stretches
 ) -> dict[str, Any]:
     """{steps, completions, pairs, correlation, share} of (step, scores) rows: per stretch with enough of them,
     Pearson's correlation of each of `pairs` of functions and each function's share of the total's variance.

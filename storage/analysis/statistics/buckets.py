@@ -1,7 +1,7 @@
 """Stretches of steps, and bins of values: what is counted together, and the edges that a heat map draws. Pure."""
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -39,6 +39,58 @@ class Buckets:
     def edges(self) -> list[float]:
         """`count` + 1 places between steps."""
         return [self.start + number * self.size - 0.5 for number in range(self.count + 1)]
+
+    def sql(self) -> str:
+        """SQL for the number of the stretch that a row's `step` is in."""
+        return f"(step - {self.start}) / {self.size}"
+
+
+@dataclass(frozen=True)
+class Evaluations:
+    """The steps at which a run was evaluated, each a stretch of its own; of too many, several in each. `spans`: the
+    first and the last of each, in order."""
+
+    spans: list[tuple[int, int]]
+
+    @property
+    def count(self) -> int:
+        """How many stretches there are."""
+        return len(self.spans)
+
+    def of(self, step: int) -> int:
+        """The number of the stretch that an evaluation's step is in."""
+        return bisect_left(self.spans, step, key=lambda span: span[1])
+
+    def steps(self, number: int) -> tuple[int, int]:
+        """The first and the last step of a stretch."""
+        return self.spans[number]
+
+    def all_steps(self) -> list[tuple[int, int]]:
+        """The first and the last step of every stretch."""
+        return list(self.spans)
+
+    def edges(self) -> list[float]:
+        """`count` + 1 places: in the middle between two stretches, and as far away at both ends."""
+        between = [(a[1] + b[0]) / 2 for a, b in zip(self.spans, self.spans[1:], strict=False)]
+        (first, first_end), (last_begin, last) = self.spans[0], self.spans[-1]
+        before = between[0] - first_end if between else 0.5
+        after = last_begin - between[-1] if between else 0.5
+        return [first - before, *between, last + after]
+
+    def sql(self) -> str:
+        """SQL for the number of the stretch that a row's `step` is in."""
+        cases = " ".join(f"WHEN step <= {last} THEN {number}" for number, (_, last) in enumerate(self.spans))
+        return f"CASE {cases} END"
+
+
+Stretches = Buckets | Evaluations
+
+
+def evaluations(steps: Sequence[int], most: int) -> Evaluations:
+    """The steps at which a run was evaluated, in order, in at most `most` stretches."""
+    size = math.ceil(len(steps) / most)
+    parts = [steps[begin : begin + size] for begin in range(0, len(steps), size)]
+    return Evaluations([(part[0], part[-1]) for part in parts])
 
 
 def buckets(first: int, last: int, most: int, distinct: int | None = None) -> Buckets:

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from groupwise.storage.analysis.statistics.buckets import Bins, Buckets
+from groupwise.storage.analysis.statistics.buckets import Bins, Stretches
 
 
-def heat(rows: Iterable[tuple[int, float, int]], buckets: Buckets, bins: Bins) -> dict[str, Any]:
+def heat(rows: Iterable[tuple[int, float, int]], buckets: Stretches, bins: Bins) -> dict[str, Any]:
     """{x, y, counts, share, steps, bounds} of (stretch, value, how many): `x` and `y` are edges, `counts[bin][stretch]`
     how many, `share` the same as a share of its stretch (None where that is empty), `steps` and `bounds` what each
     column and each row means."""

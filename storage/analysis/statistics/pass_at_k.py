@@ -4,7 +4,7 @@ import functools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from groupwise.storage.analysis.statistics.buckets import Buckets
+from groupwise.storage.analysis.statistics.buckets import Stretches
 
 ONCE_SOLVED = 0.5  # a prompt is forgotten when this share of a group was right, and none of its newest group is
 
@@ -50,7 +50,7 @@ def ks(groups: Iterable[Solved]) -> list[int]:
     return found if not found or found[-1] == largest else [*found, largest]
 
 
-def pass_over_steps(groups: Sequence[Solved], buckets: Buckets) -> dict[str, Any]:
+def pass_over_steps(groups: Sequence[Solved], buckets: Stretches) -> dict[str, Any]:
     """{steps, groups, k, rates}: per stretch that has groups, the mean of pass@k over those of at least k completions;
     `rates[i]` is that of `k[i]`, None where no group is as large."""
     parts: dict[int, list[Solved]] = {}
@@ -116,7 +116,7 @@ def count_never_solved(prompts: Iterable[PromptRate], least: int) -> tuple[int, 
     return sum(not one.rate for one in often), len(often)
 
 
-def cells(groups: Iterable[Solved], buckets: Buckets) -> dict[int, list[float | None]]:
+def cells(groups: Iterable[Solved], buckets: Stretches) -> dict[int, list[float | None]]:
     """Per prompt the share solved in each stretch of steps; None where it did not come."""
     n: dict[int, list[int]] = {}
     c: dict[int, list[int]] = {}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from groupwise.storage.analysis.statistics import agreement
-from groupwise.storage.analysis.statistics.buckets import FEW, Bins, Buckets, bins, buckets, whole_bins
+from groupwise.storage.analysis.statistics.buckets import FEW, Bins, Stretches, bins, buckets, evaluations, whole_bins
 from groupwise.storage.analysis.statistics.counting import heat, histogram, plane
 from groupwise.storage.analysis.statistics.pass_at_k import Solved
 from groupwise.storage.analysis.statistics.ties import GroupRow
@@ -47,8 +47,13 @@ class Statistics:
         ).fetchone()
         return None if found[0] is None else f"{found[0]} {found[1]}"
 
-    def buckets(self, most: int) -> Buckets | None:
-        """All steps with groups in at most so many stretches; None before there is a group."""
+    def stretches(self, most: int) -> Stretches | None:
+        """All steps with groups in at most so many stretches, evaluations each at its own step; None before there is a
+        group."""
+        if self._mode == "eval":
+            rows = self._run.execute(f"SELECT DISTINCT step FROM grp WHERE {self._where} ORDER BY step", self._values)
+            steps = [step for (step,) in rows]
+            return evaluations(steps, most) if steps else None
         found = self.span()
         return buckets(found[0], found[1], most, found[2]) if found else None
 
@@ -83,7 +88,7 @@ class Statistics:
         )
         return {number: json.loads(prompt) for number, prompt in rows}
 
-    def heat(self, column: str, stretches: Buckets) -> dict[str, Any] | None:
+    def heat(self, column: str, stretches: Stretches) -> dict[str, Any] | None:
         """A heat map (`counting.heat`) of all completions' rewards or advantages; None where there is none."""
         value = {"reward": "completion.reward", "advantage": "completion.advantage"}[column]
         scale = self._reward_bins() if column == "reward" else self._advantage_bins()
@@ -97,7 +102,7 @@ class Statistics:
             else f"{low!r} + {width!r} * (0.5 + min({last}, CAST(({value} - {low!r}) / {width!r} AS INT)))"
         )
         rows = self._run.execute(
-            f"SELECT (step - {stretches.start}) / {stretches.size} AS stretch, {bin_} AS bin, count(*) "
+            f"SELECT {stretches.sql()} AS stretch, {bin_} AS bin, count(*) "
             f"FROM grp NOT INDEXED JOIN completion ON completion.grp = grp.id "
             f"WHERE {self._where} AND +{value} {FINITE} GROUP BY stretch, bin",  # +: not along the index by reward
             self._values,
@@ -137,11 +142,12 @@ class Statistics:
         return bins([], -reach, reach, 25)
 
     def last_groups(self, many: int) -> list[tuple[int, int]]:
-        """(id, step) of the newest groups, oldest first."""
+        """(id, step) of the newest groups, oldest first; of evaluations those of the last one, however many."""
+        limit = -1 if self._mode == "eval" else many
         rows = self._run.execute(
-            f"SELECT id, step FROM grp WHERE {self._where} ORDER BY id DESC LIMIT ?", [*self._values, many]
+            f"SELECT id, step FROM grp WHERE {self._where} ORDER BY id DESC LIMIT ?", [*self._values, limit]
         ).fetchall()
-        return rows[::-1]
+        return [row for row in rows[::-1] if self._mode != "eval" or row[1] == rows[0][1]]
 
     def score_histograms(self, groups: list[int]) -> list[dict[str, Any]]:
         """Per reward function {name, histogram, none, scored}: its scores in these groups; `none` were not scored."""
@@ -181,7 +187,7 @@ class Statistics:
             "truncated": (len(cut), _mean(cut), _mean(rest)),
         }
 
-    def agreement(self, stretches: Buckets) -> dict[str, Any]:
+    def agreement(self, stretches: Stretches) -> dict[str, Any]:
         """`agreement.agreement_over_steps`, of a sample of groups where there are many, with the functions' `names` and
         `of`: how many completions were looked at and how many there are."""
         functions = self.functions()

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from groupwise.storage.analysis.statistics.buckets import Buckets
+from groupwise.storage.analysis.statistics.buckets import Stretches
 from groupwise.storage.record.group_metrics import kind
 
 KINDS = ("all_low", "all_high", "other")
@@ -26,6 +26,11 @@ class Told(NamedTuple):
 
     row: GroupRow
     kind: str
+
+    @property
+    def step(self) -> int:
+        """The step that it was generated in."""
+        return self.row.step
 
 
 def explain_ties(rows: Iterable[GroupRow], mode: str) -> list[Told]:
@@ -50,7 +55,7 @@ def counts(groups: Sequence[Told]) -> dict[str, int]:
     return {"groups": len(groups), "tied": tied, **by_kind, "bearing": len(groups) - tied}
 
 
-def ties_over_steps(groups: Sequence[Told], buckets: Buckets) -> dict[str, list[Any]]:
+def ties_over_steps(groups: Sequence[Told], buckets: Stretches) -> dict[str, list[Any]]:
     """Per stretch that has groups: `steps` (first, last), `groups` (how many), shares `all_low`, `all_high`, `other`
     and `bearing` (0 to 1), and the means of `spread` (standard deviation within), `best`, `mean` and `worst`."""
     parts: dict[int, list[Told]] = {}
