@@ -26,6 +26,7 @@ from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.misplaced import misplaced_problem
 from groupwise.storage.spec.words.problem import BLOCKING, Fix, Problem, line_of
 from groupwise.storage.spec.words.setting_names import unknown_setting
+from groupwise.storage.spec.words.trl_words import trl_problem
 
 # Settings of GRPOConfig that Groupwise decides itself, and where a person says it instead.
 OWNED = {
@@ -55,19 +56,20 @@ def examine_spec(
         by_stage = [examine_spec(stage, offer, columns=columns) for stage in spec.by_stage()]
         found = check_stages(spec, offer, by_stage)
     else:
-        found = _examine_one(spec, offer, columns)
+        found = _examine_one(spec, offer, columns, lines)
     found += [problem for problem in check_texts(spec, offer) if problem not in found]
     placed = [replace(p, line=p.line or line_of(p.field, lines or {})) for p in found]
     return sorted(placed, key=lambda problem: problem.line or 0)
 
 
-def _examine_one(spec: RunSpec, offer: Offer, columns: list[str] | None) -> list[Problem]:
+def _examine_one(spec: RunSpec, offer: Offer, columns: list[str] | None, lines: dict[str, int] | None) -> list[Problem]:
     """Of a run that trains in one go, or of one stage of a run."""
     spaces = list(check_spaces(spec))
     named = {problem.field for problem in spaces}
     settings = [
-        *_settings("training", spec.training, offer, spec), *_settings("lora", spec.lora or {}, offer, spec),
-    ]  # fmt: skip
+        *_settings("training", spec.training, offer, spec, lines),
+        *_settings("lora", spec.lora or {}, offer, spec, lines),
+    ]
     told = {problem.field for problem in settings}  # what is no number that can be has no limits to keep to
     found = [
         *settings,
@@ -85,7 +87,9 @@ def _examine_one(spec: RunSpec, offer: Offer, columns: list[str] | None) -> list
     return with_fitting_lengths(found, spec, offer)
 
 
-def _settings(section: str, values: dict[str, Any], offer: Offer, spec: RunSpec) -> list[Problem]:
+def _settings(
+    section: str, values: dict[str, Any], offer: Offer, spec: RunSpec, lines: dict[str, int] | None
+) -> list[Problem]:
     """Unknown names, wrong types and impossible choices, by the published fields."""
     fields = offer.training if section == "training" else offer.lora
     found = []
@@ -95,7 +99,7 @@ def _settings(section: str, values: dict[str, Any], offer: Offer, spec: RunSpec)
         if section == "training" and name in OWNED:
             found.append(Problem(path, f"cannot be set here: {OWNED[name]}", fixes=(remove,)))
         elif fields is not None and name not in fields:
-            found.append(_unknown(path, value, fields, values, offer, spec))
+            found.append(_unknown(path, value, fields, values, offer, spec, lines))
         elif fields is not None and (problem := names_problem(path, value)):
             found.append(problem)
         elif fields is not None:
@@ -108,11 +112,20 @@ def _settings(section: str, values: dict[str, Any], offer: Offer, spec: RunSpec)
 
 
 def _unknown(
-    path: str, value: Any, fields: dict[str, dict[str, Any]], values: dict[str, Any], offer: Offer, spec: RunSpec
-) -> Problem:
-    """Of a setting that the library has none of: it belongs to another part, is misspelt, or there is none."""
-    given = {"training": spec.training, "lora": spec.lora, "model": spec.model.model_fields_set,
-             "data": spec.data.model_fields_set, "launch": spec.launch.model_fields_set}  # fmt: skip
+    path: str, value: Any, fields: dict[str, dict[str, Any]], values: dict[str, Any], offer: Offer, spec: RunSpec,
+    lines: dict[str, int] | None,
+) -> Problem:  # fmt: skip
+    """Of a setting that the library has none of: it belongs to another part, is TRL's word for one, is misspelt, or
+    there is none."""
+    given: dict[str, Any] = {
+        "training": spec.training, "lora": spec.lora, "model": dict.fromkeys(spec.model.model_fields_set),
+        "data": dict.fromkeys(spec.data.model_fields_set), "launch": dict.fromkeys(spec.launch.model_fields_set),
+        # what stands in for missing ones has no line
+        "rewards": spec.rewards if not lines or "rewards" in lines else None,
+    }  # fmt: skip
+    name = path.removeprefix("training.")
+    if "." not in name and (word := trl_problem(name, value, given, under="training.")):
+        return word
     misplaced = misplaced_problem(path, value, given, training=offer.training or (), lora=offer.lora or ())
     if misplaced:
         return misplaced

@@ -37,6 +37,8 @@ def value_fault(value: Any, field: dict[str, Any]) -> str:
         hint = " Write it without quotes." if _quoted_number(value, types) else ""
         hint = hint or (meant_number_words(value, whole="float" not in types) if _takes_numbers(types) else "")
         hint = hint or (truth_words(value) if "bool" in types else "")
+        if value is None:
+            return f"has no value: it should be {wanted}."
         return f"should be {wanted}, not {_as_given(value)}.{hint}"
     if choices and value is not None and value not in choices:
         meant = meant_choice(value, choices, field.get("default"))

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from groupwise.storage.spec.rows.number_text import meant_number_words, number_fixes
 from groupwise.storage.spec.words.misfits import in_words, meant_truth, truth_words
 from groupwise.storage.spec.words.misplaced import misplaced_problem
+from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.odd_spaces import trim_spaces, trimmed_words
 from groupwise.storage.spec.words.problem import Fix, Problem, line_of, nearest_name
 from groupwise.storage.spec.words.setting_names import unknown_setting
@@ -127,13 +128,17 @@ def _to_named(field: str, detail: Any) -> tuple[Fix, ...]:
     """Of a reward function that is written as its bare name, in a writer's quotes, or with a space too many: what was
     meant."""
     name = detail["input"]
+    if field.rpartition(".")[2] == "rewards" and isinstance(name, dict) and isinstance(name.get("name"), str):
+        return (Fix("Write it as an entry, with its dash", {field: [name]}),)
     if not isinstance(name, str):
         return ()
     plain = trim_spaces(trim_spaces(name).strip("“”„‘’'\"«»"))
     if detail["type"] == "string_pattern_mismatch" and _is_function_name(plain):
         return (Fix(f"Use {plain}", {field: plain}),)
-    if field.rpartition(".")[2] == "rewards" and _is_function_name(name):
-        return (Fix(f"Write it as a list with “{name}”", {field: [{"name": name}]}),)
+    names = [one.lstrip("-") for one in re.split(r"[\s,;]+", name.strip()) if one.strip("-")]
+    if field.rpartition(".")[2] == "rewards" and names and all(map(_is_function_name, names)):
+        listed = join_words([f"“{one}”" for one in names])
+        return (Fix(f"Write it as a list with {listed}", {field: [{"name": one} for one in names]}),)
     if not _is_entry(field) or not _is_function_name(name):
         return ()
     return (Fix(f"Write it as “- name: {name}”", {field: {"name": name}}),)

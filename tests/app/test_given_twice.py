@@ -46,9 +46,12 @@ def after(text: str, labels: list[str]) -> list[str]:
             [f"{HEAD}training: {{beta: 0.02, max_steps: 5}}", f"{HEAD}training: {{max_steps: 5, beta: 0.5}}"],
         ),
         (
-            "name: a\nrewards:\n- name: format\n  weight: 2\n  name: length\n",
-            ["Keep the first (line 3: format)", "Keep the last (line 5: length)"],
-            ["name: a\nrewards:\n- name: format\n  weight: 2\n", "name: a\nrewards:\n- weight: 2\n  name: length\n"],
+            f"{HEAD}data:\n  examples:\n  - question: q\n    answer: a\n    question: r\n",
+            ["Keep the first (line 6: q)", "Keep the last (line 8: r)"],
+            [
+                f"{HEAD}data:\n  examples:\n  - question: q\n    answer: a\n",
+                f"{HEAD}data:\n  examples:\n  - answer: a\n    question: r\n",
+            ],
         ),
         (
             f"{HEAD}data:\n  system_prompt: |\n    one\n    two\n\n  limit: 5\n  system_prompt: three",

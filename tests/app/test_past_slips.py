@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from groupwise.app.pages.new import new_run
+from groupwise.storage.spec.yaml.dashes import NO_DASH
 from groupwise.storage.spec.yaml.line_above import UNNAMED
+from groupwise.storage.spec.yaml.own_line import SECOND
 from groupwise.storage.spec.yaml.repairs import BRACKET, EQUALS, IN_QUOTES
 from groupwise.storage.spec.yaml.yaml_text import (
     COLON,
@@ -70,6 +72,14 @@ def view_of(text: str, fix: dict[str, Any] | None = None) -> dict[str, Any]:
         ("data: &d\n  limit: 5\n  holdout: 2\ntraining:\n  <<: *d\n  beta: 0.1\n  holdout: 3\n", 7, ALIAS,
          "Write what *d stands for",
          "data: &d\n  limit: 5\n  holdout: 2\ntraining:\n  limit: 5\n  beta: 0.1\n  holdout: 3\n"),
+        ("training:\n  beta: 0.02 epsilon: 0.2\n  seed: 1\n", 4, SECOND, "Put “epsilon: 0.2” on its own line",
+         "training:\n  beta: 0.02\n  epsilon: 0.2\n  seed: 1\n"),
+        ("training:\n  max_steps: 8, seed: 1  beta: 0.1\n", 4, SECOND,
+         "Put “seed: 1” and “beta: 0.1” on lines of their own",
+         "training:\n  max_steps: 8\n  seed: 1\n  beta: 0.1\n"),
+        ("stages:\n- name: a training: {beta: 0.1}\n- name: b\n  training: {beta: 0.2}\n", 4, SECOND,
+         "Put “training: {beta: 0.1}” on its own line",
+         "stages:\n- name: a\n  training: {beta: 0.1}\n- name: b\n  training: {beta: 0.2}\n"),
         ("---\nname: b\n", 3, DOCUMENTS, "Remove the second document", ""),
     ],
 )  # fmt: skip
@@ -151,6 +161,37 @@ def test_the_one_line_that_is_wrong_is_blamed_and_not_those_below_it(
     assert [fix["label"] for fix in problem["fixes"]] == [label]
     after = view_of(HEAD + slip, problem["fixes"][0])
     assert after["text"] == HEAD + right and "unreadable" not in after
+
+
+REWARDS = "rewards:\n  - name: format\n    weight: 0.5\n  - name: correctness\n    weight: 1.0\n"
+
+
+@pytest.mark.parametrize(
+    ("slip", "line", "words", "label", "right"),
+    [
+        (REWARDS.replace("- name: c", "  name: c"), 5, NO_DASH, "Write it as “- name: correctness”", REWARDS),
+        (REWARDS.replace("  - name: c", "  name: c").replace("    weight: 1", "  weight: 1"), 5, NO_DASH,
+         "Write it as “- name: correctness”", REWARDS),
+        (REWARDS.replace("- name: f", "name: f").replace("    weight: 0", "  weight: 0"), 3, NO_DASH,
+         "Write it as “- name: format”", REWARDS),
+        (REWARDS.replace("- name: f", "  name: f"), 3, NO_DASH, "Write it as “- name: format”", REWARDS),
+        (REWARDS.replace("- name", "name").replace("    w", "  w"), 3, "each entry begins with a dash",
+         "Write the dashes", REWARDS),
+        ("rewards:\n- name: format\ncorrectness\n", 4, NO_DASH, "Write it as “- name: correctness”",
+         "rewards:\n- name: format\n- name: correctness\n"),
+    ],
+)  # fmt: skip
+def test_an_entry_without_its_dash_gets_it_and_loses_nothing(
+    slip: str, line: int, words: str, label: str, right: str
+) -> None:
+    for newline in ("\n", "\r\n"):
+        text = f"name: a\n{slip}training:\n  beta: 0.1\n".replace("\n", newline)
+        [problem] = [one for one in view_of(text)["unreadable"]["problems"] if one["level"] == "blocking"]
+        assert problem["line"] == line and words in problem["message"]
+        assert [fix["label"] for fix in problem["fixes"]] == [label]
+        after = view_of(text, problem["fixes"][0])
+        assert after["text"] == f"name: a\n{right}training:\n  beta: 0.1\n".replace("\n", newline)
+        assert "unreadable" not in after
 
 
 def test_a_part_of_the_spec_is_not_moved_into_another() -> None:

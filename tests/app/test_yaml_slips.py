@@ -127,6 +127,22 @@ def problems(text: str) -> list[Any]:
          "“- name: format”.", "Write it as “- name: format”", ("rewards", [{"name": "format"}])),
         ("name: a\nrewards: format\n", 2, "should be a list, not “format”. Write it as “rewards: [name: format]”.",
          "Write it as a list with “format”", ("rewards", [{"name": "format"}])),
+        ("name: a\nrewards:\n  -format\n  -format\n", 2, "should be a list, not “-format -format”. Write it as "
+         "“rewards: [name: format, name: format]”.", "Write it as a list with “format” and “format”",
+         ("rewards", [{"name": "format"}, {"name": "format"}])),
+        ("name: a\nrewards: format, format\n", 2, "should be a list, not “format, format”. Write it as “rewards: "
+         "[name: format, name: format]”.", "Write it as a list with “format” and “format”",
+         ("rewards", [{"name": "format"}, {"name": "format"}])),
+        ("name: a\nrewards:\n  name: format\n", 2, "should be a list, not {'name': 'format'}. Write it as “rewards: "
+         "[name: format]”.", "Write it as an entry, with its dash", ("rewards", [{"name": "format"}])),
+        ("name: a\ntraining: {reward_funcs: format}\n", 2, "is TRL's word: here it is “rewards”.",
+         "Rename it to rewards", ("rewards", [{"name": "format"}])),
+        (HEAD + "training: {train_dataset: org/rows}\n", 4, "is TRL's word: here it is “data.source”.",
+         "Write it as “data.source: hub:org/rows”", ("data", {"source": "hub:org/rows"})),
+        (HEAD + "training:\n  beta:\n", 5, "has no value: it should be a number.", "Use the default (0.0)",
+         ("training", {})),
+        (HEAD + "training:\n  learning_rate: 1 e-5\n", 5, "should be a number, not “1 e-5”. Did you mean 1e-5?",
+         "Use 1e-5", ("training", {"learning_rate": 1e-5})),
         (HEAD + "data: {source: 'hub:a/b', limit: 5, streaming: yes}\n", 4,
          "should be true or false, not “yes”. Did you mean true?", "Use true",
          ("data", {"streaming": True})),

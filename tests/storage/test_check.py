@@ -39,7 +39,7 @@ def test_a_good_spec_has_no_problem():
         ("zzz", 1, "TRL's GRPOConfig has no such field."),
         ("learning_rate", "1e-4", "should be a number, not “1e-4”. Write it without quotes."),
         ("learning_rate", True, "should be a number, not true."),
-        ("learning_rate", None, "should be a number, not null."),
+        ("learning_rate", None, "has no value: it should be a number."),
         ("learning_rate", float("inf"), "should be a finite number."),
         ("num_generations", 4.0, "should be a whole number, not 4.0."),
         ("bf16", "yes", "should be true or false"),

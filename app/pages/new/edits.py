@@ -1,7 +1,7 @@
 """Edits of a spec's text: each sets or removes one setting and leaves every other line as it was typed. Pure."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from groupwise.app.pages.new import field_values, form_rows, yaml_edit
@@ -95,11 +95,30 @@ def apply(text: str, edits: list[Edit]) -> str:
         return text
     raw = yaml_text.copy_plain(document.values)
     written: dict[str, str] = {}
+    taken: list[Any] = []
     for edit in edits:
+        if edit.value is ABSENT:
+            taken.append(value_at(raw, edit.path))
+        else:
+            edit = replace(edit, value=_as_typed(edit.value, taken))
         if _make_edit(raw, edit):
             written = {path: words for path, words in written.items() if not f"{path}.".startswith(f"{edit.path}.")}
             written |= {edit.path: edit.written} if edit.written is not None else {}
     return yaml_edit.rewrite(document, raw, written) if edits else text
+
+
+def _as_typed(value: Any, taken: list[Any]) -> Any:
+    """A value as it was before it was taken from its place, where it is one of those: a browser says 1 of 1.0."""
+    return next((one for one in taken if one is not ABSENT and repr(_as_sent(one)) == repr(_as_sent(value))), value)
+
+
+def _as_sent(value: Any) -> Any:
+    """A value as a browser sends it back."""
+    if isinstance(value, dict):
+        return {key: _as_sent(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_as_sent(inner) for inner in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _make_edit(raw: dict[str, Any], edit: Edit) -> bool:

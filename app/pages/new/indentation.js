@@ -1,6 +1,6 @@
-// Enter in the YAML begins the next line where the settings of the same part begin; Tab in the white space before a line
-// moves the line. Elsewhere Tab leaves, as it does from every field: also behind Escape, and from a field that was only
-// come through.
+// Enter in the YAML begins the next line where the settings of the same part begin; Tab in the white space before a
+// line moves the line. Elsewhere Tab leaves, as it does from every field: also behind Escape, and from a field that was
+// only come through.
 
 const OPENS = /(:|[|>][+-]?)\s*(#.*)?$/; // a line whose value stands in the lines below it
 

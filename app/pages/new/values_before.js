@@ -34,6 +34,9 @@ export function withValueBefore(problem) {
   const usual = problem.fixes?.findIndex(({ fallback }) => fallback) ?? -1;
   if (problem.level !== "blocking" || usual < 0 || before === undefined) return problem;
   const button = { label: `Use ${before}`, edits: [{ path: problem.field, typed: before }] };
+  const isBefore = ({ settings }) => before !== "" && Number(settings?.[problem.field]) === Number(before);
+  if (problem.fixes.some((fix) => !fix.fallback && isBefore(fix)))
+    return { ...problem, fixes: problem.fixes.filter(({ fallback }) => !fallback) }; // 1e-5 and 1e-05 are one
   const others = problem.fixes.filter(({ label, fallback }) => !fallback && label !== button.label);
   return { ...problem, fixes: [...others.slice(0, usual), button, ...others.slice(usual)] };
 }

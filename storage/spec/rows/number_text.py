@@ -21,6 +21,7 @@ _COMMAS = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+\.[0-9]+|[1-9][0-9]{0,2}(?:,
 _SPACED = re.compile(r"([-+]?[1-9][0-9]{0,2})((?:[ '’_][0-9]{3})+)")  # 1 000 and 1'000
 _TIMES_TEN = re.compile(r"\s*[×x·*]\s*10\s*\^?\s*(?=[-+]?[0-9])")  # 2×10⁻⁵
 _SHORT = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)\s*([kKM%])")
+_LOOSE_EXPONENT = re.compile(r"(?<=[0-9.])\s+(?=[eE][-+]?[0-9]{1,3}$)")  # 1 e-5
 _WITH_UNIT = re.compile(r"([-+]?[0-9][0-9., ]*?)\s*[^\W\d_]{2,}")  # 48 tokens
 _WORTH = {"k": 1e3, "K": 1e3, "M": 1e6, "%": 1e-2}
 _THOUSAND = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")  # 1.000 is one to YAML, and a thousand to many
@@ -44,7 +45,7 @@ def _in_plain_signs(value: str) -> str:
     """A text with the digits and signs that ASCII has: Arabic, full-width and raised ones, and the true minus."""
     text = unicodedata.normalize("NFKC", trim_spaces(value)).translate(_SIGNS)
     digits = (str(unicodedata.decimal(sign, sign)) for sign in text)
-    return _TIMES_TEN.sub("e", "".join(digits))
+    return _LOOSE_EXPONENT.sub("", _TIMES_TEN.sub("e", "".join(digits)))
 
 
 def _readings(text: str) -> list[str]:

@@ -53,6 +53,8 @@ def in_words(detail: Any) -> str:
         return f"{words}."
     if detail["type"] == "string_too_long":
         return f"should have at most {detail['ctx']['max_length']:,} characters; it has {len(detail['input']):,}."
+    if detail["input"] is None and words.startswith("should be "):
+        return f"has no value: it {_with_our_quotes(words)}."
     return f"{_with_our_quotes(words)}, not {_as_given(detail['input'])}."
 
 

@@ -18,6 +18,7 @@ _PARTS = {
     "launch": ("engine", "processes", "reward_failures"),
     "training": tuple(UNDER_TRAINING),
 }  # fmt: skip
+PLACED = frozenset(name for names in _PARTS.values() for name in names)
 _HOMES = {name: (part, name) for part, names in _PARTS.items() for name in names}
 # What TRL's recipes and others call a setting, where it stands among the rest.
 _HOMES |= {

@@ -110,12 +110,13 @@ def _is_slip_of_word(typed: str, word: str) -> bool:
 
 def without_answered(problems: Iterable[Problem]) -> list[Problem]:
     """The problems without those of a setting that is not given, where another offers to rename onto it what is: what
-    is wrong with its absence or its default is settled by that click, and a fix of its own would be in its way."""
+    is wrong with its absence or its default is settled by that click, and a fix of its own would be in its way. So it
+    is with all that is said of the defaults of a part whose name is misspelt."""
     found = list(problems)
     onto = {
         _STAGE.sub("", path) for one in found for fix in one.fixes if one.field in fix.removed for path in fix.settings
     }
-    return [one for one in found if _STAGE.sub("", one.field) not in onto]
+    return [one for one in found if not any(f"{_STAGE.sub('', one.field)}.".startswith(f"{path}.") for path in onto)]
 
 
 def unknown_setting(

@@ -14,22 +14,25 @@ _FOLDERS = ("output_dir", "logging_dir")
 _SOURCES = ("hub:", "file:", "task:", "gym:")
 
 
-def trl_problem(name: str, value: Any, given: Mapping[str, Any], line: int | None = None) -> Problem | None:
-    """The problem of `name`, at the left edge, that is TRL's word for something that has another here; None of one that
-    is not. `given`: all that the spec holds. No click writes over what is set."""
+def trl_problem(
+    name: str, value: Any, given: Mapping[str, Any], line: int | None = None, *, under: str = ""
+) -> Problem | None:
+    """The problem of `name`, at the left edge or `under` a part (“training.”), that is TRL's word for something that
+    has another here; None of one that is not. `given`: all that the spec holds. No click writes over what is set."""
+    place = under + name
     if name in _FUNCTIONS:
-        return _called(name, "rewards", _weighed(value, given), given, line, also=("reward_weights",))
+        return _called(place, "rewards", _weighed(value, given), given, line, also=("reward_weights",))
     if name == "reward_weights":
         return _weights_problem(given, line)
     if name in _PARTS:
-        return _called(name, _PARTS[name], value if isinstance(value, dict) else None, given, line)
+        return _called(place, _PARTS[name], value if isinstance(value, dict) else None, given, line)
     if name in _DATASETS:
-        return _called(name, "data", {"source": source} if (source := _source_of(value)) else None, given, line)
+        return _called(place, "data", {"source": source} if (source := _source_of(value)) else None, given, line)
     if name == "run_name" and "name" not in given:
-        return _called(name, "name", value if isinstance(value, str) else None, given, line)
+        return _called(place, "name", value if isinstance(value, str) else None, given, line)
     if name in _FOLDERS:
-        return Problem(name, "is not set here: each run has its own folder.", line,
-                       fixes=(Fix("Remove it", {}, (name,)),))  # fmt: skip
+        return Problem(place, "is not set here: each run has its own folder.", line,
+                       fixes=(Fix("Remove it", {}, (place,)),))  # fmt: skip
     return None
 
 

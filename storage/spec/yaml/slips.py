@@ -8,7 +8,9 @@ from itertools import chain
 from typing import Any
 
 from groupwise.storage.spec.words.problem import Cut, Fix, Problem, SpecError
+from groupwise.storage.spec.yaml.entries import entries_without_dash
 from groupwise.storage.spec.yaml.line_above import repairs_above
+from groupwise.storage.spec.yaml.own_line import settings_apart
 from groupwise.storage.spec.yaml.repairs import Repair, repairs
 from groupwise.storage.spec.yaml.yaml_text import copy_plain, parse_document
 
@@ -77,7 +79,13 @@ class _Reader:
         row = min(first.line, len(self.rows)) - 1
         around = self._parts_around(row)
         so_far = self._reach(self.rows, around)
-        for repair in chain(repairs_above(self.rows, row, first.message), repairs(self.rows, row, first.message)):
+        tried = chain(
+            settings_apart(row, self.rows[row]),
+            entries_without_dash(self.rows, row),
+            repairs_above(self.rows, row, first.message),
+            repairs(self.rows, row, first.message),
+        )
+        for repair in tried:
             if self._reach(self._with(repair), around) > so_far:
                 self._take(repair, first)
                 return True

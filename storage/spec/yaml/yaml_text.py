@@ -19,6 +19,7 @@ from ruamel.yaml.representer import SafeRepresenter
 from ruamel.yaml.resolver import VersionedResolver
 
 from groupwise.storage.spec.words.problem import Problem, SpecError
+from groupwise.storage.spec.yaml.dashes import dash_problem
 from groupwise.storage.spec.yaml.misread import misread_problems
 from groupwise.storage.spec.yaml.twice import twice_problem
 
@@ -228,13 +229,19 @@ def _in_words(error: Exception, line: str) -> str:
     return re.sub(r"^expected (?:the |an? )?(.+?), but (?:found|got) .*", r"did not find expected \1", said, flags=re.S)
 
 
-def _note_lines(text: str, node: Node, path: str, lines: dict[str, int], twice: list[Problem]) -> None:
-    """Walk the nodes. `twice` gets each field that is given again, which YAML would silently let win."""
+def _note_lines(
+    text: str, node: Node, path: str, lines: dict[str, int], twice: list[Problem], dash: int | None = None
+) -> None:
+    """Walk the nodes. `twice` gets each field that is given again, which YAML would silently let win. `dash`: the
+    column of that of a list's entry."""
     if isinstance(node, MappingNode):
         first: dict[str, int] = {}
         for number, (key, value) in enumerate(node.value):
             inner = f"{path}.{_name(key)}".lstrip(".")
             if inner in first:
+                if no_dash := dash_problem(text, inner, node, number, dash):
+                    twice.append(no_dash)
+                    break  # what follows is another entry's
                 twice.append(twice_problem(text, inner, node, first[inner], number))
                 continue
             first[inner] = number
@@ -244,7 +251,7 @@ def _note_lines(text: str, node: Node, path: str, lines: dict[str, int], twice: 
         for index, item in enumerate(node.value):
             inner = f"{path}.{index}".lstrip(".")
             lines[inner] = item.start_mark.line + 1
-            _note_lines(text, item, inner, lines, twice)
+            _note_lines(text, item, inner, lines, twice, None if node.flow_style else node.start_mark.column)
 
 
 def _value(node: Node) -> Any:
