@@ -57,8 +57,16 @@ def test_a_range_is_two_ends(words: str, ends: tuple[float | None, float | None]
 
 @pytest.mark.parametrize("words", ["a..b", "1..2..3", "nan", "inf..", "..1e999", "0x1", "1,5..2"])
 def test_a_range_that_means_nothing_is_said(words: str) -> None:
-    with pytest.raises(Unanswerable, match="no range for reward"):
+    with pytest.raises(Unanswerable, match=r"^Reward, (from|to): “.*” is no number\."):
         completion_query.read_range(words, "reward")
+
+
+def test_the_end_that_is_no_number_is_named_with_the_number_that_is_meant() -> None:
+    for words, says in [("0,5..", "Reward, from: “0,5” is no number. Did you mean 0.5?"),
+                        ("..zwei", "Reward, to: “zwei” is no number.")]:  # fmt: skip
+        with pytest.raises(Unanswerable) as error:
+            completion_query.read_range(words, "reward")
+        assert str(error.value) == says
 
 
 def test_an_address_says_what_is_looked_for(run_id: str) -> None:
@@ -125,7 +133,7 @@ def test_nothing_found_says_what_may_be_too_narrow(run_id: str) -> None:
 
 @pytest.mark.parametrize(
     ("given", "says"),
-    [({"reward": "x"}, "no range"), ({"q": "(", "regex": "1"}, "not a regular"), ({"function": "f:2..1"}, "ends")],
+    [({"reward": "x"}, "is no number"), ({"q": "(", "regex": "1"}, "not a regular"), ({"function": "f:2..1"}, "ends")],
 )  # fmt: skip
 def test_what_cannot_be_asked_is_said_beside_the_form(run_id: str, given: dict[str, str], says: str) -> None:
     reply = ask(run_id, **given)

@@ -7,6 +7,7 @@ from groupwise.app.core.errors import Unanswerable
 from groupwise.storage.record import find
 from groupwise.storage.record.find import OPEN, Range, Wanted
 from groupwise.storage.registry import notes
+from groupwise.storage.spec.rows.number_text import meant_numbers
 
 LONGEST = 4000  # characters of an address
 TRUNCATED = {"yes": True, "no": False}
@@ -32,7 +33,7 @@ def read_query(run_id: str, given: dict[str, str]) -> Wanted:
         score=score,
         status=status,
         steps=read_range(given.get("steps", ""), "steps"),
-        length=read_range(given.get("length", ""), "length"),
+        length=read_range(given.get("length", ""), "tokens"),
         truncated=TRUNCATED.get(given.get("truncated", "")),
         mode=_one_of(given.get("mode", ""), find.MODES),
         starred=notes.starred_completions(run_id) if given.get("starred") == "1" else None,
@@ -53,13 +54,20 @@ def page(given: dict[str, str]) -> int:
 def read_range(words: str, what: str) -> Range:
     """Read a range: “0.5..2”, “0.5..”, “..2” or “1” (which is 1..1) as two ends; nothing is open at both."""
     low, dots, high = words.partition("..")
-    try:
-        ends = _number(low), _number(high if dots else low)
-    except ValueError:
-        raise Unanswerable(f"“{words[:40]}” is no range for {what}: write 0.5..2, 0.5.. or ..2.") from None
+    ends = _end(low, what, "from"), _end(high if dots else low, what, "to")
     if None not in ends and ends[0] > ends[1]:  # type: ignore[operator]
         raise Unanswerable(f"The range for {what} ends ({high}) before it begins ({low}).")
     return ends
+
+
+def _end(words: str, what: str, end: str) -> float | None:
+    """One end of a range; where it is no number, which one that is, and the number that it may mean."""
+    try:
+        return _number(words)
+    except ValueError:
+        meant = " or ".join(meant_numbers(words))
+        hint = f" Did you mean {meant}?" if meant else ""
+        raise Unanswerable(f"{what[:1].upper()}{what[1:]}, {end}: “{words[:40]}” is no number.{hint}") from None
 
 
 def _number(words: str) -> float | None:

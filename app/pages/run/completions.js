@@ -27,11 +27,39 @@ const onTab = () => params().get("tab") === "completions";
 
 // ---- the form, to the address ----
 const scored = (name) => find(`.of [data-part=${name}]`);
-const range = (low, high) => (low || high ? (low === high ? low : `${low}..${high}`) : "");
+// A box may hold a whole range, as the address has it.
+function range(low, high) {
+  if (low === high || (low.includes("..") && !high)) return low;
+  return `${low}..${high}`;
+}
 const ends = (words) => {
   const [low, high] = (words ?? "").split(/\.\.(.*)/s);
   return words?.includes("..") ? [low, high] : [low, low];
 };
+const RANGE_BOXES = "[name=reward], [name=steps], [name=length], .of .range input";
+const isNoNumber = ({ value }) => {
+  const words = value.trim().replace("−", "-");
+  return !words.includes("..") && words !== "" && !Number.isFinite(Number(words));
+};
+// The boxes that hold no number are marked, and the first that has a decimal comma is offered with a point.
+function markBoxes() {
+  const boxes = all(RANGE_BOXES);
+  for (const box of boxes) box.setAttribute("aria-invalid", String(isNoNumber(box)));
+  const comma = boxes.find((box) => isNoNumber(box) && /^[-+−]?\d*,\d+$/.test(box.value.trim()));
+  const button = find(".as-number");
+  show(button, !!comma, find(".words"));
+  if (!comma) return;
+  const meant = comma.value
+    .trim()
+    .replace(",", ".")
+    .replace(/^([-+−]?)\./, "$10.");
+  setText(button, `Use ${meant}`);
+  button.onclick = () => {
+    comma.value = meant;
+    comma.focus();
+    changed(0);
+  };
+}
 function read() {
   const of = (name) => find(`[name=${name}]`);
   const two = (name) => all(`[name=${name}]`).map((input) => input.value.trim());
@@ -54,6 +82,7 @@ function changed(wait) {
   clearTimeout(typing);
   typing = setTimeout(() => {
     typing = null;
+    markBoxes();
     write(read());
   }, wait);
 }
@@ -100,7 +129,11 @@ function fill() {
   const now = params();
   const get = (name) => now.get(name) ?? "";
   put(find("[name=q]"), get("q"));
-  for (const name of ["sort", "truncated", "mode"]) put(find(`[name=${name}]`), get(name));
+  for (const name of ["sort", "truncated", "mode"]) {
+    const select = find(`[name=${name}]`);
+    put(select, get(name));
+    if (select.selectedIndex < 0) select.selectedIndex = 0; // as it is asked for where it has another name, or none
+  }
   for (const name of ["regex", "starred"]) find(`[name=${name}]`).checked = get(name) === "1";
   for (const name of RANGES) all(`[name=${name}]`).forEach((input, i) => put(input, ends(get(name))[i] ?? ""));
   const [, name, rest] = get("function").match(/^(.*):([^:]*)$/s) ?? [null, get("function"), ""];
@@ -110,6 +143,7 @@ function fill() {
   put(scored("status"), status);
   ["low", "high"].forEach((end, i) => put(scored(end), status ? "" : (ends(rest)[i] ?? "")));
   showOf();
+  markBoxes();
   const set = FILTERS.filter((name) => name !== "q" && name !== "regex" && get(name)).length;
   setText(find(".filters summary span"), set ? `(${set})` : "");
   find(".filters .clear").hidden = !FILTERS.some(get);
