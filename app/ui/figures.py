@@ -24,7 +24,7 @@ def panel(
     chart that can never have data, `wait` says what it waits for beyond the first step; what has no noise is drawn
     without a smoothed line. `spread`: the metric that says how far the values lie around the line. `stack`: the
     metrics after the first are the parts that make it up. `colours`: CSS variables, in place of the usual ones.
-    `teller`: the reward function that says what is right, where its scores may be by another scale.
+    `teller`: the reward function that says what is right, where a run may not bear that out.
     """
     names = [[key] if isinstance(key, str) else list(key) for key in keys]
     return {
@@ -47,7 +47,7 @@ def sections(
 ) -> list[dict[str, Any]]:
     """The board's sections for a run with these settings (GRPOConfig's names); None: not known. `over`: it ended;
     `kl_target`: its beta follows the KL; `tells_right`: a reward function of it says what is right; `teller`: that one,
-    where its scores may be by another scale."""
+    where a run may not bear that out."""
     beta = 1 if training is None else training.get("beta") or 0
     training = training or {}
     wait = ""

@@ -38,16 +38,19 @@ def may_score_otherwise(target: Target, rewards: Path) -> bool:
 def scores_otherwise(run: Database, target: Target, rewards: Path) -> bool:
     """Whether it has told completions apart in this run, and never come to 1: −23 or 0.4 say nothing of what is right,
     and 0 % would be said of every run; where it is known that it could have, 0 % is true. Or whether it gave every
-    completion the same, which says as little."""
-    if not may_score_otherwise(target, rewards):  # first: the record is asked at each look at a group
+    completion the same, which says as little: all that it could, where it is known what that is. One that compares with
+    the answer may have found all of them right."""
+    name, threshold = target
+    if name in group_metrics.OF_ANSWERS:  # first: the record is asked at each look at a group
         return False
-    low, high = _extremes(run, f"rewards/{target[0]}/mean")
+    known = not may_score_otherwise(target, rewards)
+    low, high = _extremes(run, f"rewards/{name}/mean")
     if low is None or high is None:
         return False
     if high - low <= TIED:
-        spread = _extremes(run, f"rewards/{target[0]}/std")[1]
-        return spread is not None and spread <= TIED
-    return _extremes(run, "groups/solved")[1] == 0
+        spread = _extremes(run, f"rewards/{name}/std")[1]
+        return spread is not None and spread <= TIED and (high >= threshold or not known)
+    return not known and _extremes(run, "groups/solved")[1] == 0
 
 
 def target_borne_out(run: Database, spec: RunSpec, stage: int, rewards: Path) -> Target | None:

@@ -22,55 +22,55 @@ BLOCKS = [builder.Block("number_equals"), builder.Block("length_between")]
 BY_HAND = "def mine(completions, **kwargs):\n    return [0.5 for _ in completions]\n"
 
 
-def ran(name: str, code: str, differs: float | None) -> str:
-    """A run of `mine`, which gives 0.5, and, once a step, `differs`."""
+def ran(name: str, code: str, differs: float | None, usual: float = 0.5, function: str = "mine") -> str:
+    """A run of `function`, which gives `usual`, and, once a step, `differs`."""
 
     def make_group(step: int, n: int) -> Group:
-        given = [0.5, 0.5, 0.5, 0.5 if differs is None or n else differs]
+        given = [usual, usual, usual, usual if differs is None or n else differs]
         made = [Completion(f"{step} {n} {at}", 4, False, one, 0.0, [(one, "ok")]) for at, one in enumerate(given)]
         return Group("train", step, f"prompt {n}", {}, made)
 
     def logged(step: int) -> dict[str, float | None]:
         apart = 0.0 if differs is None else step / STEPS
-        mean = 0.5 + ((differs or 0.0) - 0.5) * apart / 16
-        return {"reward": mean, "rewards/mine/mean": mean, "rewards/mine/std": apart / 10}
+        mean = usual + ((differs or 0.0) - usual) * apart / 16
+        return {"reward": mean, f"rewards/{function}/mean": mean, f"rewards/{function}/std": apart / 10}
 
-    run_id = made_run(name, STEPS, functions=("mine",), make_group=make_group, metrics=logged)
+    run_id = made_run(name, STEPS, functions=(function,), make_group=make_group, metrics=logged)
     folder = paths.run_folder(run_id).rewards
     folder.mkdir(exist_ok=True)
-    (folder / "mine.py").write_text(code, encoding="utf-8")
+    (folder / f"{function}.py").write_text(code, encoding="utf-8")
     return run_id
 
 
 def solved_on_pages(run_id: str, beside: str) -> dict[str, Any]:
     """What each page says is solved; None where it says nothing. `beside`: another run with the same prompts."""
     run = registry.get_run(run_id)
-    assert run is not None
-    spec = run_files.spec_of(run.folder)
+    spec = run_files.spec_of(run.folder) if run else None
+    assert run is not None and spec is not None
     step = {"run": run_id, "step": STEPS, "pick": "worst"}
-    instead = overview.told_by_code(run, spec)["teller"]
+    told = overview.told_by_code(run, spec)
     (line, *_) = compare.compare_runs({"ids": [run_id]})["runs"]
     shared = compare_prompts.shared_prompts({"ids": [run_id, beside]})["rows"]
     evidence = gather(run.folder.db, spec)
     times = same_prompt.prompt_history({"run": run_id, "prompt": 1})["times"]
     return {
-        "overview, in place of its chart": instead,
+        "known on Overview": told["known"],
         "groups": [one["right"] for one in groups.groups_at_step(step)["groups"]],
         "compare": line["final"]["solved"],
         "prompts of compare": {one["runs"][0]["last"]["solved"] for one in shared},
         "prompt over time": {time["solved"] for time in times},
-        "statistics": statistics.solved_criterion(run, ["mine"])[0],
+        "statistics": statistics.solved_criterion(run, [reward.name for reward in spec.rewards])[0],
         "runs": outcome.read_outcome(run, outcome.published_surroundings()).metrics.get("groups/solved"),
         "diagnostics": evidence.right_is_told and not evidence.scale_is_other,
     }
 
 
-NOTHING = {
-    "overview, in place of its chart": "mine", "groups": ["–"] * 4, "compare": None, "prompts of compare": {None},
+NOTHING: dict[str, Any] = {
+    "known on Overview": False, "groups": ["–"] * 4, "compare": None, "prompts of compare": {None},
     "prompt over time": {None}, "statistics": "", "runs": None, "diagnostics": False,
 }  # fmt: skip
 NONE_SOLVED = {
-    "overview, in place of its chart": "", "groups": ["0/4"] * 4, "compare": 0.0, "prompts of compare": {0.0},
+    "known on Overview": True, "groups": ["0/4"] * 4, "compare": 0.0, "prompts of compare": {0.0},
     "prompt over time": {0.0}, "statistics": "mine", "runs": 0.0, "diagnostics": True,
 }  # fmt: skip
 
@@ -83,6 +83,25 @@ def test_what_could_give_1_and_never_did_is_0_percent_and_another_scale_is_nothi
     assert solved_on_pages(seldom, flat) == NONE_SOLVED
     assert solved_on_pages(by_hand, flat) == NOTHING
     assert solved_on_pages(ran("d", BY_HAND, None), flat) == NOTHING
+
+
+def test_what_gave_everything_all_that_it_could_calls_nothing_right_unless_it_compares_with_the_answer(
+    registry_home: Path,
+) -> None:
+    """As it was seen of a function of blocks that gave 1 to every completion: “–” on Overview, “8/8” and “100 %” on the
+    other pages."""
+    blocks = builder.to_code("mine", BLOCKS, "")
+    ones, seldom = ran("ones", blocks, None, 1.0), ran("seldom", blocks, 0.0)
+    assert solved_on_pages(ones, seldom) == NOTHING | {"known on Overview": True}
+    listed = groups.groups_at_step({"run": ones, "step": STEPS})
+    assert listed["verdict"].startswith("4 of 4 groups are tied: every completion scored the same")
+    assert "all top score" not in groups.show_group({"run": ones, "group": listed["groups"][0]["id"]})["html"]
+    answers = ran("answers", "", None, 1.0, "correctness")
+    assert solved_on_pages(answers, seldom) == NONE_SOLVED | {
+        "groups": ["4/4"] * 4, "compare": 1.0, "prompts of compare": {1.0}, "prompt over time": {1.0},
+        "statistics": "correctness", "runs": 1.0,
+    }  # fmt: skip
+    assert "all top score" in groups.groups_at_step({"run": answers, "step": STEPS})["verdict"]
 
 
 def test_what_gave_1_once_calls_that_right_whoever_wrote_it(registry_home: Path) -> None:
@@ -98,11 +117,11 @@ def test_a_page_that_was_there_before_the_code_is_told_of_it_when_the_run_begins
     code.unlink()
     before = overview.draw_board({"run": run_id})
     tellers = {panel["teller"] for section in before["sections"] for panel in section["panels"]} - {""}
-    assert (before["most"], tellers) == (None, {"mine"})
+    assert (before["most"], before["known"], tellers) == (None, False, {"mine"})
     code.write_text(frozen, encoding="utf-8")
     begun = overview.draw_board({"run": run_id, "drawn": True, "after": 1})
-    assert (begun["most"], begun["teller"]) == (2.0, ""), "by its weight of 2"
+    assert (begun["most"], begun["known"]) == (2.0, True), "by its weight of 2"
     later = overview.draw_board(
         {"run": run_id, "drawn": True, "after": begun["seq"], "event": begun["events"][-1]["id"]}
     )
-    assert "teller" not in later, "and no poll reads the code again"
+    assert "known" not in later, "and no poll reads the code again"

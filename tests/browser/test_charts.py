@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from groupwise.storage.home import paths
+from groupwise.storage.library.rewards import builder
 from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
 from tests.browser.conftest import OpenPage, drag, no_sideways_scroll
@@ -262,6 +263,14 @@ def test_what_a_run_lacks_is_said_where_it_is_missed(open_page: OpenPage, runs: 
     expect(solved.locator(".values")).to_have_text("")
     # nor of one that gives everything the same; no share's axis goes beyond 100 %
     page.goto(f"{runs['address']}/run?id={runs['ones']}&tab=overview")
+    expect(solved.locator(".wait")).to_have_text(
+        "“ones” gave every completion the same, which says nothing of what is right."
+    )
+    blocks = builder.to_code("ones", [builder.Block("length_between")], "")
+    frozen = paths.run_folder(runs["ones"]).rewards
+    frozen.mkdir(exist_ok=True)
+    (frozen / "ones.py").write_text(blocks, encoding="utf-8")
+    page.reload()  # a function of blocks, which can give no more than 1, tells as little by that
     expect(solved.locator(".wait")).to_have_text(
         "“ones” gave every completion the same, which says nothing of what is right."
     )

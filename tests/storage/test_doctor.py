@@ -56,6 +56,13 @@ def test_a_healthy_run_is_told_so_in_one_calm_line() -> None:
     assert [verdict.key for verdict in report.calm] == ["loss_near_zero"]
 
 
+def test_a_loss_near_zero_is_not_called_normal_where_there_was_never_a_gradient() -> None:
+    still = {"loss": line(0, 0), "grad_norm": line(0, 0)}
+    all_tied = {"loss": line(0, 0), "grad_norm": None, "groups/tied": line(1, 1)}
+    for curves in (still, all_tied):
+        assert "loss_near_zero" not in [verdict.key for verdict in examine(healthy(curves=curves)).calm]
+
+
 @pytest.mark.parametrize("what", WELL)
 def test_what_comes_near_a_verdict_is_none(what: str) -> None:
     assert told(WELL[what]) == []

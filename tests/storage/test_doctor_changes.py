@@ -67,6 +67,18 @@ def test_a_reward_of_nothing_but_length_is_named_from_the_first_groups() -> None
     assert "length_alone" not in told(beside)
 
 
+def test_a_low_temperature_is_named_where_prompts_are_too_hard_and_groups_say_one_thing() -> None:
+    """As it was seen at 0.3: no word of the temperature, and no change of it."""
+    hard = {"groups/tied": line(0.6, 0.75), "groups/all_low": line(0.5, 0.6), "groups/alike": line(0.9, 0.9)}
+    (cool,) = examine(healthy(curves=hard, training={"temperature": 0.3})).verdicts
+    assert (cool.key, cool.title) == ("too_hard", "Prompts too hard, or temperature too low")
+    assert " at temperature 0.3, 90\u202f% of the completions are word for word another of their group" in cool.sentence
+    assert cool.changes[0].settings == {"training.temperature": 1.0}
+    (warm,) = examine(healthy(curves=hard)).verdicts
+    assert warm.title == "The prompts are too hard" and "temperature" not in warm.sentence
+    assert not [one for one in warm.changes if "training.temperature" in one.settings]
+
+
 def test_a_kl_weight_that_is_high_already_is_not_raised() -> None:
     far = healthy(curves={"kl": line(0.01, 0.9)}, training={"beta": 0.3})
     assert not any("training.beta" in one.settings for one in examine(far).verdicts[0].changes)

@@ -15,6 +15,7 @@ from groupwise.storage.analysis.doctor.evidence_reader import METRICS, gather, n
 from groupwise.storage.analysis.doctor.examine import examine
 from groupwise.storage.home import db, paths
 from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.record.groups import at_step
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Event, Group
 from groupwise.storage.spec import spec
@@ -73,6 +74,13 @@ def test_a_long_run_is_read_from_its_rollups_and_says_the_same(steps: int) -> No
 def test_a_resumed_run_is_one_curve() -> None:
     evidence = of(made("resumed", steps=60, resumed_at=30))
     assert evidence.curves["reward"].steps == tuple(range(1, 61))
+
+
+def test_it_is_counted_how_many_prompts_the_last_evaluation_had() -> None:
+    evaluated = made("evaluated", steps=20, eval_every=10)
+    found = of(evaluated)
+    assert found.held_out_prompts == len({str(group["prompt"]) for group in at_step(evaluated.db, 20, "eval")}) > 0
+    assert of(made("trained only", steps=20)).held_out_prompts == 0
 
 
 def test_until_is_what_was_known_then() -> None:

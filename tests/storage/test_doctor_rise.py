@@ -107,6 +107,73 @@ def test_a_reward_that_rose_by_form_hides_no_fall_of_what_is_right() -> None:
     assert trained.headline.startswith("Only “format” improved")
 
 
+# As it was seen: correctness fell in the first steps and stayed low, while the reward rose by format, on a green run.
+FELL_SOON = (
+    0.61, 0.45, 0.53, 0.52, 0.36, 0.45, 0.52, 0.28, 0.47, 0.55, 0.34, 0.33, 0.22, 0.34, 0.22, 0.22, 0.41, 0.12, 0.41,
+    0.3, 0.28, 0.25, 0.22, 0.23, 0.36, 0.14, 0.3, 0.12, 0.23, 0.39, 0.22, 0.3, 0.36, 0.42, 0.27, 0.17, 0.56, 0.45,
+    0.42, 0.38, 0.11, 0.39, 0.09, 0.41, 0.31, 0.28, 0.3, 0.27, 0.3, 0.23, 0.19, 0.31, 0.34, 0.44, 0.53, 0.19, 0.22,
+    0.27, 0.31, 0.48,
+)  # fmt: skip
+
+
+def test_what_fell_soon_and_stayed_low_while_another_function_rose_is_the_verdict() -> None:
+    fell = Curve.of(range(1, len(FELL_SOON) + 1), FELL_SOON)
+    assert fell.direction(0.05) == 0, "its last ten steps alone are too few"
+    held_out = {"eval_reward": evaluated(0.84, 1.42), "eval_groups/solved": evaluated(0.56, 0.45)}
+    curves = {"groups/solved": fell, "rewards/correctness/mean": fell, "reward": line(1.0, 1.3, 0.05)} | held_out
+    functions = {name: replace(SCORES) for name in ("format", "correctness")}
+    report = examine(
+        healthy(curves=curves, functions=functions, ended=True, held_out_prompts=16, training={"learning_rate": 3e-4})
+    )
+    assert report.headline.startswith("Only “format” improved, with a suspicion: reward went up from 1 ")
+    assert ", but the share scored correct by “correctness” fell from 49\u202f% to 33\u202f% and held-out from 56" in (
+        report.headline
+    )
+    assert "45\u202f% (16 prompts); " in report.headline and "held-out reward" not in report.headline
+    assert outcome.verdict_on(report) == ("fewer right answers", "warning") == (report.against, report.level)
+    assert report.follows is None, "more steps would make it worse"
+    (verdict,) = report.verdicts
+    labels = ["Learning rate 0.0001", "Weight 2 for correctness", "Close the loophole in format"]
+    assert [change.label for change in verdict.changes] == labels
+
+
+def test_fewer_right_answers_are_told_of_a_reward_that_stayed_too() -> None:
+    """What one function lost another made up for."""
+    fewer = with_mine(groups__solved=line(0.5, 0.2, 0.02), reward=line(1.0, 1.0, 0.02))
+    report = examine(fewer)
+    assert report.headline.startswith("Only “format” improved: reward was 1 at the end, about as at the start (0.99), ")
+    assert ", and the share scored correct by “mine” fell from 48\u202f% to 22\u202f%; " in report.headline
+    assert (report.kind, report.level, report.against) == ("level", "warning", "fewer right answers")
+    alone = examine(replace(fewer, curves={**fewer.curves, "rewards/format/mean": line(0.5, 0.5, 0.02)}))
+    assert alone.headline.startswith("Did not learn: ") and alone.against
+
+
+def test_held_out_reward_is_told_with_how_many_prompts_it_is_of() -> None:
+    def told(*values: float, prompts: int = 4, ended: bool = True, **curves: Curve) -> str:
+        held_out = {"eval_reward": evaluated(*values), **curves}
+        return examine(healthy(curves=held_out, held_out_prompts=prompts, ended=ended)).headline
+
+    assert "; held-out reward rose from 0.56 to 1.31 (4 prompts); " in told(0.56, 1.0, 1.31)
+    assert "; held-out reward is up from 0.56 to 1.31; " in told(0.56, 1.31, prompts=0, ended=False)
+    assert "; held-out reward was 0.58, and 0.56 at first (1 prompt); " in told(0.56, 0.58, prompts=1)
+    assert "held-out reward fell from 1.2 to 0.9 (4 prompts); " in told(1.2, 0.9)
+    assert "held-out" not in told(0.56), "one is no course"
+    level = told(0.56, 1.31, reward=line(1.0, 1.0, 0.1, steps=30))
+    assert level.startswith("Neither better nor worse in training, no problems detected: ")
+
+
+def test_a_headline_does_not_say_that_all_is_well_where_most_groups_taught_nothing() -> None:
+    idle = {"groups/tied": line(0.5, 0.56), "groups/all_low": line(0.5, 0.56),
+            "reward": line(1.0, 1.0, 0.1, steps=30)}  # fmt: skip
+    told = examine(healthy(curves=idle, ended=True))
+    words = "Neither better nor worse, though more than half of the groups taught nothing: "
+    assert told.headline.startswith(words) and (told.level, told.verdicts) == (CALM, ())
+    going_on = examine(healthy(curves=idle)).headline
+    assert going_on.startswith("No problems detected, though more than half of the groups teach nothing: ")
+    learned = idle | {"groups/all_low": line(0, 0), "groups/all_high": line(0.1, 0.56)}
+    assert "taught nothing" not in examine(healthy(curves=learned, ended=True)).headline, "they are solved"
+
+
 def test_a_right_answer_more_or_less_in_a_small_evaluation_is_no_fall() -> None:
     for some in ((0.56, 0.5), (0.56, 0.44), (0.12, 0.06), (0.3, 0.5)):
         assert examine(with_mine(eval_groups__solved=evaluated(*some))).against == "", some

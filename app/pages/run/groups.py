@@ -13,7 +13,7 @@ from groupwise.app.ui.completion import spans, text_html
 from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, text, whole_number
 from groupwise.app.ui.word_diff import word_differences
 from groupwise.storage.record import groups as record
-from groupwise.storage.record.group_metrics import Range
+from groupwise.storage.record.group_metrics import TIED, Range
 from groupwise.storage.registry import notes, registry
 
 MODES = {"train": "training", "eval": "held-out"}
@@ -80,7 +80,7 @@ def groups_at_step(payload: Payload) -> dict[str, Any]:
     if payload.get("mark") == mark:
         return out
     at_step = record.at_step(path, near["step"] or 0, mode)
-    seen = record.reward_range(path)
+    seen = range_of_ties(run, path, near["step"] or 0)
     starred = {group for group, _ in notes.starred_completions(run.id)}
     right = counts_right(run, path, near["step"] or 0, [group["id"] for group in at_step])
     listed = group_list.order_groups(at_step, pick)[: group_list.MOST]
@@ -94,6 +94,14 @@ def counts_right(run: registry.Run, path: Path, step: int, ids: list[int]) -> di
     does, and how many it scored; nothing where none says so, or the run's spec cannot be read."""
     target = solver(run, record.stage_number(path, step))
     return record.count_right(path, ids, *target) if target else {}
+
+
+def range_of_ties(run: registry.Run, path: Path, step: int) -> Range | None:
+    """The run's range of rewards, by which a tie is all failed or all top score; None where every completion earned the
+    same and nothing says that it is right: then it is neither."""
+    seen = record.reward_range(path)
+    apart = seen is not None and seen[1] - seen[0] > TIED
+    return seen if apart or solver(run, record.stage_number(path, step)) else None
 
 
 def groups_caption(at_step: group_list.Rows, mode: str, pick: str, seen: Range | None) -> str:
@@ -113,7 +121,7 @@ def show_group(payload: Payload) -> dict[str, Any]:
     if found is None:
         raise Unanswerable("There is no such group in this run.")
     reference = reference_of(found["completions"], text(payload, "diff"))
-    seen = record.reward_range(path) if found["tied"] else None
+    seen = range_of_ties(run, path, found["step"]) if found["tied"] else None
     html = draw_group(
         found, by_reward=payload.get("sorted") is not False, notes=notes.of_group(run.id, found["id"]),
         reference=reference, seen=seen,

@@ -25,7 +25,7 @@ let most = null; // what the reward can come to, where that is known
 // ---- the board ----
 function layOut(layout) {
   laidOut = true;
-  [curves.window, most] = [layout.window, layout.most];
+  [curves.window, most, board.known] = [layout.window, layout.most, layout.known];
   find(".sections").replaceChildren(
     ...layout.sections.map((section) => {
       const made = section.panels.map((panel) => new Chart(panel, board));
@@ -42,8 +42,7 @@ function layOut(layout) {
 
 // What the code of the reward functions says, which a run has from when it begins: this page may be older.
 function takeTold(told) {
-  most = told.most;
-  for (const { panel } of board.charts) if (panel.teller) panel.teller = told.teller;
+  [most, board.known] = [told.most, told.known];
 }
 
 // A run that is over and logged nothing says so once, not in each chart.
@@ -199,7 +198,7 @@ function addEvents(events, end) {
 // ---- the loop ----
 function take(now) {
   if (now.sections) layOut(now);
-  if ("teller" in now) takeTold(now);
+  if ("known" in now) takeTold(now);
   if (now.colours) board.colours = new Map(Object.entries(now.colours));
   addEvents(now.events ?? [], now.end);
   const before = board.live;

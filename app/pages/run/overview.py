@@ -122,6 +122,7 @@ def board_layout(run: registry.Run) -> dict[str, Any]:
     return {
         "window": RECENT,
         "most": told["most"],
+        "known": told["known"],
         "sections": figures.sections(
             grpo_settings(spec), run.state in states.ENDED, teller=told["teller"], **drawn_by_spec(spec)
         ),
@@ -180,14 +181,15 @@ def drawn_by_spec(spec: RunSpec | None) -> dict[str, bool]:
 
 def told_by_code(run: registry.Run, spec: RunSpec | None) -> dict[str, Any]:
     """What the code of a run's reward functions decides of the charts: `most`, the most that the reward can come to
-    (None where it is not known), and `teller`, the only function that says what is right, where its scores may be by
-    another scale (else empty)."""
+    (None where it is not known), `teller`, the only function that says what is right, where that need not be borne out
+    (else empty), and `known`: whether it is known which score it gives what is right."""
     if spec is None:
-        return {"most": None, "teller": ""}
+        return {"most": None, "teller": "", "known": False}
     told = targets(spec)
     only = next(iter(told)) if len(told) == 1 else None
-    otherwise = only and right.may_score_otherwise(only, run.folder.rewards)
-    return {"most": most_of_run(run, spec), "teller": only[0] if only and otherwise else ""}
+    teller = only[0] if only and only[0] not in group_metrics.OF_ANSWERS else ""
+    known = only is not None and not right.may_score_otherwise(only, run.folder.rewards)
+    return {"most": most_of_run(run, spec), "teller": teller, "known": known}
 
 
 def targets(spec: RunSpec) -> set[group_metrics.Target]:

@@ -15,6 +15,7 @@ export class Board {
   constructor(root, ask) {
     // `zoom`: the [first, last] step in sight, or null for all
     Object.assign(this, { root, ask, close: null, charts: [], asked: 0, live: false, zoom: null });
+    this.known = false; // whether it is known which score the function that says what is right gives what is
     this.colours = new Map(); // function → CSS variable (app/ui/function_colours.py)
     this.curves = new Curves();
     this.keyboardNav = new KeyboardNav(this);

@@ -94,18 +94,18 @@ export class Chart {
     this.dirty ||= !sameLines || [...names, ...this.panel.spread].some((name) => changed.has(name));
     if (this.inView || (this.nearby && !this.drawn)) this.draw();
   }
-  // Words in place of a share that says nothing of what is right: who tells it scores otherwise, or tells none apart.
+  // Words in place of a share that says nothing of what is right: who tells it scores otherwise, or tells none apart
+  // (storage/library/right.py: one rule, by what was trained on).
   scoredOtherwise() {
     const { teller } = this.panel;
-    const names = teller ? this.logged() : [];
-    if (!names.length) return "";
-    const { curves, live } = this.board;
-    const of = `${names[0].startsWith("eval_") ? "eval_" : ""}rewards/${teller}`;
-    const logged = (kind) => (curves.get(`${of}/${kind}`)?.y ?? []).filter(Number.isFinite);
-    const [means, spreads] = [logged("mean"), logged("std")];
+    if (!teller || !this.logged().length) return "";
+    const { curves, live, known } = this.board;
+    const logged = (name) => (curves.get(name)?.y ?? []).filter(Number.isFinite);
+    const [means, spreads] = ["mean", "std"].map((kind) => logged(`rewards/${teller}/${kind}`));
+    const solved = logged("groups/solved").some((value) => value > 0);
     const constant = means.every((value) => Span.same(value, means[0]));
     const alike = spreads.length > 0 && Math.max(...spreads) < 1e-8;
-    if (constant ? !alike : names.some((name) => curves.get(name).y.some((value) => value))) return "";
+    if (constant ? !alike || (known && !solved) : known || solved) return "";
     const soFar = live ? " so far" : "";
     if (constant) return `“${teller}” gave every completion the same${soFar}, which says nothing of what is right.`;
     return `“${teller}” has not scored 1${soFar}, which would count as right. Its scores may be by another scale.`;

@@ -16,6 +16,7 @@ HARDER_PROMPTS = (Change("Harder prompts", field=DATA),)  # which a person choos
 SHORTEST = 64  # tokens: a short thought and an answer in tags
 FOR_THE_COMPLETION = 0.75  # of what the model reads; the rest is for the prompt
 USUAL_GROUP = 8  # GRPOConfig's default
+COOL = 0.7  # a temperature
 MOST_GROUP = 32  # completions of a group: more cost in proportion
 
 
@@ -94,11 +95,13 @@ def larger_group(e: Evidence) -> tuple[Change, ...]:
 
 def harder(e: Evidence, *, never: bool = False) -> tuple[Change, ...]:
     """For prompts that are too hard: more tries a prompt, where some are ever solved; easier ones, or, where none are,
-    a stronger model, which a person chooses. `never`: it is known that none are."""
+    a stronger model, which a person chooses; first of all a warmer sampling, where it is cool. `never`: it is
+    known that none are."""
+    cooler = warmer(e) if is_cool(e) else ()
     easier, partial = Change("Easier prompts", field=DATA), Change("A reward with partial credit", field=REWARDS)
     if never or not e.is_ever_solved:
-        return easier, Change("A stronger model", field="model.id"), partial
-    return (*larger_group(e), easier, partial)
+        return (*cooler, easier, Change("A stronger model", field="model.id"), partial)
+    return (*cooler, *larger_group(e), easier, partial)
 
 
 def tell_apart(e: Evidence) -> tuple[Change, ...]:
@@ -117,6 +120,12 @@ def warmer(e: Evidence) -> tuple[Change, ...]:
     """Sampling at temperature 1, where it was cooler."""
     temperature = e.number("temperature")
     return (set_to("temperature", 1.0),) if temperature is not None and temperature < 1 else ()
+
+
+def is_cool(e: Evidence) -> bool:
+    """Whether sampling is so cool that the completions of a group differ little."""
+    temperature = e.number("temperature")
+    return temperature is not None and temperature <= COOL
 
 
 def usual_temperature() -> tuple[Change, ...]:

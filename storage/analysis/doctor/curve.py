@@ -144,6 +144,15 @@ class Curve:
             return 0
         return 1 if moved > 0 else -1
 
+    def has_fallen(self, least: float) -> bool:
+        """Whether it is lower now than at the start by at least `least`: its last points by three standard errors, or
+        by two where its second half, of many more points, is by three. What fell soon and stayed low shows in both."""
+        if self.direction(least) < 0:
+            return True
+        half = self.values[len(self) // 2 :]
+        error = math.sqrt(self._variance * (1 / self.window + 1 / max(1, len(half))))
+        return self.direction(least, 2.0) < 0 and self.early - mean(half) > max(least, 3 * error)
+
 
 def mean(values: Sequence[float]) -> float:
     """The mean of some values; 0 of none."""

@@ -106,6 +106,7 @@ class Evidence:
     broke_off: bool = False  # it ended, and not as it was planned or asked
     weights_lost: bool = False  # … because the model's output was inf or nan
     held_out_before: float | None = None  # the held-out reward at `since`
+    held_out_prompts: int = 0  # of the last evaluation; 0: not known
     room: int | None = None  # tokens that the model reads at most, the prompt's included; None: not known
     gives_one: bool = False  # whether it is known that its target can give 1, and calls that right
     unsolved: Unsolved | None = None  # its prompts that were never solved; None: not counted, as the run goes on
@@ -200,13 +201,14 @@ class Evidence:
     @property
     def right_is_told(self) -> bool:
         """Whether being right means something: by a function that compares with the answer, by one that has told
-        completions apart, or by one that could have given 1 and never did."""
+        completions apart, or by one that could have called some right and never did."""
         if self.rewards and not self.target:
             return False
         told = self.functions.get(self.target)
         if self.target in group_metrics.OF_ANSWERS or told is None or told.constant is None:
             return True
-        return self.gives_one and told.constant < self.target_score
+        known = self.gives_one or self.target_score != group_metrics.SOLVED
+        return known and told.constant < self.target_score
 
     @property
     def scale_is_other(self) -> bool:

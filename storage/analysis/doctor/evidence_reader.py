@@ -96,6 +96,7 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
         gpus=around.gpus, extras=around.extras, step=parts[-1][2] if parts else 0, total=_newest_step(total),
         since=since, settings_known=spec is not None, places=places(spec, number),
         room=facts.max_position if facts else None, held_out_before=_held_out_before(run, keys, min(since, until)),
+        held_out_prompts=_held_out_prompts(run, until),
     )  # fmt: skip
 
 
@@ -108,6 +109,13 @@ def _held_out_before(run: Database, keys: dict[str, int], step: int) -> float | 
     sql = "SELECT value FROM metric WHERE key = ? AND step = ? ORDER BY attempt DESC LIMIT 1"
     rows = _rows(run, sql, [keys.get("eval_reward"), step])
     return _finite(rows[0][0]) if rows else None
+
+
+def _held_out_prompts(run: Database, until: int) -> int:
+    """How many prompts the last evaluation up to this step had; 0 where that is not recorded."""
+    last = "SELECT max(step) FROM grp WHERE mode = 'eval' AND step <= ?"
+    rows = _rows(run, f"SELECT count(DISTINCT prompt) FROM grp WHERE mode = 'eval' AND step = ({last})", [until])
+    return rows[0][0] if rows else 0
 
 
 def places(spec: RunSpec | None, number: int) -> dict[str, str]:

@@ -30,6 +30,7 @@ RULES: tuple[Rule, ...] = (
     *hacking.RULES, *speed.RULES, *expected.RULES,
 )  # fmt: skip
 WAIT = 10  # logged steps before anything is said of how it goes
+HALF = 0.5  # of the groups
 
 OPENING = {"up": "Learning", "down": "Getting worse", "level": "Not learning so far"}
 OPENING_ENDED = {"up": "Learned", "down": "Got worse", "level": "Did not learn"}  # of a run that is over
@@ -40,8 +41,8 @@ class Report:
     """`kind` says how it stands: waiting, up, down, level. `level`: how grave that is, by which it is coloured wherever
     it stands. `verdicts` that are not calm come first; `calm` is apart. `steps`: how many logged steps the figures now
     and at its best are means of, `begin`: that at the start; 0: no such figure is said. `against`: what speaks against
-    a reward that rose, in the few words that stand beside a run's state. `follows`: what to do next, of a run that
-    ended well."""
+    a reward that rose or stayed, in the few words that stand beside a run's state. `follows`: what to do next, of a run
+    that ended well."""
 
     kind: str
     level: str
@@ -60,11 +61,11 @@ def examine(e: Evidence) -> Report:
     kept = [_in_their_stages(e, verdict) for verdict in one_to_a_cause(found)]
     grave = tuple(verdict for verdict in kept if verdict.level != CALM)
     kind = _direction(e)
-    against = rise.speaks_against(e) if kind == "up" else {}
+    against = rise.speaks_against(e, rose=kind == "up") if kind in ("up", "level") else {}
     if kind == "waiting":
         said = _say_too_short(e, grave)
     else:
-        said = f"{_opening(e, kind, grave, bool(against))}: {_summarise_reward(e, kind, list(against.values()))}."
+        said = f"{_opening(e, kind, grave, bool(against))}: {_summarise_reward(e, kind, against)}."
     calm = tuple(verdict for verdict in kept if verdict.level == CALM)
     course = e.reward.course if kind != "waiting" else Course()
     level = _level(kind, grave, bool(against))
@@ -140,7 +141,7 @@ def _opening(e: Evidence, kind: str, grave: tuple[Verdict, ...], against: bool) 
     if not (grave or against or kind == "down"):
         return _say_healthy(e, kind)
     if kind != "up":
-        return opening
+        return (against and rise.say_what_rose_instead(e)) or opening
     if len(e.tied_share) >= gradient.POINTS and e.tied_share.at_least(gradient.MOSTLY_TIED):
         return "No longer learning"
     opening = rise.say_what_rose(e) if against else opening
@@ -151,9 +152,20 @@ def _say_healthy(e: Evidence, kind: str) -> str:
     """The first words where nothing is wrong; of a run that is over they say whether it learned."""
     if e.broke_off:
         return "Until it ended, no problems were detected"
+    idle = _say_idle_groups(e)
     if not e.ended:
-        return "No problems detected"
-    return "Learned, no problems detected" if kind == "up" else "Neither better nor worse, no problems detected"
+        return f"No problems detected{idle}"
+    went = "Learned" if kind == "up" else "Neither better nor worse"
+    went += " in training" if kind == "level" and rise.held_out_moved(e) else ""
+    return f"{went}{idle or ', no problems detected'}"
+
+
+def _say_idle_groups(e: Evidence) -> str:
+    """That most groups had nothing to learn from, fewer than a verdict is made of; “” where that is not so, or they are
+    mostly solved by all of theirs."""
+    if not len(e.tied_share) or e.tied_share.now <= HALF or e.curve("groups/all_high").now >= e.tied_share.now / 2:
+        return ""
+    return f", though more than half of the groups {'taught' if e.ended else 'teach'} nothing"
 
 
 def _count(grave: tuple[Verdict, ...]) -> str:
@@ -162,14 +174,16 @@ def _count(grave: tuple[Verdict, ...]) -> str:
     return f"{len(worst)} {worst[0]}s" if len(worst) > 1 else f"a {worst[0]}"
 
 
-def _summarise_reward(e: Evidence, kind: str, against: list[str]) -> str:
-    """Is it learning? In a few words, with what speaks `against` it."""
+def _summarise_reward(e: Evidence, kind: str, against: dict[str, str]) -> str:
+    """Is it learning? In a few words, with what speaks `against` it, and what held-out prompts say."""
     reward, fell = e.reward, rates.fall(e)
     height, when = (fell.height, fell.when) if fell else (reward.start, rates.start_words(e))
     went = f"went {kind}" if e.ended else f"is {kind}"
     said = f"reward {went} from {short_number(height)} {when} to {short_number(reward.now)} {e.at_now}"
     said = rates.said_of_reward(e) if kind == "level" else said
-    said += f", but {' and '.join(against)}" if against else rise.say_by_which(e) if kind == "up" else ""
+    told = " and ".join(against.values())
+    said += f", {'but' if kind == 'up' else 'and'} {told}" if told else rise.say_by_which(e) if kind == "up" else ""
+    said += "" if "held-out" in said else rise.say_held_out(e)  # one of its figures is enough
     if len(e.tied_share):
         said += f"; {percent_without(e.tied_share.now)} of groups {e.has} a learning signal"
     return said

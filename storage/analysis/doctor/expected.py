@@ -11,9 +11,11 @@ UNSOLVED, FEWEST = 0.2, 3  # a share of the prompts; prompts
 
 def loss_near_zero(e: Evidence) -> Verdict | None:
     """Say that a loss near 0 is normal, where it is."""
-    loss = e.curve("loss")
+    loss, gradient = e.curve("loss"), e.curve("grad_norm")
     if len(loss) < POINTS or abs(loss.now) > NEAR_ZERO:
         return None
+    if (len(gradient) and gradient.high == 0) or (len(e.tied_share) and e.tied_share.low == 1):
+        return None  # there was never a gradient: nothing was learned, which is not normal
     words = (
         f"The loss is {short_number(loss.now)}, and that is normal in GRPO: advantages of a group sum to 0, so the "
         "loss says nothing about learning. The reward does."

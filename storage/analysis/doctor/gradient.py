@@ -16,7 +16,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     chart,
     step_groups,
 )
-from groupwise.storage.analysis.doctor.words import last_steps, percent, short_number
+from groupwise.storage.analysis.doctor.words import last_steps, percent, setting_text, short_number
 
 POINTS = 5  # logged steps before a share of groups is believed
 SEVERAL, TREND = 10, 20  # before it is said that nothing is ever solved; before a trend is
@@ -48,9 +48,9 @@ def no_gradient(e: Evidence) -> Verdict | None:
         words = f"{said} Most of these score the lowest in every completion: the prompts are too hard for it as it is."
         if not e.is_ever_solved:
             words += " Larger groups would not help: hardly any ever has a solved completion."
-        return Verdict(
-            "too_hard", level, "The prompts are too hard", words, threshold, source, links, changes.harder(e), rests
-        )
+        cool = _say_cool(e)
+        title = "Prompts too hard, or temperature too low" if cool else "The prompts are too hard"
+        return Verdict("too_hard", level, title, words + cool, threshold, source, links, changes.harder(e), rests)
     if _is_too_soon(e):
         return None
     learned = high.start < TIED / 2
@@ -77,6 +77,17 @@ def no_gradient(e: Evidence) -> Verdict | None:
     words = f"{said} A larger group, or a reward with more grades, sets completions apart."
     return Verdict(
         "tied", level, "No gradient from most groups", words, threshold, source, links, changes.tell_apart(e), rests
+    )
+
+
+def _say_cool(e: Evidence) -> str:
+    """That groups may tie because sampling makes their completions alike; “” where it does not, or is warm."""
+    alike = e.curve("groups/alike")
+    if not changes.is_cool(e) or not len(alike) or not alike.at_least(ALIKE):
+        return ""
+    return (
+        f" But at temperature {setting_text(e.number('temperature'))}, {percent(alike.now)} of the completions "
+        f"{e.verbs} word for word another of their group: warmer sampling gives a hard prompt other tries."
     )
 
 

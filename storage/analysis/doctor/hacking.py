@@ -61,7 +61,7 @@ def against_the_others(e: Evidence) -> Verdict | None:
         if curve is None or len(curve) < TREND or e.weight(name) <= 0:
             continue
         span = e.range_of(name)
-        if span > 0 and curve.direction((FALLS if curve.rise < 0 else RISES) * span):
+        if span > 0 and (curve.has_fallen(FALLS * span) or curve.direction(RISES * span) > 0):
             moved[name] = curve.rise / span
     up = max(moved, key=lambda name: moved[name], default="")
     down = min(moved, key=lambda name: moved[name], default="")
@@ -77,7 +77,8 @@ def against_the_others(e: Evidence) -> Verdict | None:
         COMMON,
         (chart(f"rewards/{up}/mean", f"The chart of {up}"), chart(f"rewards/{down}/mean", f"… and of {down}"),
          completions("The best completions", sort="-reward")),
-        (_weigh(e, down), Change(f"Close the loophole in {up}", edit_reward=up)), Grounds(Place.TREND),
+        (*_rate_if_above_usual(e), _weigh(e, down), Change(f"Close the loophole in {up}", edit_reward=up)),
+        Grounds(Place.TREND),
     )  # fmt: skip
 
 
@@ -133,6 +134,12 @@ def _earning(e: Evidence, samples: Sequence[Sample]) -> list[Sample]:
         return []
     least = e.low + EARNING * (e.high - e.low)
     return [sample for sample in samples if sample.reward is not None and sample.reward >= least]
+
+
+def _rate_if_above_usual(e: Evidence) -> tuple[Change, ...]:
+    """A usual learning rate, where it is higher: steps that are too large spoil first what is hard to learn."""
+    rate = e.number("learning_rate")
+    return changes.lower_rate(e, 1.0) if rate is not None and rate > e.usual_rates.usual else ()
 
 
 def _weigh(e: Evidence, name: str) -> Change:

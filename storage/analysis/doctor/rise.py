@@ -4,6 +4,7 @@ are answered better. Pure."""
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.words import percent, short_number
+from groupwise.storage.spec.words.number_words import count_words
 
 ENOUGH = 10  # logged steps
 LESS_HELD_OUT = 0.05  # of the scale, between two evaluations: what the prompts of a small one differ by
@@ -17,17 +18,46 @@ NAMED = 2  # functions at most
 HARDLY = 0.25  # of how far it rose in training: a held-out rise that does not bear it out
 
 
-def speaks_against(e: Evidence) -> dict[str, str]:
-    """A few words for beside a state, with the same in the headline."""
+def speaks_against(e: Evidence, *, rose: bool) -> dict[str, str]:
+    """A few words for beside a state, with the same in the headline. `rose`: whether the reward did; of one that stayed
+    where it was only fewer right answers are told, which another function makes up for."""
     found, told, solved = {}, e.curve("eval_reward"), e.curve("groups/solved")
-    if _held_out_fell(e):
+    if rose and _held_out_fell(e):
         then, now = short_number(told.values[0]), short_number(told.values[-1])
-        found["held-out reward fell"] = f"held-out reward {_fell(e)} from {then} to {now}"
+        found["held-out reward fell"] = f"held-out reward {_fell(e)} from {then} to {now}{_of_prompts(e)}"
     if fewer := _say_fewer_right(e):
         found["fewer right answers"] = fewer
-    if _is_hardly_right(e):
+    if rose and _is_hardly_right(e):
         found[f"{percent(solved.now)} right"] = f"{percent(solved.now)} of completions {e.verbs} right"
     return found
+
+
+def say_held_out(e: Evidence) -> str:
+    """What held-out reward came to, of two evaluations or more, and of how many prompts that is; “” of fewer."""
+    told = e.curve("eval_reward")
+    if len(told) < 2:
+        return ""
+    then, now = short_number(told.values[0]), short_number(told.values[-1])
+    if not held_out_moved(e):
+        return f"; held-out reward {e.verb} {now}, and {then} at first{_of_prompts(e)}"
+    way = _fell(e) if told.values[-1] < told.values[0] else "rose" if e.ended else "is up"
+    return f"; held-out reward {way} from {then} to {now}{_of_prompts(e)}"
+
+
+def held_out_moved(e: Evidence) -> bool:
+    """Whether held-out reward is another than at first by more than the prompts of a small evaluation differ by."""
+    told = e.curve("eval_reward")
+    return len(told) > 1 and abs(told.values[-1] - told.values[0]) >= LESS_HELD_OUT * e.scale
+
+
+def _of_prompts(e: Evidence) -> str:
+    return f" ({count_words(e.held_out_prompts, 'prompt')})" if e.held_out_prompts else ""
+
+
+def say_what_rose_instead(e: Evidence) -> str:
+    """The first words of a headline on a reward that stayed while less is right; “” where no function rose."""
+    risen = functions_that_rose(e)
+    return _only(e, risen) if risen and e.target not in risen else ""
 
 
 def say_what_rose(e: Evidence) -> str:
@@ -38,6 +68,10 @@ def say_what_rose(e: Evidence) -> str:
         return on_training_only
     if not risen or e.target in risen:
         return f"Reward {'rose' if e.ended else 'is rising'}, but answers {e.verbs} not more often right"
+    return _only(e, risen)
+
+
+def _only(e: Evidence, risen: list[str]) -> str:
     named = " and ".join(f"“{name}”" for name in risen[:NAMED])
     return f"Only {named} {'improved' if e.ended else 'is improving' if len(risen) == 1 else 'are improving'}"
 
@@ -93,7 +127,7 @@ def _right_curve(e: Evidence, mode: str = "") -> tuple[Curve, float]:
 
 def _fewer_right_in_training(e: Evidence) -> bool:
     told, span = _right_curve(e)
-    return len(told) >= ENOUGH and span > 0 and told.direction(LESS_RIGHT * span) < 0
+    return len(told) >= ENOUGH and span > 0 and told.has_fallen(LESS_RIGHT * span)
 
 
 def _fewer_right_held_out(e: Evidence) -> bool:
@@ -101,6 +135,8 @@ def _fewer_right_held_out(e: Evidence) -> bool:
     if len(told) < 2 or span <= 0:
         return False
     lost = (told.values[0] - told.values[-1]) / span
+    if lost >= LESS_RIGHT and _fewer_right_in_training(e):
+        return True  # so much is no chance where training shows it as well
     halved = lost >= HALVED_HELD_OUT_RIGHT and told.values[-1] <= told.values[0] / 2
     return lost >= LESS_HELD_OUT_RIGHT or halved
 
@@ -115,6 +151,7 @@ def _say_fewer_right(e: Evidence) -> str:
     if _fewer_right_held_out(e):
         told, _ = _right_curve(e, "eval_")
         fell = _say_from_to(e, told.values[0], told.values[-1])
+        fell += _of_prompts(e)
         said.append(f"held-out {fell}" if said else f"{the}held-out {what} {_fell(e)} {fell}")
     return " and ".join(said)
 
