@@ -85,6 +85,7 @@ def test_the_log_is_searched_to_its_beginning(open_page: OpenPage, address: str,
     log = page.locator(".gw-log")
     expect(log.get_by_text("last words").last).to_be_visible()
     expect(log.get_by_text("<img src=x onerror=alert(1)>")).to_be_visible()
+    the_log_fits_the_window(page)
     expect(log.locator(".cut")).to_contain_text("The last part is shown")
     expect(log.locator(".dicts")).to_contain_text("metric lines hidden")
     expect(log.locator(".metrics").first).to_be_hidden()
@@ -113,16 +114,29 @@ def test_the_log_is_searched_to_its_beginning(open_page: OpenPage, address: str,
     expect(log.locator(".count")).to_have_text("No match")
 
 
+def the_log_fits_the_window(page: Page) -> None:
+    for width, height in ((390, 844), (1280, 800), (1440, 900)):
+        page.set_viewport_size({"width": width, "height": height})
+        expect(page.locator(".gw-log").get_by_text("last words").last).to_be_in_viewport(ratio=1)
+        wait_for("one scroll bar", lambda: page.evaluate("document.documentElement.scrollHeight <= innerHeight"))
+
+
 def test_metric_lines_are_shown_as_values_and_the_log_is_taken_away(
     open_page: OpenPage, address: str, logged: str
 ) -> None:
     page = open_page(f"{address}/run?id={logged}&tab=log")
     log = page.locator(".gw-log")
-    log.get_by_role("button", name="Show").click()
+    log.get_by_role("button", name="Show", exact=True).click()
     expect(log.locator(".metrics").last).to_contain_text("grad_norm 0.400")
     expect(log.locator(".metrics").last.locator(".of-step")).to_have_text("step 12")
     long = log.locator(".metrics .pair", has_text="mean_terminated_length").last.locator(".mut")
     assert long.inner_html() == "eval_<wbr>completions/<wbr>mean_<wbr>terminated_<wbr>length "
+    log.get_by_role("button", name="Hide").click()
+    log.get_by_label("Search the log").fill("TERMINATED_l")
+    expect(log.locator(".current mark")).to_have_text("terminated_l")
+    log.get_by_label("Search the log").fill("")
+    expect(log.locator(".metrics:visible, mark")).to_have_count(0)
+    log.get_by_role("button", name="Show", exact=True).click()
     picture(page, "log-metrics")
     with page.expect_download() as taken:
         log.get_by_role("link", name="Download").click()
@@ -145,20 +159,27 @@ def test_the_lines_of_one_rank_can_be_read_alone(open_page: OpenPage, address: s
     run_id = ended("two ranks", "Stopped at step 12, as asked.", states.STOPPED)
     lines = ["the launcher", "[rank 0] loads it", "[rank 1] loads it too", "[rank 0] {'loss': 0.5, 'kl': 0.1}"]
     own = ["— 2026-03-01 10:00:00 Asked to stop. —", "[rank 0] — 2026-03-01 10:00:01 Loads no more. —"]
-    paths.run_folder(run_id).log.write_text("\n".join([*lines, *own]) + "\n")
+    warning = "/lib/trl.py:12: FutureWarning: `use_cache` goes away"
+    warned = [f"[rank {rank}] {words}" for words in (warning, "  warnings.warn(") for rank in (0, 1)]
+    paths.run_folder(run_id).log.write_text("\n".join([*lines, *own, *warned]) + "\n")
     page = open_page(f"{address}/run?id={run_id}&tab=log")
     log = page.locator(".gw-log")
     shown = log.locator(".lines > div:visible")
-    expect(shown).to_have_text([*lines[:3], *own])
+    expect(shown).to_have_text([*lines[:3], *own, warned[0]])
+    expect(log.locator("[data-times]")).to_have_attribute("data-times", "2 times")
     log.get_by_label("Search the log").fill("loads")
     expect(log.locator(".count")).to_have_text("1 of 3")
     log.get_by_label("Show the lines of").select_option("rank 1")
-    expect(shown).to_have_text([lines[2], *own])
+    expect(shown).to_have_text([lines[2], *own, warned[1]])
+    expect(log.locator("[data-times]")).to_have_count(0)
     expect(log.locator(".count")).to_have_text("1 of 2")
     expect(log.locator(".dicts")).to_be_hidden()
     log.get_by_label("Show the lines of").select_option("rank 0")
-    log.get_by_role("button", name="Show").click()
-    expect(shown).to_have_text([lines[1], "[rank 0] loss 0.500kl 0.100", *own])
+    log.get_by_role("button", name="Show", exact=True).click()
+    expect(shown).to_have_text([lines[1], "[rank 0] loss 0.500kl 0.100", *own, warned[0]])
+    log.get_by_role("button", name="Copy shown lines").click()
+    expect(log.get_by_role("button", name="Copied")).to_be_visible()
+    expect(log.get_by_role("link", name="Download all")).to_have_attribute("title", "The whole log, of all ranks")
     picture(page, "log-ranks")
     assert no_sideways_scroll(page)
 

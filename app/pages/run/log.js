@@ -19,13 +19,13 @@ let kept = 0; // characters
 let following = true;
 let live = false;
 let metrics = false; // whether the trainer's metric lines are shown
+let metricsForSearch = false; // whether they are only because searched words stand in one
 const ranks = find(".ranks");
 const WARNING = /warning\b|missing keys|deprecated/i;
-const warned = new Map(); // words of a library's warning → its first line
+const warned = new Map(); // words of a library's warning, whichever rank printed it → its first line that is shown
 const BY_PYTHON = /:\d+: \w*Warning: /; // below it stands the line of code that warns
 const CODE = /^\s+warnings\.warn\(/;
-let again = false; // whether the last line was a warning that had come before
-let coded = false; // whether the last line was a warning of Python's
+const before = new Map(); // rank → whether its last line was a warning that had come before (again), Python's (coded)
 const OF_RANK = /^\[rank (\d{1,4})\] /;
 const chosenRank = () => ranks.querySelector("select").value; // "" for all
 // Our own lines tell of the whole run, whichever rank printed them.
@@ -34,47 +34,64 @@ find(".download").href = `/log?${new URLSearchParams({ id: run })}`;
 
 // ---- lines ----
 const pair = ([name, value]) =>
-  name === "step" ? el("b.of-step", `step ${value}`) : el("span.pair", el("span.mut", ...breakable(name), " "), value);
+  name === "step"
+    ? el("b.of-step", `step ${value}`)
+    : el("span.pair", el("span.mut", ...withMarks(name, breakable), " "), ...withMarks(value));
 function line([from, words, values, isNote]) {
   const node = el(values ? "div.metrics" : isNote ? "div.ours" : "div", { "data-at": from });
   node.words = words;
   const rank = OF_RANK.exec(words)?.[1] ?? "";
   if (rank) node.dataset.rank = rank;
   node.hidden = isOfOthers(node);
-  if (values) node.append(rank ? `[rank ${rank}] ` : "", ...values.map(pair));
-  else paint(node);
+  node.values = values;
+  paint(node);
   fold(node);
   return node;
 }
-// A warning that came before is counted there. The line of code below a warning says nothing more.
+// A warning that came before is counted there, also where another rank printed it; ranks print in between one another.
+// The line of code below a warning says nothing more.
 function fold(node) {
-  const { words } = node;
+  delete node.dataset.times;
+  if (node.hidden) return;
+  const { rank = "" } = node.dataset;
+  const words = node.words.replace(OF_RANK, "");
+  const last = before.get(rank) ?? {};
   const first = warned.get(words);
   const within = /^\s+\S/.test(words);
-  node.classList.toggle("again", !!first || CODE.test(words) || (within && (again || coded)));
-  again = !!first || (within && again);
-  coded = BY_PYTHON.test(words);
+  node.classList.toggle("again", !!first || CODE.test(words) || (within && !!(last.again || last.coded)));
+  const again = !!first || (within && !!last.again);
+  before.set(rank, { again, coded: BY_PYTHON.test(words) });
   if (first) first.dataset.times = `${Number.parseInt(first.dataset.times ?? "1", 10) + 1} times`;
   else if (!again && WARNING.test(words) && !node.matches(".ours, .metrics")) warned.set(words, node);
 }
-// The searched words are marked, wherever they stand in a line.
-function paint(node) {
-  const { words } = node;
+function forgetWarnings() {
+  before.clear();
+  warned.clear();
+}
+// A text with the searched words marked, wherever they stand in it; `rest` makes what holds none.
+function withMarks(words, rest = (text) => [text]) {
   const lower = words.toLowerCase();
   const wanted = search.words.toLowerCase();
-  if (!wanted || lower.length !== words.length || !lower.includes(wanted)) {
-    if (node.childElementCount || node.textContent !== words) node.textContent = words;
-    return;
-  }
+  if (!wanted || lower.length !== words.length || !lower.includes(wanted)) return rest(words);
   const parts = [];
   let from = 0;
   for (let found = lower.indexOf(wanted); found >= 0; found = lower.indexOf(wanted, from)) {
-    parts.push(words.slice(from, found), el("mark", words.slice(found, found + wanted.length)));
+    parts.push(...rest(words.slice(from, found)), el("mark", words.slice(found, found + wanted.length)));
     from = found + wanted.length;
   }
-  node.replaceChildren(...parts, words.slice(from));
+  return [...parts, ...rest(words.slice(from))];
 }
-const plain = () => box.querySelectorAll("div:not(.metrics, .writing)");
+function paint(node) {
+  const { values, words } = node;
+  const { rank } = node.dataset;
+  if (values) node.replaceChildren(rank ? `[rank ${rank}] ` : "", ...values.map(pair));
+  else node.replaceChildren(...withMarks(words));
+}
+// Those in which words are marked, and those in which words are to be.
+const toPaint = (words) =>
+  [...box.querySelectorAll("div:not(.writing)")].filter(
+    (node) => node.querySelector("mark") || (words && node.words.toLowerCase().includes(words.toLowerCase())),
+  );
 function add(lines) {
   writing.before(...lines.map(line));
   kept += lines.reduce((sum, [, words]) => sum + words.length, 0);
@@ -84,8 +101,7 @@ function add(lines) {
 function begin(lines) {
   box.replaceChildren(writing);
   kept = 0;
-  again = false;
-  warned.clear();
+  forgetWarnings();
   add(lines);
 }
 function sayMetrics() {
@@ -97,6 +113,7 @@ function sayMetrics() {
 }
 find(".dicts button").addEventListener("click", () => {
   metrics = !metrics;
+  metricsForSearch = false;
   sayMetrics();
 });
 
@@ -114,7 +131,11 @@ function offerRanks() {
   select.value = now;
 }
 ranks.addEventListener("change", () => {
-  for (const node of box.querySelectorAll("div:not(.writing)")) node.hidden = isOfOthers(node);
+  forgetWarnings();
+  for (const node of box.querySelectorAll("div:not(.writing)")) {
+    node.hidden = isOfOthers(node);
+    fold(node);
+  }
   sayMetrics();
   look();
 });
@@ -151,8 +172,12 @@ async function look() {
   find(".moves").hidden = true;
   const found = words ? await server.search_log({ run, words, rank: chosenRank() }) : null;
   if (turn !== search.turn) return;
-  plain().forEach(paint);
+  toPaint(words).forEach(paint);
   box.querySelector(".current")?.classList.remove("current");
+  if (metricsForSearch) {
+    metrics = metricsForSearch = false;
+    sayMetrics();
+  }
   if (!words) return;
   if (!found || found.sentence) {
     setText(find(".count"), found?.sentence ?? "The dashboard did not answer.");
@@ -188,7 +213,7 @@ async function go(to) {
   }
   const node = box.querySelector(`[data-at="${place}"]`);
   if (node?.matches(".metrics") && !metrics) {
-    metrics = true;
+    metrics = metricsForSearch = true;
     sayMetrics();
   }
   box.querySelector(".current")?.classList.remove("current");
@@ -234,4 +259,11 @@ const wake = poll(view, async () => {
   at = kept > MOST ? 0 : now.at;
   return now.poll;
 });
+// The box ends where the window does, so that its newest line is in sight and nothing else scrolls.
+function fit() {
+  if (!box.offsetParent) return;
+  const top = Math.round(find(".box").getBoundingClientRect().top + scrollY);
+  view.style.setProperty("--top", `${top}px`);
+}
+new ResizeObserver(fit).observe(document.body);
 begin([]);
