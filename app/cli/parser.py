@@ -135,7 +135,7 @@ def _resume(parser: argparse.ArgumentParser) -> None:
 
 def _rename(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN", help=RUN_HELP)
-    parser.add_argument("name", metavar="NAME", help="its new name, at most 200 characters")
+    parser.add_argument("name", metavar="NAME", help="its new name, at most 80 characters")
 
 
 def _tag(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,6 @@
 // The bar on top: asks now and then what the hardware is and whether the worker is there.
 
-import { setText } from "./dom.js";
+import { el, setText } from "./dom.js";
 import { part } from "./part.js";
 import { poll } from "./poll.js";
 import { guarded } from "./settings.js";
@@ -26,7 +26,10 @@ find(".logout").hidden = !guarded; // only who had to log in can log out
 let ready = false;
 let reached = true;
 function drawPill() {
-  setText(pill.lastElementChild, !reached ? "Not connected" : ready ? "Worker ready" : "Starting the worker…");
+  const begins = ["Starting", el("span.long", " the worker"), "…"]; // a phone has no room for all of it
+  const words = !reached ? ["Not connected"] : ready ? ["Worker ready"] : begins;
+  const said = words.map((one) => one.textContent ?? one).join("");
+  if (pill.lastElementChild.textContent !== said) pill.lastElementChild.replaceChildren(...words);
   pill.className = `worker pill s ${reached && ready ? "ok" : "idle"}`;
 }
 addEventListener("groupwise:reach", ({ detail }) => {

@@ -277,8 +277,8 @@ def value_now(path: Path, name: str) -> float | None:
 
 
 def pace(path: Path) -> dict[str, float | None]:
-    """Median and longest seconds between the last 50 acknowledged steps of the latest attempt, whatever they were spent
-    on: evaluation, too."""
+    """Seconds between acknowledged steps of the latest attempt, whatever they were spent on, evaluation, too: the
+    median of the last of them, as many as `step_seconds` is of, and the longest of the last 50."""
     with record_check.read_record(path) as run:
         times = [
             at
@@ -287,8 +287,9 @@ def pace(path: Path) -> dict[str, float | None]:
                 "GROUP BY step ORDER BY step DESC LIMIT 51"
             )
         ]
-    gaps = sorted(later - earlier for later, earlier in zip(times, times[1:], strict=False))
-    return {"median": gaps[len(gaps) // 2], "longest": gaps[-1]} if gaps else {"median": None, "longest": None}
+    gaps = [later - earlier for later, earlier in zip(times, times[1:], strict=False)]  # the last first
+    newest = sorted(gaps[: recent.window_of(len(times))])
+    return {"median": newest[len(newest) // 2] if newest else None, "longest": max(gaps, default=None)}
 
 
 def events(path: Path, after: int = 0) -> list[dict[str, Any]]:

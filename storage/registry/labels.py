@@ -4,9 +4,10 @@ folder; its id and what it was asked to do stay as they are."""
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from groupwise.storage.record.run_files import LONGEST_NAME, LONGEST_NOTE, LONGEST_TAG, MOST_TAGS
+from groupwise.storage.record.run_files import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.commands import Refused
+from groupwise.storage.spec.spec import MOST_NAME
 
 
 def rename(run_id: str, name: str) -> None:
@@ -14,8 +15,8 @@ def rename(run_id: str, name: str) -> None:
     line = on_one_line(name)
     if not line:
         raise Refused("A run needs a name.")
-    if len(line) > LONGEST_NAME:
-        raise Refused(f"A run's name has at most {LONGEST_NAME} characters; this one has {len(line)}.")
+    if len(line) > MOST_NAME:
+        raise Refused(f"A run's name has at most {MOST_NAME} characters; this one has {len(line):,}.")
     _change(run_id, name=line)
 
 
@@ -56,8 +57,10 @@ def _merge(tags: Sequence[str], added: Sequence[str], removed: set[str]) -> list
 def _tidy(tags: Iterable[str]) -> list[str]:
     """Tags as they are kept. A comma stands between tags, so none is in one. Raises Refused."""
     found = [" ".join(part.split()) for tag in tags for part in tag.split(",")]
-    if any(len(tag) > LONGEST_TAG for tag in found):
-        raise Refused(f"A tag has at most {LONGEST_TAG} characters.")
+    for tag in found:
+        if len(tag) > LONGEST_TAG:
+            named = f"“{tag[: LONGEST_TAG - 10].rstrip()}…” has {len(tag):,}"
+            raise Refused(f"A tag has at most {LONGEST_TAG} characters; {named}.")
     return [tag for tag in found if tag]
 
 

@@ -220,9 +220,9 @@ def test_runs_are_renamed_tagged_deleted_and_restored_by_command(groupwise: Grou
     ]  # fmt: skip
     for arguments, code, words in (
         (["rename", one, " "], 2, "A run needs a name."),
-        (["rename", one, "x" * 201], 2, "at most 200 characters"),
+        (["rename", one, "x" * 81], 2, "at most 80 characters"),
         (["rename", "nope", "x"], 2, "There is no run “nope”"),
-        (["tag", "x" * 41, one], 2, "at most 40 characters"),
+        (["tag", "x" * 41, one], 2, "at most 40 characters; “xxx"),
         (["delete", going], 1, "is running: stop it first"),
         (["restore", one], 2, "There is no deleted run"),
     ):

@@ -152,6 +152,11 @@ def test_the_time_left_is_said_until_the_run_is_called_stalled() -> None:
     assert " left" not in header.progress_line(states.STOPPING, 3, 60, 2.0, 90.0, 0.0, 59.0), "it will not get there"
 
 
+def test_a_step_and_the_time_left_add_up() -> None:
+    assert "3.6 s a step · 54 s left" in header.progress_line(states.RUNNING, 45, 60, 3.6, 2.5, 0.0, 1.0)
+    assert "2.0 s a step · 60 s left" in header.progress_line(states.RUNNING, 45, 60, 2.0, 4.0, 0.0, 1.0), "evaluation"
+
+
 @pytest.mark.parametrize(
     "tables", [[], ["_sqlite_migrations (id INTEGER PRIMARY KEY, migration_set, name, applied_at)"]]
 )

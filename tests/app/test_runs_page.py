@@ -265,7 +265,7 @@ def test_a_page_renames_notes_and_tags(registry_home: Path) -> None:
     assert run and (run.name, run.note, run.tags) == ("new name", "said", ["a", "b"])
     for refused, words in {
         "A run needs a name.": {"name": " "}, "One run at a time": {"ids": [one, two], "name": "x"},
-        "Nothing was written.": {"name": None}, "at most 200 characters": {"name": "x" * 201},
+        "Nothing was written.": {"name": None}, "at most 80 characters; this one has 500.": {"name": "x" * 500},
     }.items():  # fmt: skip
         assert refused in changes.rename_run({"ids": [one], **words})["sentence"]
     told = changes.rename_run({"ids": [two], "name": " new  name"})
@@ -273,7 +273,8 @@ def test_a_page_renames_notes_and_tags(registry_home: Path) -> None:
     assert changes.rename_run({"ids": [one], "name": "new name"}) == {"done": 1}, "it has that name itself"
     assert changes.rename_run({"ids": [two], "name": "new name", "again": True}) == {"done": 1}
     assert "at most 2,000" in changes.annotate_run({"ids": [one], "note": "x" * 5000})["sentence"]
-    assert "at most 40" in changes.tag_runs({"ids": [one], "add": ["x" * 41]})["sentence"]
+    told = changes.tag_runs({"ids": [one], "add": ["short", "x" * 500]})
+    assert told["sentence"] == f"A tag has at most 40 characters; “{'x' * 30}…” has 500."
     assert "2,000 runs are the most" in changes.tag_runs({"ids": [str(n) for n in range(2001)]})["sentence"]
 
 

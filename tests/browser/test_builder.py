@@ -304,6 +304,9 @@ def test_a_function_that_is_not_there_is_said_with_what_there_is_to_do(rewards: 
     rewards.goto(f"{rewards.url.split('?')[0]}?draft=nix")
     ready(rewards)
     expect(welcome.get_by_role("heading")).to_have_text("This draft is not in this browser")
+    rewards.set_viewport_size({"width": 390, "height": 844})
+    expect(welcome.get_by_role("heading")).to_be_in_viewport()  # before the list of what there is
+    rewards.set_viewport_size({"width": 1440, "height": 900})
     rewards.goto(f"{rewards.url.split('?')[0]}?name=format_2")
     ready(rewards)
     welcome.get_by_role("button", name="format", exact=True).click()

@@ -59,7 +59,9 @@ def test_on_a_phone_a_slim_bar_has_launch_and_what_is_wrong(new_run: Page) -> No
     assert bar and bar["height"] < 70 and bar["y"] + bar["height"] == pytest.approx(844, abs=1)
     scroll(new_run, 0)
     new_run.locator(".launch-bar .count").click()
+    new_run.wait_for_timeout(1000)  # what stands above is made only now
     expect(new_run.locator(".of-level.blocking")).to_be_in_viewport()
+    expect(new_run.locator(".verdict.blocking").first).to_be_in_viewport(ratio=0.9)
     assert no_sideways_scroll(new_run)
 
 
@@ -68,6 +70,19 @@ def test_the_head_of_a_phone_is_low_with_all_that_it_may_have(new_run: Page) -> 
     new_run.evaluate("for (const one of document.querySelectorAll('.gw-topbar [hidden]')) one.hidden = false")
     bar = new_run.locator(".gw-topbar").bounding_box()
     assert bar and bar["height"] < 160, bar
+    new_run.reload()
+    expect(new_run.locator(".gw-topbar .worker")).to_be_visible()
+    for words in ("Not connected", "Starting…"):
+        too_wide = new_run.locator(".gw-topbar").evaluate(
+            """(bar, words) => {
+            const pill = bar.querySelector(".worker");
+            Object.assign(pill, { hidden: false, className: "worker pill s idle" });
+            pill.lastElementChild.textContent = words;
+            return bar.scrollWidth - bar.clientWidth;
+        }""",
+            words,
+        )
+        assert too_wide <= 0, words
 
 
 def test_the_keyboard_skips_to_launch(new_run: Page) -> None:

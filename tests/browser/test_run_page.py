@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from groupwise.storage.checks.script import to_script
 from groupwise.storage.home import paths
@@ -166,6 +166,17 @@ def test_a_phone_shows_the_whole_head_in_160_pixels(open_page: OpenPage, address
     assert page.evaluate(OVERFLOWS) == []
     box = head(page).bounding_box()
     assert box and box["height"] <= 160
+    bar, tabs = head(page).locator(".bar").bounding_box(), head(page).locator(".tabs").bounding_box()
+    assert bar and tabs and tabs["y"] - bar["y"] > 40, "a bar right above the tabs looks like the mark of one"
+    if not saved:
+        a_dialog_has_a_margin(page)
+
+
+def a_dialog_has_a_margin(page: Page) -> None:
+    head(page).get_by_role("button", name="Stop and save").click()
+    box = page.get_by_role("dialog").bounding_box()
+    assert box and box["x"] >= 8 and box["x"] + box["width"] <= 382, box
+    page.keyboard.press("Escape")
 
 
 def test_what_a_run_waits_for_is_said_once_and_its_settings_can_be_used(open_page: OpenPage, address: str) -> None:

@@ -117,6 +117,11 @@ def test_many_columns_fit_beside_each_other_and_long_names_give_way(open_page: O
     expect(groups).to_have_text(["Basics", "Settings that differ", "Other settings", "Metrics"])
     expect(page.locator(".chooser fieldset").nth(1)).to_contain_text("training.beta")
     page.set_viewport_size({"width": 390, "height": 844})
+    title = run(page, long).locator(".title")
+    assert title.evaluate("node => node.scrollWidth <= node.clientWidth"), "the whole name can be read"
+    for what in (run(page, long).get_by_role("checkbox"), run(page, long).get_by_role("button", name="Rename")):
+        box = what.bounding_box()
+        assert box and min(box["width"], box["height"]) >= 24, box
     cut = """() => [...document.querySelectorAll("tbody td[data-label]")].filter((cell) => {
       const label = getComputedStyle(cell, "::before");
       return label.display !== "none" && cell.scrollWidth > cell.clientWidth;
@@ -250,9 +255,9 @@ def test_the_chosen_runs_have_their_colours_in_compare_and_compare_is_in_the_nav
     trash.restore_run(ids[2])
     run(page, ids[2]).get_by_role("checkbox").check()
     expect(page.locator(".choosing .many")).to_have_text("3 runs chosen")
-    expect(page.locator(".choosing .words")).to_be_hidden()
+    expect(page.locator(".choosing .words")).to_have_text("2 of them from before")
     page.wait_for_timeout(1500)
-    page.locator(".choosing").get_by_role("link", name="Compare").click()
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Compare").click()
     page.wait_for_selector(".gw-compare[data-drawn]")
     drawn = "node => getComputedStyle(node).stroke"
     assert [page.locator(f'.chosen[data-run="{run_id}"] line').evaluate(drawn) for run_id in ids] == seen

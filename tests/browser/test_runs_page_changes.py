@@ -68,7 +68,7 @@ def test_a_name_a_note_and_tags_are_written_where_they_stand(open_page: OpenPage
     row.locator(".tag").click()
     page.wait_for_url("**q=paper**")
     order(page, [one])
-    long = name_of(one)[:60].ljust(180, "x")
+    long = name_of(one)[:60].ljust(80, "x")
     labels.rename(one, long)
     before = row.bounding_box()
     row.hover()

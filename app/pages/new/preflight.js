@@ -187,6 +187,18 @@ async function pressLaunch() {
   }
 }
 
+// What stands above them is made only once it is in sight, and would push them out of it.
+async function goToVerdicts() {
+  const unseen = page.preflightUnseen;
+  const show = () => inBox(".verdicts").scrollIntoView({ block: "start" });
+  page.preflightUnseen = false;
+  show();
+  if (!unseen) return;
+  settleIn(0);
+  await settled();
+  show();
+}
+
 export function drawPreflight() {
   new IntersectionObserver((seen) => {
     const { isIntersecting } = seen.at(-1);
@@ -203,7 +215,7 @@ export function drawPreflight() {
   onProblems(draw);
   go.addEventListener("click", pressLaunch);
   find("[data-do=try]").addEventListener("click", tryOneStep);
-  state.addEventListener("click", () => inBox(".verdicts").scrollIntoView({ block: "start" }));
+  state.addEventListener("click", goToVerdicts);
   find(".skip").addEventListener("click", (event) => {
     event.preventDefault();
     go.focus();

@@ -115,6 +115,7 @@ function welcome(missing = []) {
   ];
   const box = find(".welcome");
   box.hidden = false;
+  box.classList.toggle("missing", missing.length > 0);
   box.replaceChildren(
     ...(missing.length
       ? missing

@@ -223,7 +223,8 @@ def progress_line(
     took: float | None = None,
 ) -> str:
     """step 12 of 60 · 0.5 s a step · 20 s left · updated 1 s ago; of a run that is over: · took 5 min. `each`: seconds
-    that a step of training takes; `pace`: those between two steps, by which it is told how long it has left."""
+    that a step of training takes; `pace`: those between two steps, more where it evaluates. What is left takes the more
+    of both: what is said adds up."""
     if not step and not at:
         return ""
     parts = [format.progress(step, total)]
@@ -231,7 +232,7 @@ def progress_line(
     parts += [f"took {format.duration(took)}"] if took else []
     if state in states.LIVE:
         known = pace and state != states.STOPPING and total > step and not silent(at, pace, now)
-        parts += [f"{format.duration((total - step) * (pace or 0.0))} left"] if known else []
+        parts += [f"{format.duration((total - step) * max(pace or 0.0, each or 0.0))} left"] if known else []
         parts += [f"updated {format.age(at, now)}"] if at else []
     return " · ".join(parts)
 

@@ -9,12 +9,13 @@ from typing import Any
 from groupwise.app.core import format, worker_process
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.ui.live import Payload, answer, texts
-from groupwise.storage.record import run_files, states
+from groupwise.storage.record import states
 from groupwise.storage.registry import commands, labels, registry, trash
 from groupwise.storage.registry.commands import Refused
 
 MOST = 2000  # runs at once
 NAMED = 3  # of those that could not be changed
+LONGEST = 100_000  # characters of a tag that are read: one that is too long is refused with its length
 
 
 def runs_asked(payload: Payload) -> list[str]:
@@ -27,18 +28,19 @@ def runs_asked(payload: Payload) -> list[str]:
     return ids
 
 
-def words_asked(payload: Payload, key: str, limit: int) -> str:
-    """A text of a payload that is kept as it is. Raises Unanswerable where there is none: it is not cut."""
+def words_asked(payload: Payload, key: str) -> str:
+    """A text of a payload, as it is: what is too long is refused with its length. Raises Unanswerable where there is
+    none."""
     value = payload.get(key)
     if not isinstance(value, str):
         raise Unanswerable("Nothing was written.")
-    return value[: 2 * limit]
+    return value
 
 
 @answer
 def rename_run(payload: Payload) -> dict[str, Any]:
     """Give the one run of `ids` the name `name`; one that another run has only where it is asked for `again`."""
-    run_id, name = _only(payload), words_asked(payload, "name", run_files.LONGEST_NAME)
+    run_id, name = _only(payload), words_asked(payload, "name")
     if payload.get("again") is not True and labels.is_taken(run_id, name):
         words = f"Another run is called “{format.shorten(labels.on_one_line(name), 60)}” already."
         return {"sentence": f"{words} Save again to call this one so too.", "taken": True}
@@ -49,7 +51,7 @@ def rename_run(payload: Payload) -> dict[str, Any]:
 @answer
 def annotate_run(payload: Payload) -> dict[str, Any]:
     """Say `note` of the one run of `ids`."""
-    labels.write_note(_only(payload), words_asked(payload, "note", run_files.LONGEST_NOTE))
+    labels.write_note(_only(payload), words_asked(payload, "note"))
     return {"done": 1}
 
 
@@ -64,8 +66,7 @@ def _only(payload: Payload) -> str:
 def tag_runs(payload: Payload) -> dict[str, Any]:
     """Put the tags `add` on the runs, and take `remove` off."""
     ids = runs_asked(payload)
-    limit = run_files.LONGEST_TAG * 2
-    labels.retag(ids, add=texts(payload, "add", limit), remove=texts(payload, "remove", limit))
+    labels.retag(ids, add=texts(payload, "add", LONGEST), remove=texts(payload, "remove", LONGEST))
     return {"done": len(ids)}
 
 

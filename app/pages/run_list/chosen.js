@@ -12,8 +12,9 @@ const MOST = 20; // that can be compared
 export const chosen = new Set();
 let lastChosen = null;
 let told = { found: 0, stoppable: [], elsewhere: [] };
-let earlier = false; // whether what is chosen was so before this page was loaded or come back to
+const earlier = new Set(); // what was chosen before this page was loaded or come back to
 let lost = 0; // chosen runs that were deleted meanwhile
+const POINTS = matchMedia("(hover: hover)").matches; // by a mouse, with a keyboard beside it
 const key = () => `groupwise:chosen-runs${look.deleted ? "-deleted" : ""}`;
 const bar = find(".choosing");
 const runs = (n) => countWords(n, "run");
@@ -30,7 +31,16 @@ export function drawChosen(now = told) {
   }
   drawAll(there);
   show(bar, chosen.size > 0, find(".search"));
+  takeToCompare();
   if (chosen.size) drawBar(there);
+}
+const comparable = () => !look.deleted && chosen.size > 0 && chosen.size <= MOST;
+const compareAddress = () =>
+  comparable() ? `/compare?${new URLSearchParams({ ids: [...chosen].join(",") })}` : "/compare";
+// Compare in the bar on top of the page takes along what is chosen, as the one below does.
+function takeToCompare() {
+  const link = document.querySelector('.gw-topbar nav a[href^="/compare"]');
+  if (link) link.setAttribute("href", compareAddress());
 }
 function drawAll(there) {
   const all = find("thead .all");
@@ -41,11 +51,12 @@ function drawAll(there) {
 }
 function drawBar(there) {
   const n = chosen.size;
+  const old = [...chosen].filter((id) => earlier.has(id)).length;
   const ticked = there.filter((box) => box.checked).length;
-  setText(find(".choosing .many"), `${runs(n)} ${earlier ? "still " : ""}chosen`);
+  setText(find(".choosing .many"), `${runs(n)} ${old === n ? "still " : ""}chosen`);
   const go = find(".choosing .go");
-  go.hidden = look.deleted || n > MOST;
-  go.href = `/compare?${new URLSearchParams({ ids: [...chosen].join(",") })}`;
+  go.hidden = !comparable();
+  go.href = compareAddress();
   setText(go, "Compare");
   for (const name of ["tag", "delete"]) find(`.choosing .${name}`).hidden = look.deleted;
   for (const name of ["restore", "erase"]) find(`.choosing .${name}`).hidden = !look.deleted;
@@ -54,11 +65,12 @@ function drawBar(there) {
   every.hidden = !(ticked === there.length && ticked < told.found && n < told.found);
   setText(every, `Choose all ${told.found.toLocaleString("en")}`);
   const said = [
+    old && old < n ? `${old.toLocaleString("en")} of them from before` : "",
     lost ? `${runs(lost)} deleted meanwhile` : "",
     hiddenWords(n - ticked),
     n > MOST && !look.deleted ? `${MOST} at most can be compared` : "",
   ].filter(Boolean);
-  showText(find(".choosing .words"), said.join("; ") || (n === 1 ? "Shift-click chooses a range" : ""));
+  showText(find(".choosing .words"), said.join("; ") || (n === 1 && POINTS ? "Shift-click chooses a range" : ""));
 }
 // Which chosen runs are not in the list, as far as they are known by now.
 function hiddenWords(hidden) {
@@ -68,9 +80,8 @@ function hiddenWords(hidden) {
   const which = all.length ? `: ${all.join(", ")}` : "";
   return hidden > 0 ? `${hidden.toLocaleString("en")} not in this list${which}` : "";
 }
-// What one chooses now is not chosen from before, nor news that some were lost, or could not be changed.
+// That some were lost, or could not be changed, is no news once one chooses on.
 const chooseAnew = () => {
-  earlier = false;
   lost = 0;
   showText(find(".of-bar"), "");
 };
@@ -89,7 +100,8 @@ export function recallChosen() {
   lastChosen = null;
   for (const id of Array.isArray(kept) ? kept : []) if (typeof id === "string") chosen.add(id);
   chooseAnew();
-  earlier = chosen.size > 0;
+  earlier.clear();
+  for (const id of chosen) earlier.add(id);
 }
 
 // ---- choosing ----
@@ -97,6 +109,7 @@ function set(id, on) {
   chooseAnew();
   if (on) chosen.add(id);
   else chosen.delete(id);
+  earlier.delete(id);
 }
 // With Shift, what a click does to this row it does to all from the last one.
 export function pick(box, range) {

@@ -26,6 +26,7 @@ LAST_ABOUT = "its last logged value"
 METRIC_ABOUT = "the mean of its last 10 logged values (of fewer than 20: of the later half)"
 MOST, LONGEST = 20, 200  # columns, characters of a key
 LONG_TITLE, LONG_CELL = 9, 16  # characters of its title, and with its words, that half a line of a phone's card takes
+AGES = ("created", "changed")  # which would go from half a line to a whole one as a run grows older
 ORDER = {state: place for place, state in enumerate(run_query.STATES)}
 
 
@@ -184,7 +185,8 @@ def draw_cell(key: str, row: Row, colour: str) -> str:
     look += " strong" if key == "reward" else " mut" if key in ("data", "created", "changed", "id") else ""
     default = key.startswith(SETTING) and row.facts is not None and key.removeprefix(SETTING) not in row.facts.settings
     look += " default" if default else ""
-    look += " long" if len(column.title) > LONG_TITLE or len(column.title) + len(said) > LONG_CELL else ""
+    is_long = len(column.title) > LONG_TITLE or len(column.title) + len(said) > LONG_CELL
+    look += " long" if is_long or key in AGES else ""
     title = ' title="the default"' if default and words != "–" else f' title="{words}"' if len(words) > 24 else ""
     more = f' <span class="from xs mut">{escape(below)}</span>' if (below := column.more(row)) else ""
     return f'<td class="{look}" data-label="{escape(column.title)}"{title}><bdi>{words}</bdi>{more}</td>'

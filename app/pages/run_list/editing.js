@@ -5,9 +5,9 @@ import { el, showText } from "../../ui/dom.js";
 import { change, page } from "./core.js";
 
 const KINDS = {
-  name: { label: "Name", call: "rename_run", most: 200, send: (value) => ({ name: value }) },
-  note: { label: "Note", call: "annotate_run", most: 2000, send: (value) => ({ note: value }) },
-  tags: { label: "Tags, with commas between", hint: "tag, another", call: "tag_runs", most: 900, send: retag },
+  name: { label: "Name", call: "rename_run", send: (value) => ({ name: value }) },
+  note: { label: "Note", call: "annotate_run", send: (value) => ({ note: value }) },
+  tags: { label: "Tags, with commas between", hint: "tag, another", call: "tag_runs", send: retag },
 };
 const split = (words) =>
   words
@@ -25,7 +25,6 @@ export function edit(row, what) {
   const field = el(what === "note" ? "textarea.input.s" : "input.input.s", {
     "aria-label": kind.label,
     placeholder: kind.hint ?? kind.label,
-    maxlength: kind.most,
     autocomplete: "off",
     ...(what === "note" ? { rows: 2 } : { type: "text" }),
   });

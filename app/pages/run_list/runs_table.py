@@ -29,8 +29,8 @@ FEW = 2  # runs, of who may be new here
 NAMED = 3  # of the chosen runs that are in no row
 TEMPLATE = """
 <div class="row between"><h1>Runs</h1><div class="row tools">
-<input class="input search" type="search" placeholder="search name, tag, note, model, data" aria-label="Search runs"
-title="/ jumps here">
+<input class="input search" type="search" placeholder="search names, tags, notes…" aria-label="Search runs"
+title="Searches names, tags, notes, models and data. / jumps here">
 <a class="btn pri" href="/new">Start a run</a></div></div>
 <div class="row between filters"><div class="row chips" role="group" aria-label="Show runs in these states"></div>
 <div class="row tight view"><label class="s mut sorter">sort <select class="input s"
