@@ -160,6 +160,9 @@ def test_held_out_reward_is_told_with_how_many_prompts_it_is_of() -> None:
     assert "held-out" not in told(0.56), "one is no course"
     level = told(0.56, 1.31, reward=line(1.0, 1.0, 0.1, steps=30))
     assert level.startswith("Neither better nor worse in training, no problems detected: ")
+    flat = line(1.0, 1.0, 0.02)
+    assert told(0.56, 1.31, reward=flat).startswith("No better in training: reward was "), "though it is no better"
+    assert told(1.31, 0.56, reward=flat).startswith("Did not learn: reward was ")
 
 
 def test_a_headline_does_not_say_that_all_is_well_where_most_groups_taught_nothing() -> None:

@@ -37,6 +37,8 @@ def tie_shares(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     groups, stretches = tied.explain_ties(statistics.groups(), asked.mode), statistics.stretches(LINE)
     if not groups or stretches is None:
         return wait_for_scores()
+    if asked.function is None:  # then what all completions have earned is neither failed nor solved
+        groups = tied.without_kind_of_constant(groups)
     part = newest(groups, asked.mode)
     says = tied_words(tied.counts(part), asked.mode, part[-1].step)
     return tied.ties_over_steps(groups, stretches) | {"says": says}
@@ -53,14 +55,15 @@ def tied_words(counts: dict[str, int], mode: str, step: int) -> str:
     if not number:
         rest = "is not tied" if groups == 1 else "none is tied"
         return f"{whose} {rest}{': each has a learning signal' if mode == 'train' else ''}."
-    kinds = [f"{counts[kind]} {TIE_WORDS[kind]}" for kind in tied.KINDS if counts[kind]]
+    told = [f"{counts[kind]} {TIE_WORDS[kind]}" for kind in tied.KINDS if counts[kind]]
+    kinds = f" ({', '.join(told)})" if counts["other"] < number else ""  # of one kind that is no other, nothing is told
     many = "is" if groups == 1 else f"{format.count(number)} {'is' if number == 1 else 'are'}"
     why = (
         f"no learning signal from {'it' if number == 1 else 'them'}"
         if mode == "train"
         else "all of a group scored the same"
     )
-    return f"{whose} {many} tied ({', '.join(kinds)}): {why}."
+    return f"{whose} {many} tied{kinds}: {why}."
 
 
 def group_spread(statistics: Statistics, asked: Asked) -> dict[str, Any]:

@@ -140,6 +140,8 @@ def _opening(e: Evidence, kind: str, grave: tuple[Verdict, ...], against: bool) 
         return "Its weights were ruined"
     if not (grave or against or kind == "down"):
         return _say_healthy(e, kind)
+    if kind == "level" and grave and rise.held_out_rose(e):
+        opening = f"No better in training{'' if e.ended else ' so far'}"
     if kind != "up":
         return (against and rise.say_what_rose_instead(e)) or opening
     if len(e.tied_share) >= gradient.POINTS and e.tied_share.at_least(gradient.MOSTLY_TIED):

@@ -36,7 +36,7 @@ def no_gradient(e: Evidence) -> Verdict | None:
     if len(tied) < POINTS or not tied.at_least(TIED):
         return None
     level = PROBLEM if tied.at_least(MOSTLY_TIED) else WARNING
-    said = f"{percent(tied.now)} of the groups of {last_steps(tied)} {e.verbs} tied: no gradient from them."
+    said = f"{percent(tied.now)} of the groups of {last_steps(tied)} {e.verbs} tied: no learning signal from them."
     threshold = f"Shown from {percent(TIED)} of groups on, as a problem from {percent(MOSTLY_TIED)}."
     source = f"That tied groups teach nothing is from {DAPO}; the shares are {MEASURED}"
     low, high = e.curve("groups/all_low"), e.curve("groups/all_high")
@@ -76,7 +76,15 @@ def no_gradient(e: Evidence) -> Verdict | None:
         return None  # it says the same, and since when
     words = f"{said} A larger group, or a reward with more grades, sets completions apart."
     return Verdict(
-        "tied", level, "No gradient from most groups", words, threshold, source, links, changes.tell_apart(e), rests
+        "tied",
+        level,
+        "No learning signal from most groups",
+        words,
+        threshold,
+        source,
+        links,
+        changes.tell_apart(e),
+        rests,
     )
 
 

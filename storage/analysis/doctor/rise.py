@@ -50,6 +50,12 @@ def held_out_moved(e: Evidence) -> bool:
     return len(told) > 1 and abs(told.values[-1] - told.values[0]) >= LESS_HELD_OUT * e.scale
 
 
+def held_out_rose(e: Evidence) -> bool:
+    """Whether held-out reward is higher than at first by as much."""
+    told = e.curve("eval_reward")
+    return held_out_moved(e) and told.values[-1] > told.values[0]
+
+
 def _of_prompts(e: Evidence) -> str:
     return f" ({count_words(e.held_out_prompts, 'prompt')})" if e.held_out_prompts else ""
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from groupwise.storage.analysis.statistics.buckets import Stretches
-from groupwise.storage.record.group_metrics import kind
+from groupwise.storage.record.group_metrics import TIED, kind
 
 KINDS = ("all_low", "all_high", "other")
 
@@ -45,6 +45,12 @@ def explain_ties(rows: Iterable[GroupRow], mode: str) -> list[Told]:
         if row.mode == mode and row.std is not None:
             found.append(Told(row, kind((row.low, row.high), (low, high)) or ""))
     return found
+
+
+def without_kind_of_constant(groups: list[Told]) -> list[Told]:
+    """The same, tied as any other where all their completions have one reward: it is the least as well as the most."""
+    low, high = min(told.row.low for told in groups), max(told.row.high for told in groups)
+    return groups if high - low > TIED else [told._replace(kind="other") for told in groups if told.kind]
 
 
 def counts(groups: Sequence[Told]) -> dict[str, int]:
