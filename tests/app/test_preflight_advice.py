@@ -159,6 +159,22 @@ def test_passes_over_a_huge_file_are_noticed() -> None:
     assert problem.field == "training.max_steps" and "135,000 steps" in problem.message
 
 
+def test_completions_that_are_too_short_for_the_tags_of_format() -> None:
+    (problem,) = said(a_spec(max_completion_length=33))  # the starter reads characters
+    assert (problem.field, problem.level) == ("training.max_completion_length", WARNING)
+    assert problem.message == (
+        "33 tokens cannot hold the tags that “format” wants, which take 34 at the least: no completion will earn from "
+        "it."
+    )
+    assert [fix.label for fix in problem.fixes] == ["Use 48"]
+    assert said(a_spec(max_completion_length=34)) == []
+    partial = [{"name": "format", "parameters": {"strict": False}}]
+    assert said(a_spec(max_completion_length=4, rewards=partial)) == []
+    other = a_spec(max_completion_length=4).model_copy(update={"model": ModelSpec(id="org/name")})
+    (problem,) = said(other)
+    assert "which take 6 at the least" in problem.message
+
+
 def test_rows_held_out_for_nothing_and_rewards_that_weigh_nothing() -> None:
     (problem,) = said(a_spec(data={"holdout": 8, "limit": 200}))
     assert problem.fixes[0].settings == {

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from groupwise.storage.library.rewards import library
 from tests.browser.conftest import OpenPage, picture
+from tests.browser.new_run_page import follows
 from tests.browser.rewards_page import SHORT, begin, build, do, open_emptied, ready, save, text_of, way, write
 
 
@@ -95,3 +96,32 @@ def test_blocks_that_are_not_complete_are_there_after_a_reload(rewards: Page) ->
     expect(form.locator(".wrong")).to_be_empty()
     save(rewards)
     assert 'matches_pattern("4") == 1.0' in library.get_reward("numbered").code
+
+
+def test_from_new_run_a_function_of_its_own_is_begun_on_the_data_of_that_run(rewards: Page) -> None:
+    build(rewards, "Right length").locator("[name=name]").fill("older")
+    save(rewards)
+    why, data = rewards.locator(".why-data"), rewards.locator("select.data")
+    rewards.goto(f"{rewards.url.split('?')[0]}?name=older")
+    ready(rewards)
+    expect(why).to_have_text("(what it was built on)")
+    do(rewards, "Build without code")
+    expect(why).not_to_have_text("(what it was built on)")
+    rewards.goto(rewards.url.replace("/rewards", "/new").split("?")[0])
+    rewards.get_by_label("Steps", exact=True).fill("21")
+    follows(rewards, "max_steps: 21")
+    rewards.get_by_role("link", name="Write your own").click()
+    ready(rewards)
+    expect(rewards.locator(".blocks li")).to_have_count(0)
+    expect(rewards.locator(".way-blocks")).to_be_visible()
+    expect(data).to_have_value("new")
+    expect(why).to_have_text("(what New run is set to)")
+    rewards.locator(".kinds").get_by_role("button", name="Right length").click()
+    alike = rewards.locator(".live .paid .alike")
+    expect(alike).to_have_text(
+        "All answers tried here, right and wrong, score 1. A run learns only from scores that differ.", timeout=90_000
+    )
+    picture(rewards, "rewards-all-alike")
+    rewards.get_by_label("At most").fill("1")
+    rewards.locator(".live textarea").first.fill("two words")
+    expect(alike).to_have_count(0)

@@ -198,8 +198,9 @@ def test_blocks_that_cannot_be_built_are_refused_in_words(case: str):
 
 
 SENTENCES = {
-    "Earns where the last number in <answer>…</answer> equals the number in the column “Lösung”. Numbers are written "
-    "like 1.234,5.": Block("number_equals", {"column": "Lösung", "decimal": "comma"}),
+    "Earns where the last number in <answer>…</answer> equals the number in the column “Lösung”. Without "
+    "the tag, the last number of the text counts. Numbers are written like 1.234,5.":
+        Block("number_equals", {"column": "Lösung", "decimal": "comma"}),
     "Earns where the last number in the last \\boxed{…} equals 3, give or take 0.5. A number that is up to 10 % off "
     "counts in part.": Block("number_equals", {"where": "boxed", "value": 3.0, "tolerance": 0.5}, partial=True),
     "A penalty: points off where the first number after the last “####” equals the number in the column “answer”.":

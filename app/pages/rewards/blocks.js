@@ -130,7 +130,7 @@ function weightAndCredit(desk, block, n, about) {
   return [
     el("label.choice", { title: help, "data-setting": "weight" }, "weight ", weight),
     el("label.choice", { title: about.partial }, partial, "partial credit"),
-    el("span.xs.mut", about.partial),
+    el("span.xs.mut", `With it: ${about.partial[0].toLowerCase()}${about.partial.slice(1)}`),
     desk.blocks.length > 1 || block.required
       ? el(
           "span.row.tight.requiring",

@@ -121,7 +121,7 @@ export function newText(text, { id = null, which = "", network = false, keep = t
   find(".network input").checked = network;
   sayDraft(null);
   beginWith(text, false);
-  setParams({ name: null, version: null, draft: page.open.draft });
+  setParams({ name: null, version: null, draft: page.open.draft, new: null });
   if (keep) keepDraft();
 }
 // A function that is put together from blocks.

@@ -9,7 +9,7 @@ import { columnsInWords } from "./columns.js";
 import { dataChosen, runOfData } from "./source.js";
 import { cut, plain, questionOf } from "./text.js";
 import { keepAnswer, typedAnswer } from "./typed_answers.js";
-import { examplesOf, findPaidWrong, paidWrongNote } from "./wrong_answers.js";
+import { alikeNote, examplesOf, findPaidWrong, paidWrongNote } from "./wrong_answers.js";
 
 const TRACED = "score_each_block";
 const PAUSE = 300; // ms without a change before the rows are scored
@@ -272,7 +272,10 @@ function notePaidWrong(scored) {
       ),
     }))
     .find(({ wrong }) => wrong);
-  box.querySelector(".paid").replaceChildren(...(found ? [paidWrongNote(found, worth, requireBlock)] : []));
+  const notes = found
+    ? [paidWrongNote(found, worth, requireBlock)]
+    : alikeNote(scored, worth, from !== "run" && scored.length > shown.length);
+  box.querySelector(".paid").replaceChildren(...notes);
 }
 const short = (value) =>
   number(value)

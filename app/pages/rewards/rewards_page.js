@@ -9,7 +9,7 @@ import { drawLive } from "./live.js";
 import { button, call, find, on, page, root, server, tell, trouble } from "./core.js";
 import { goToLine, makeEditor } from "./editor.js";
 import { drawFunctionActions, drawFunctions } from "./functions.js";
-import { drawLibrary, drawLibraryActions, openDraft, openFirst, openNamed } from "./library.js";
+import { beginBuilding, drawLibrary, drawLibraryActions, openDraft, openFirst, openNamed } from "./library.js";
 import { drawHistory, drawRescore } from "./rescore.js";
 import { drawSaving } from "./saving.js";
 import { drawSource } from "./source.js";
@@ -45,7 +45,9 @@ async function begin() {
   drawLibrary();
   const name = params().get("name");
   const draft = params().get("draft");
-  const ofRun = name || draft ? "" : await nameInRun(params().get("run") ?? "");
+  const isNew = !name && !draft && params().has("new");
+  if (isNew) beginBuilding();
+  const ofRun = name || draft || isNew ? "" : await nameInRun(params().get("run") ?? "");
   const there = ofRun
     ? await openNamed(ofRun, "", { own: true })
     : name

@@ -58,6 +58,9 @@ export function rememberData(name) {
   keepBuiltOn(name, { value: value === "new" ? dataChosen() : value, label: page.given?.source ?? "" });
 }
 
+const BUILT_ON = "what it was built on";
+// Whoever came from New run to write a function of its own tries it on the data of that run.
+const CAME_TO_BEGIN = params().has("new");
 // What a person works on, the first that is there: [value, why it is chosen].
 function likelyData() {
   const { runs } = page.about.sources;
@@ -66,7 +69,8 @@ function likelyData() {
   const chosen = tryStore(() => sessionStorage.getItem(CHOSEN));
   return [
     ...(run ? [[`run:${run}`, "the run that you came from"]] : []),
-    ...(kept ? [[kept.value, "what it was built on"]] : []),
+    ...(kept ? [[kept.value, BUILT_ON]] : []),
+    ...(CAME_TO_BEGIN && newRunText() ? [["new", "what New run is set to"]] : []),
     ...(chosen ? [[chosen, "chosen by you"]] : []),
     ...(newRunText() ? [["new", "what New run is set to"]] : []),
     ...(runs.length ? [[runs[0].value, "your newest run"]] : []),
@@ -121,17 +125,19 @@ function chooseLikely(then = () => {}) {
   for (const [value, why] of likelyData()) {
     select.value = value;
     if (select.selectedIndex < 0) continue;
+    isOfOpened = why === BUILT_ON;
     setText(find(".why-data"), `(${why})`);
     break;
   }
   then();
 }
 
-// A function was opened: its blocks come with the rows that they were built on.
+// A function was opened: its blocks come with the rows that they were built on, and those of the one before go with it.
 let drawn = false;
+let isOfOpened = false;
 on("open", () => {
   const kept = drawn ? dataOfBlocks() : null;
-  if (!kept || kept.value === find("select.data").value) return;
+  if (kept ? kept.value === find("select.data").value : !drawn || !isOfOpened) return;
   fillData();
   chooseLikely(askColumns);
 });
@@ -165,6 +171,7 @@ export function drawSource() {
 function chooseData(value, then = () => {}) {
   const select = find("select.data");
   tryStore(() => sessionStorage.setItem(CHOSEN, value));
+  isOfOpened = false;
   select.value = value;
   if (select.selectedIndex < 0) chooseLikely();
   else setText(find(".why-data"), "");

@@ -48,3 +48,18 @@ export function paidWrongNote({ row, wrong, right, block }, worth, requireBlock)
     block === undefined ? "" : button(`Make block ${block + 1} required`, () => requireBlock(block)),
   );
 }
+
+// What stands there where no answer scores anything else than the others: of such a reward nothing can be learned.
+export function alikeNote(scored, worth, isOfExamples) {
+  const [first] = scored;
+  if (scored.length < 2 || typeof first.total !== "number" || scored.some(({ total }) => total !== first.total))
+    return [];
+  const all = isOfExamples ? "All answers tried here, right and wrong," : `All ${scored.length} answers here`;
+  return [
+    el(
+      "div.alike.note.s",
+      { role: "status" },
+      el("p", el("b", `${all} score ${worth(first.total)}. `), "A run learns only from scores that differ."),
+    ),
+  ];
+}

@@ -36,7 +36,7 @@ def advise(
         settings, numbers = Settings(stage, offer), counts(stage, offer, rows)
         rules = (
             *_group(numbers), *_rate(settings, facts), *_positions(settings, facts, prompt_tokens),
-            *_sampling(settings), *_precision(settings), *_devices(settings), *_rewards(stage),
+            *_tags(settings), *_sampling(settings), *_precision(settings), *_devices(settings), *_rewards(stage),
             *_steps(settings, numbers), *_saving(settings, numbers), *_watching(settings, numbers),
         )  # fmt: skip
         for problem in rules:
@@ -115,6 +115,27 @@ def _positions(settings: Settings, facts: ModelFacts | None, prompt_tokens: int 
     message = f"{asked} are more than the {format.count(room)} positions that this model knows."
     level = BLOCKING if facts.model_type in LEARNED_POSITIONS else WARNING
     yield _training("max_completion_length", message, level, *fixes)
+
+
+def _tags(settings: Settings) -> Iterator[Problem]:
+    """Where “format” is strict it wants each tag opened and closed, and something between: for the starter, which reads
+    characters, that is known; for others each is at least one token."""
+    longest, spec = settings.count("max_completion_length"), settings.spec
+    wanted = next((one.parameters for one in spec.rewards if one.name == "format" and not one.version), None)
+    if wanted is None or longest is None or wanted.get("strict", True) is not True:
+        return
+    tags = wanted.get("tags", ("think", "answer"))
+    names = [one for one in ([tags] if isinstance(tags, str) else tags) if isinstance(one, str)]
+    characters = spec.model.id == "starter"
+    least = sum(len(f"<{name}></{name}>") + 1 if characters else 3 for name in names)
+    if longest >= least:
+        return
+    message = (
+        f"{format.plural(longest, 'token')} cannot hold the tags that “format” wants, which take {least} at the "
+        "least: no completion will earn from it."
+    )
+    room = 48 if characters else 256
+    yield _training("max_completion_length", message, WARNING, _set_training(f"Use {room}", max_completion_length=room))
 
 
 def _sampling(settings: Settings) -> Iterator[Problem]:

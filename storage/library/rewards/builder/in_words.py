@@ -54,7 +54,8 @@ def _number(settings: Settings, partial: bool) -> list[str]:
     off = f", give or take {number_literal(settings['tolerance'])}" if settings["tolerance"] else ""
     written = "Numbers are written like 1.234,5" if settings["decimal"] == "comma" else ""
     near = f"A number that is up to {number_literal(settings['near'])} % off counts in part" if partial else ""
-    return [f"{_place(settings)} equals {right}{off}", written, near]
+    tagless = "Without the tag, the last number of the text counts" if settings["where"] == "tag" else ""
+    return [f"{_place(settings)} equals {right}{off}", tagless, written, near]
 
 
 def _place(settings: Settings) -> str:
