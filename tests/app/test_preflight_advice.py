@@ -55,6 +55,7 @@ def test_what_the_starter_can_do_is_said_where_the_data_is_none_of_its_own() -> 
         assert (found.field, found.level) == ("model.id", ADVICE) and "only sums such as “12+30?”" in found.message
         other = a_spec(data={"source": source}).model_copy(update={"model": ModelSpec(id="a/b")})
         assert "model.id" not in {one.field for one in said(other)}
+        assert said(a_spec(data={"source": source}), sums=True) == []
     for source in ("task:arithmetic", "file:", "hub:"):  # its own, or none yet
         assert said(a_spec(data={"source": source})) == []
 

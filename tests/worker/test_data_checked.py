@@ -37,6 +37,14 @@ def test_a_check_of_good_data_finds_nothing_wrong():
     assert found["answers"]["distinct"] == 30
 
 
+def test_rows_that_all_are_sums_are_known_as_what_the_starter_can_do():
+    rows = [{"question": f"{n}+{n + 1}?", "answer": str(2 * n + 1)} for n in range(9)]
+    write("sums.jsonl", rows)
+    assert check(source="file:sums.jsonl", system_prompt="Answer.")["sums"] is True
+    write("others.jsonl", [*rows, {"question": "1+2+3?", "answer": "6"}])
+    assert check(source="file:others.jsonl")["sums"] is False
+
+
 def problem_of(found: dict[str, Any], words: str) -> dict[str, Any]:
     matching = [problem for problem in found["problems"] if words in problem["message"]]
     assert len(matching) == 1, found["problems"]

@@ -41,6 +41,7 @@ class Found:
     empty: int = 0  # rows that ask nothing, of which nothing else is counted
     duplicates: int = 0
     missing: int = 0
+    others: int = 0  # prompts that are no sums as the starter model knows them
     unmarked: int = 0  # of the missing: there is something, but the pattern does not find it
     too_long: int = 0
     finished: bool = True  # whether these are all rows

@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -34,6 +35,7 @@ MOST, SECONDS = 2_000_000, 240.0  # rows and time after which even “all” end
 FEW_SECONDS = 40.0  # the same for some: the question server would give up later, and could not say how far it came
 BATCH = 256  # prompts that are counted at once
 DISTINCT = 10_000  # different answers that are told apart
+SUM = re.compile(r"[0-9]{1,2}\+[0-9]{1,2}\?")  # 12+30?
 COMPLETION = 256  # TRL's own max_completion_length, where none is said
 
 
@@ -77,6 +79,7 @@ def check_data(asked: DataSpec, model: ModelSpec, completion: int, every: bool) 
         lengths=_lengths(found),
         answer_numbers=found.writing.summary(asked.answer_numbers),
         answers=AnswerCounts(distinct=len(found.answers), top=found.answers.most_common(TOP)),
+        sums=bool(found.lengths) and not found.others,
         kept=found.rows_trained_on,
         held_out=found.held_out,
         problems=messages_of(data_problems(found)),
@@ -115,6 +118,7 @@ def _note_row(found: Found, number: int, row: dict[str, Any], prompt: Any, seen:
     mark = hashlib.blake2b(json.dumps(prompt, default=str).encode(), digest_size=8).digest()
     found.duplicates += mark in seen
     seen.add(mark)
+    found.others += not _is_sum(prompt)
     if asked.answer_column:
         written = data.answer_of_cell(row[asked.answer_column], asked.answer_pattern)
         found.writing.note_answer(number, written)
@@ -124,6 +128,11 @@ def _note_row(found: Found, number: int, row: dict[str, Any], prompt: Any, seen:
         found.unmarked += not words and bool(row_filter.text(row[asked.answer_column]).strip())
         if words and (len(found.answers) < DISTINCT or words[:80] in found.answers):
             found.answers[words[:80]] += 1
+
+
+def _is_sum(prompt: Any) -> bool:
+    """Whether a prompt is what the starter model was made on (worker/builtin/tasks/arithmetic.py)."""
+    return bool(SUM.fullmatch(str(prompt if isinstance(prompt, str) else prompt[-1]["content"]).strip()))
 
 
 def _note_lengths(found: Found, prompts: list[tuple[int, dict[str, Any], Any]], reader: tokens.Reader | None) -> None:

@@ -20,22 +20,23 @@ MOST_COLUMNS, LONGEST_NAME = 1000, 200
 @dataclass(frozen=True)
 class Known:
     """Each is None while it is not known. `rows`: as they were counted, before `limit` and `holdout`; `prompt_tokens`:
-    of the longest prompt."""
+    of the longest prompt; `sums`: whether every prompt is one of the sums that the starter knows."""
 
     rows: int | None = None
     prompt_tokens: int | None = None
     columns: list[str] | None = None
+    sums: bool = False
 
 
 def known_of(sent: Any, data: DataSpec) -> Known:
-    """What of that which a page sent is about this data: {source, columns, prompt_tokens, rows, rows_of}, where
+    """What of that which a page sent is about this data: {source, columns, prompt_tokens, sums, rows, rows_of}, where
     `source` and `rows_of` are the keys that it was found out for. A Known is about it already."""
     if isinstance(sent, Known):
         return sent
     if not isinstance(sent, dict) or sent.get("source") != source_key(data):
         return Known()
     rows = _count(sent.get("rows")) if sent.get("rows_of") in (source_key(data), rows_key(data)) else None
-    return Known(rows, _count(sent.get("prompt_tokens")), _names(sent.get("columns")))
+    return Known(rows, _count(sent.get("prompt_tokens")), _names(sent.get("columns")), sent.get("sums") is True)
 
 
 def is_chosen(data: DataSpec) -> bool:

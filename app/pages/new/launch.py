@@ -147,7 +147,7 @@ def estimates(spec: RunSpec, offer: Offer, known: Any = None, *, told: bool = Tr
     tokens = about.prompt_tokens
     if tokens is None and spec.data.source.startswith("task:"):
         tokens = TASK_TOKENS
-    return report(spec, offer, model_files.facts_at_hand(spec.model), about.rows, tokens, told=told)
+    return report(spec, offer, model_files.facts_at_hand(spec.model), about.rows, tokens, told=told, sums=about.sums)
 
 
 def _leave_problems_out(raw: dict[str, Any], found: list[Problem]) -> dict[str, Any]:

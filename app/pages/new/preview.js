@@ -201,6 +201,7 @@ async function check(all = false) {
   if (found.error) return settleIn(0); // at least how many rows there are is known
   if (found.lengths?.unit === "tokens")
     page.known.prompt_tokens = Math.round(found.lengths.longest?.length ?? found.lengths.p95);
+  page.known.sums = found.sums;
   if (found.rows.exact && found.checked >= found.rows.count)
     Object.assign(page.known, { rows: found.kept + found.held_out, rows_of: rows });
   drawChecks(found);

@@ -27,11 +27,13 @@ WITHOUT_BF16 = ("V100", "T4", "P100", "P40", "GTX", "RTX 20", "Quadro RTX", "TIT
 
 
 def advise(
-    spec: RunSpec, offer: Offer, facts: ModelFacts | None, rows: int | None = None, prompt_tokens: int | None = None
-) -> list[Problem]:
+    spec: RunSpec, offer: Offer, facts: ModelFacts | None, rows: int | None = None, prompt_tokens: int | None = None,
+    *, sums: bool = False,
+) -> list[Problem]:  # fmt: skip
     """What is to be said, each thing once, though several stages may have it. prompt_tokens: the longest that was
-    counted; None while nobody has."""
-    found: dict[tuple[str, str], Problem] = {(one.field, one.message): one for one in _starter(spec)}
+    counted; None while nobody has. sums: whether every prompt is one of those that the starter knows."""
+    starter = () if sums else _starter(spec)
+    found: dict[tuple[str, str], Problem] = {(one.field, one.message): one for one in starter}
     for stage in spec.by_stage():
         settings, numbers = Settings(stage, offer), counts(stage, offer, rows)
         rules = (
