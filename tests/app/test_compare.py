@@ -57,7 +57,11 @@ def test_only_what_differs_is_named_by_its_dotted_name_and_seeds_come_last() -> 
 def test_what_is_found_in_a_file_is_none_of_a_task_s_settings() -> None:
     task = f"{ONE}data: {{source: 'task:quickstart'}}\n"
     read = f"{ONE}data: {{source: 'file:./rows.csv', separator: comma}}\n"
-    assert names(task, read) == ["data.separator", "data.source"], "and none of what neither says"
+    assert names(task, read) == ["data.source", "data.separator"], "and none of what neither says"
+    chosen = f"{read.removesuffix('}' + chr(10))}, answer: b, template: '{{b}}'}}\ntraining: {{seed: 7}}\n"
+    assert names(task, chosen, seed=42) == [
+        "data.source", "data.template", "data.answer", "training.seed", "data.separator",
+    ], "how a file is read follows from the file"  # fmt: skip
     assert names(task, read.replace("rows.csv", "rows.json").replace(", separator: comma", "")) == ["data.source"]
     assert flat(task.replace("'}", "', sheet: A}"))["data.sheet"]["value"] == "A", "what is said, is"
 

@@ -73,6 +73,13 @@ def test_curves_are_laid_over_each_other_hidden_and_grouped(open_page: OpenPage,
     of_groups = page.locator(".together .label .swatch line").evaluate_all(strokes)
     assert len(of_groups) == 2, "and no table has another run in the colour of a group"
     assert page.locator(":is(.finals, .settings) .swatch line").evaluate_all(strokes) == of_groups
+    means = page.locator(".finals .means tr")
+    expect(means).to_have_count(2)
+    expect(means.first).to_contain_text("Learning rate 1e-05mean of 2 runs")
+    of_runs = page.locator(".finals .runs tr td:nth-child(4)").all_inner_texts()[:2]
+    of_two = [float(words.removeprefix("▲ ")) for words in of_runs]
+    mean = float(means.first.locator("td:nth-child(4)").inner_text())
+    assert abs(mean - sum(of_two) / 2) < 0.02, (mean, of_two)
     page.reload()
     page.wait_for_selector(".gw-compare[data-drawn]")
     expect(page.get_by_role("button", name="± std")).to_be_visible()
@@ -155,7 +162,9 @@ def test_tables_code_and_prompts(open_page: OpenPage, sweeps: tuple[str, list[st
     expect(code.locator(".added")).to_contain_text("return 1")
     page.locator(".alike").scroll_into_view_if_needed()
     the_head_lies_over_what_scrolls_below_it(page)
+    page.evaluate("document.querySelector('.gw-compare .alike').scrollIntoView({block: 'end'})")
     page.locator(".prompts [data-hash]").first.click()
+    expect(page.locator(".cards .comp").first).to_be_in_viewport()
     asked = page.locator(".prompts [data-hash]").first.inner_text()
     assert rows_saved(page, "the shared prompts")[1][0] == asked
     page.get_by_label("Search prompts").fill("nowhere")
@@ -255,6 +264,11 @@ def test_a_band_is_over_the_runs_that_reach_so_far(lines: Page) -> None:
     same = [{"x": [0, 1], "y": [1, 1]}, {"x": [0, 1], "y": [3, 5]}]
     band = lines.evaluate("lines => Lines.band(lines, 'range')", same)
     assert (band["low"], band["y"], band["high"]) == ([1, 1], [2, 3], [3, 5])
+    wild = [{"x": list(range(40)), "y": [(n * n * k) % 7 for n in range(40)]} for k in (1, 2, 3)]
+    smooth = lines.evaluate("lines => Lines.smoothed(Lines.band(lines, 'range'))", wild)
+    inside = zip(smooth["low"], smooth["middle"], smooth["high"], strict=True)
+    assert all(low <= mean <= high for low, mean, high in inside), "a mean runs in its own band"
+    assert max(smooth["high"]) < 6, "and its edges are as smooth as it is"
     band = lines.evaluate("lines => Lines.band(lines, 'std')", same)
     assert [round(value, 3) for value in band["high"]] == [3.414, 5.828]
     long = [{"x": list(range(1000)), "y": [1.0] * 1000}]

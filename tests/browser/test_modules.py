@@ -271,7 +271,7 @@ RUNS = [
 
 def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page) -> None:
     bring(bare_page, "pages/compare/tables.js", "drawFinals")
-    page = bring(bare_page, "pages/compare/measure.js", "unlikeWords", "shortWords")
+    page = bring(bare_page, "pages/compare/measure.js", "apartWords", "bestWords", "differWords", "shortWords")
     marked = """runs => { const table = document.createElement("table"); drawFinals(table, runs, "", () => {});
       return [...table.querySelectorAll(".best")].map(cell => [cell.closest("tr").dataset.run, cell.cellIndex,
         cell.querySelector("span").title]) }"""
@@ -279,11 +279,19 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
         ["b", 3, "the best of the 2 runs here that are measured alike at the end"],
         ["c", 5, "the best of these runs at the end"],
     ]  # fmt: skip
-    said = page.evaluate("runs => unlikeWords(runs)", RUNS)
+    said = page.evaluate("runs => differWords(runs)", RUNS)
     functions = "reward functions (which, weights, parameters or code)"
-    differ = f"These runs differ in {functions}, so total rewards cannot be compared."
-    assert said == f"{differ} ▲ marks the best among runs that are measured alike only."
-    assert page.evaluate("runs => unlikeWords(runs)", RUNS[:2]) == ""
+    some = "total rewards can be compared only among runs that are alike in that"
+    differ = f"These runs differ in {functions}, so {some}."
+    assert said == differ
+    assert page.evaluate("runs => bestWords(runs)", RUNS) == (
+        "▲ the best at the end among runs that are measured alike"
+    )
+    apart = "runs => runs.map(run => apartWords(runs, run))"
+    assert page.evaluate(apart, RUNS) == ["", "", "reward not compared: other reward functions"]
+    assert page.evaluate(apart, RUNS[:2]) == ["", ""]
+    assert page.evaluate("runs => bestWords(runs)", RUNS[:2]) == "▲ the best at the end"
+    assert page.evaluate("runs => differWords(runs)", RUNS[:2]) == ""
     assert page.evaluate(marked, RUNS[:2]) == [
         ["a", 5, "the best of these runs at the end"],
         ["b", 3, "the best of these runs at the end"],
@@ -295,6 +303,9 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
     assert page.evaluate(cells, told) == ["0.90 step 40", "0.90"], "an evaluation before the end says when it was"
     alone = [RUNS[0], {**RUNS[2], "alike": {}}]
     assert page.evaluate(marked, alone) == [], "of unknown rewards: like no other's"
+    assert page.evaluate("runs => bestWords(runs)", alone) == "", "nothing is marked, so there is nothing to explain"
+    unknown = [*RUNS[:2], alone[1]]
+    assert page.evaluate(apart, unknown) == ["", "", "not compared: its settings cannot be read"]
     assert page.evaluate("runs => shortWords(runs)", RUNS) == [
         "Solved at the end, best first: “c”: 75\u202f%, “a”: 50\u202f%, “b”: 25\u202f%.",
         differ,
@@ -307,7 +318,7 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
 
 def test_runs_on_other_data_or_sampled_otherwise_have_no_best(bare_page: Page) -> None:
     bring(bare_page, "pages/compare/tables.js", "drawFinals")
-    page = bring(bare_page, "pages/compare/measure.js", "unlikeWords", "shortWords")
+    page = bring(bare_page, "pages/compare/measure.js", "apartWords", "bestWords", "differWords", "shortWords")
     marks = {"reward": "x", "solved": "s", "data": "d", "sampling": "p", "held_out": "h", "temperature": 1, "limit": 64}
 
     def runs(*ways: dict[str, object]) -> list[dict[str, object]]:
@@ -321,7 +332,15 @@ def test_runs_on_other_data_or_sampled_otherwise_have_no_best(bare_page: Page) -
     said = ["These runs differ in data, temperature (0.05 and 1), length limit (48 and 64 tokens) and steps "
             "(12, 15 and 60), so their figures cannot be compared."]  # fmt: skip
     assert page.evaluate("runs => shortWords(runs)", apart) == said and page.evaluate(best, apart) == 0
-    assert page.evaluate("runs => unlikeWords(runs)", apart) == said[0]
+    assert page.evaluate("runs => differWords(runs)", apart) == said[0]
+    assert page.evaluate("runs => bestWords(runs)", apart) == ""
+    partly = runs({}, {"step": 12}, {"data": "e", "limit": 48})
+    assert page.evaluate("runs => differWords(runs)", partly).endswith(
+        "so their figures can be compared only among runs that are alike in that."
+    )
+    assert page.evaluate("runs => runs.map(run => apartWords(runs, run))", partly) == [
+        "", "", "not compared: other data and length limit",
+    ]  # fmt: skip
     longer = runs({}, {"step": 12})
     assert page.evaluate("runs => shortWords(runs)", longer) == [
         "Solved at the end, best first: “Fragen 1”: 25\u202f%, “Fragen 0”: 0\u202f%.",

@@ -125,13 +125,13 @@ export class CompareChart {
     const colour = Plots.colour(one.colour);
     const band = Lines.band(lines, this.view.band);
     const least = Math.min(...band.y.filter((y) => y > 0)); // a band that falls to 0 has no end on a log scale
-    const low = this.log ? band.low.map((y) => (y > 0 ? y : least)) : band.low;
-    const middle = this.view.smooth ? Smoother.over(band.y) : band.y; // what they had is not smoothed
+    const { low: lowest, middle, high } = this.view.smooth ? Lines.smoothed(band) : { ...band, middle: band.y };
+    const low = this.log ? lowest.map((y) => (y > 0 ? y : least)) : lowest;
     const base = { x: band.x, type: "scatter", mode: band.x.length < 3 ? "lines+markers" : "lines" };
     const edge = { ...base, mode: "lines", hoverinfo: "skip", line: { width: 0 } };
     return [
       { ...edge, y: low },
-      { ...edge, y: band.high, fill: "tonexty", fillcolor: Plots.fade(colour, 0.16) },
+      { ...edge, y: high, fill: "tonexty", fillcolor: Plots.fade(colour, 0.16) },
       {
         ...base,
         y: middle,

@@ -35,7 +35,7 @@ import {
 } from "./core.js";
 import { finalRows, offerCsv, settingRows } from "./csv.js";
 import { drawLegend } from "./legend.js";
-import { shortWords, unlikeWords } from "./measure.js";
+import { bestWords, differWords, shortWords } from "./measure.js";
 import * as Parallel from "./parallel.js";
 import { hear, loadPrompt, loadPrompts } from "./shared_prompts.js";
 import { offerRuns } from "./starting.js";
@@ -157,16 +157,18 @@ for (const which of ["a", "b"])
 
 // ---- what is asked once for these runs ----
 function drawFinals() {
-  const key = JSON.stringify([runsDrawn().map((run) => ({ ...run, curves: null, seq: null })), state.sort]);
+  const key = JSON.stringify([runsDrawn().map((run) => ({ ...run, curves: null, seq: null })), state.sort, grouped()]);
   if (page.dataset.finals === key) return;
   page.dataset.finals = key;
-  showText(find(".unlike"), unlikeWords(runsHere()));
+  showText(find(".unlike"), differWords(runsHere()));
   find(".short").replaceChildren(...shortWords(runsHere()).map((words) => el("li", { dir: "auto" }, words)));
+  setText(find(".results .best-of"), bestWords(runsHere()));
   const drawn = runsDrawn().filter(({ there }) => there);
-  tables.drawFinals(find("table.finals"), drawn, state.sort, (key) => {
+  const sort = (key) => {
     const usual = ["name", "state"].includes(key) ? key : `-${key}`;
     setParams({ sort: state.sort === usual ? (usual.startsWith("-") ? key : `-${key}`) : usual });
-  });
+  };
+  tables.drawFinals(find("table.finals"), drawn, state.sort, sort, grouped());
   drawParallel();
 }
 function drawParallel() {

@@ -66,7 +66,7 @@ type="checkbox" class="log"> log scale</label><label class="s mut check"><input 
 <p class="s mut unlaid" hidden></p><div class="grid two charts"></div><details class="all-metrics"><summary>All
 metrics <span class="mut s"></span></summary><input class="input" type="search" placeholder="search metrics"
 aria-label="Search metrics"><div class="names"></div></details></section>
-<section class="results"><h2>Final metrics <span class="mut xs">▲ the best at the end</span>
+<section class="results"><h2>Final metrics <span class="mut xs best-of"></span>
 <button class="link s csv" type="button" aria-label="Download the final metrics as CSV">CSV</button></h2>
 <p class="s mut about">Each run at its end, as its own page has it: the mean of its last 10 logged steps (of fewer than
 20, of the later half); held-out, its last evaluation. An earlier peak does not count.</p>

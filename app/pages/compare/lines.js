@@ -1,5 +1,6 @@
 // Pure arithmetic on lines {x, y}: the mean of several with a band, and which runs belong together.
 
+import { Smoother } from "../../ui/charts/smoother.js";
 import { neighbours } from "../../ui/number.js";
 
 export class Lines {
@@ -43,6 +44,14 @@ export class Lines {
       out.high.push(how === "std" ? mean + std : Math.max(...values));
     }
     return out;
+  }
+
+  // A band's mean and its edges, smoothed alike, so that no mean runs beside its own band: {middle, low, high}.
+  static smoothed(band) {
+    const middle = Smoother.over(band.y);
+    const low = Smoother.over(band.low).map((y, i) => Math.min(y, middle[i]));
+    const high = Smoother.over(band.high).map((y, i) => Math.max(y, middle[i]));
+    return { middle, low, high };
   }
 
   // The runs that are there, grouped by what they have in a field: [{label, ids, colour, dash}], in the order of the

@@ -5,6 +5,10 @@ import { listed } from "../../ui/text.js";
 
 // By which mark of app/pages/compare/compare.py a column's values can be compared, besides what all are measured on.
 const MARKS = { reward: ["reward"], held_out: ["reward", "held_out"], solved: ["solved"] };
+const CALLED = {
+  ...{ data: "data", temperature: "temperature", sampling: "sampling settings", limit: "length limit" },
+  ...{ reward: "reward functions", solved: "measure of solved" },
+};
 const MEASURED_ON = ["data", "temperature", "sampling", "limit"];
 const share = (value) => (value === null ? "–" : percent(value));
 const plainly = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
@@ -64,7 +68,7 @@ function valueWords(values, unit) {
   return ` (${said.length > 4 ? `${said[0]} to ${said.at(-1)}` : listed(said)}${unit})`;
 }
 // What keeps the runs' figures from being compared, in one line; "" where nothing does.
-function differWords(runs) {
+export function differWords(runs) {
   const some = runs.filter(({ final }) => (final?.reward ?? null) !== null);
   const found = ways(some);
   const steps = valueWords(
@@ -80,15 +84,32 @@ function differWords(runs) {
         [names.includes("reward") && "total rewards", names.includes("solved") && "shares solved"].filter(Boolean),
       );
   const said = [...found.map(([, words]) => words), ...(apart ? [`steps${steps}`] : [])];
-  return `These runs differ in ${listed(said)}, so ${what} cannot be compared.`;
+  const someAreAlike = partedLots(runs).some((lot) => lot.length > 1);
+  const so = someAreAlike ? "can be compared only among runs that are alike in that" : "cannot be compared";
+  return `These runs differ in ${listed(said)}, so ${what} ${so}.`;
 }
-// Why no best is told of all these runs; "" where it is.
-export function unlikeWords(runs) {
-  const lots = [...lotsOf(runs, "reward"), ...lotsOf(runs, "solved")];
-  const parted = lotsOf(runs, "reward").length > 1 || lotsOf(runs, "solved").length > 1;
-  const rest =
-    parted && lots.some((lot) => lot.length > 1) && "▲ marks the best among runs that are measured alike only.";
-  return [differWords(runs), rest].filter(Boolean).join(" ");
+// The lots of each column in which there are several.
+const partedLots = (runs) =>
+  ["reward", "solved"].map((key) => lotsOf(runs, key)).flatMap((lots) => (lots.length > 1 ? lots : []));
+// What ▲ means in the table; "" where no run has it.
+export function bestWords(runs) {
+  if (!Object.keys(MARKS).some((key) => bestOf(runs, key).size)) return "";
+  return `▲ the best at the end${partedLots(runs).length ? " among runs that are measured alike" : ""}`;
+}
+// Why a run has no part in who is best, while others have: what of it is measured otherwise; "" of one that has.
+export function apartWords(runs, run) {
+  const apart = ["reward", "solved"].filter((key) => {
+    const lots = lotsOf(runs, key);
+    return lots.some((lot) => lot.length > 1) && lots.some((lot) => lot.length === 1 && lot[0] === run);
+  });
+  if (!apart.length) return "";
+  const told = ["reward", "solved"].filter((key) => (run.final?.[key] ?? null) !== null);
+  const which = apart.length < told.length ? `${listed(apart)} not compared` : "not compared";
+  const [others] = lotsOf(runs, apart[0]).sort((a, b) => b.length - a.length);
+  const marks = [...MARKS[apart[0]], ...MEASURED_ON].filter((name) => run.alike?.[name] !== others[0].alike[name]);
+  return run.alike?.reward
+    ? `${which}: other ${listed(marks.map((name) => CALLED[name]))}`
+    : `${which}: its settings cannot be read`;
 }
 
 // ---- what there is to see first ----

@@ -12,14 +12,15 @@ const course = (first, last) => {
 };
 
 function cell(one) {
-  if (!one) return el("td.mut", "–");
+  if (!one) return el("td.mut", "not in this run");
   const { first, last, held_out: heldOut } = one;
+  const at = (end) => `${number(end.mean)} at step ${end.step.toLocaleString("en")}`;
   const level = Math.max(0, Math.min(1, last.solved ?? 0)) * 40;
   return el(
     "td",
     {
       style: `background:color-mix(in srgb, var(--high) ${level.toFixed(0)}%, transparent)`,
-      title: `mean reward ${number(first.mean)} at step ${first.step}, ${number(last.mean)} at step ${last.step}`,
+      title: `mean reward ${[...new Set([at(first), at(last)])].join(", ")}`,
     },
     course(first, last),
     heldOut ? el("span.xs.mut", " held out") : null,
@@ -54,11 +55,13 @@ export function drawTable(node, runs, rows, current, choose) {
 }
 
 function inWords(one) {
+  if (!one.first) return ["No group of it counts any more."];
   const share = (solved) => (solved === null ? "" : `${percent(solved)} solved, `);
   const end = (name, { step, solved, mean }) =>
     [`${name}, step ${step.toLocaleString("en")}: `, share(solved), `reward ${number(mean)}`].join("");
+  if (one.groups === 1) return [end(one.held_out ? "held out, evaluated once" : "seen once", one.last)];
   const groups = `${countWords(one.groups, "group")}${one.held_out ? " of evaluations: held out" : ""}`;
-  return one.first ? [end("first", one.first), end("last", one.last), groups] : ["No group of it counts any more."];
+  return [end("first", one.first), end("last", one.last), groups];
 }
 
 function card(run, one) {

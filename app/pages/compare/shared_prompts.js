@@ -12,7 +12,7 @@ let shared = "";
 let reported = {};
 let heard = {};
 let searching = null;
-let drawn = { runs: [], rows: [] };
+let drawn = { runs: [], rows: [], asked: "" };
 
 const words = find(".alike input");
 let inView = false;
@@ -36,13 +36,33 @@ export function hear() {
 }
 const sharedKey = () => JSON.stringify([drawnIds(), words.value, heard.seqs, state.by]);
 const reportedKey = () => JSON.stringify([drawnIds(), state.prompt, state.by]);
+// A prompt that was chosen opens below the table: its completions are brought into sight, a part of the table with them.
+let chosen = false;
+function choose(hash) {
+  chosen = true;
+  if (hash === state.prompt) bringOne();
+  else setParams({ prompt: hash }, { push: true });
+}
+function bringOne() {
+  if (!chosen) return;
+  chosen = false;
+  if (find(".one").getBoundingClientRect().top > innerHeight * 0.6) find(".one").scrollIntoView({ block: "start" });
+}
+// Prompts stay where they stand while the same are asked for: a live run changes which were had most.
+function keepPlaces(rows, asked) {
+  const places = new Map(drawn.asked === asked ? drawn.rows.map(({ hash }, place) => [hash, place]) : []);
+  const place = ({ hash }) => places.get(hash) ?? places.size;
+  return [...rows].sort((a, b) => place(a) - place(b));
+}
 // Whether someone would lose their place in it.
 const isRead = (node) =>
   node.matches(":hover, :focus-within") || (!getSelection().isCollapsed && node.contains(getSelection().anchorNode));
 // What is said of the shared prompts where the table does not say it all.
 function sharedWords({ rows, count, seen }, asked) {
   if (rows.length)
-    return count > rows.length ? `${rows.length} of ${countWords(count, "shared prompt")}. Search for others.` : "";
+    return count > rows.length
+      ? `${rows.length} of ${countWords(count, "shared prompt")}, those that the most runs had first. Search for others.`
+      : "";
   if (asked)
     return seen
       ? `${countWords(seen, "prompt has", "prompts have")} these words, none shared by two of these runs.`
@@ -59,15 +79,14 @@ export async function loadPrompts() {
     const now = await server.shared_prompts({ ids: drawnIds(), words: words.value });
     if (!now || key !== sharedKey()) return; // what is asked for by now was asked for when it changed
     shared = key;
-    const rows = now.rows ?? [];
-    drawn = { runs: runsDrawn(), rows };
+    const asked = JSON.stringify([drawnIds(), words.value]);
+    const rows = keepPlaces(now.rows ?? [], asked);
+    drawn = { runs: runsDrawn(), rows, asked };
     showText(find(".told"), now.sentence ?? sharedWords(now, words.value));
     find(".prompts").hidden = !rows.length;
     show(find(".alike .csv"), rows.length, find(".adder input"));
     show(words, rows.length || words.value, find(".adder input"));
-    drawTable(find(".prompts table"), runsDrawn(), rows, state.prompt, (hash) =>
-      setParams({ prompt: hash }, { push: true }),
-    );
+    drawTable(find(".prompts table"), runsDrawn(), rows, state.prompt, choose);
   }
   await loadPrompt();
 }
@@ -81,8 +100,10 @@ export async function loadPrompt() {
   const now = state.prompt ? await server.prompt_in_runs({ ids: drawnIds(), hash: state.prompt }) : null;
   if (now === undefined || key !== reportedKey() || (same && isRead(find(".one")))) return;
   reported = { key, seqs };
-  if (now?.runs) drawPrompt(find(".one"), runsDrawn(), now);
-  else
+  if (now?.runs) {
+    drawPrompt(find(".one"), runsDrawn(), now);
+    bringOne();
+  } else
     find(".one").replaceChildren(
       el("p.s.mut", now?.sentence ?? (find(".prompts").hidden ? "" : "Choose a prompt to see each run’s completions.")),
     );

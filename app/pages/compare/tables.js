@@ -2,7 +2,7 @@
 
 import { el, setText } from "../../ui/dom.js";
 import { countWords, number, percent, seconds, wholeNumber } from "../../ui/number.js";
-import { bestOf } from "./measure.js";
+import { apartWords, bestOf } from "./measure.js";
 
 export function swatch(look) {
   const dash =
@@ -32,7 +32,7 @@ export function head(first, runs) {
 // ---- finals ----
 const share = (value) => (value === null ? "–" : percent(value));
 const duration = (value) => (value === null ? "–" : seconds(value));
-const whole = (value) => (value === null ? "–" : wholeNumber(value));
+const whole = (value) => (value === null ? "–" : wholeNumber(Math.round(value)));
 // Of each column: its key, head, and how a value is written. Which have a best: measure.js (the least KL and the fewest
 // tied groups are those of a run that has not begun to learn).
 export const COLUMNS = [
@@ -72,7 +72,21 @@ function sortable(key, title, numeric, order, sort) {
   return el("th", { scope: "col", class: numeric ? "n" : "", "aria-sort": way }, button);
 }
 
-export function drawFinals(table, runs, order, sort) {
+// What the runs of a group came to, on average of those that have a value.
+function meanRow(group, runs) {
+  const those = runs.filter(({ id }) => group.ids.includes(id));
+  const words = (count) => (those.length === 1 ? "1 run" : `mean of ${countWords(count, "run")}`);
+  const cell = ([key, , write]) => {
+    const values = those.map((run) => run.final?.[key] ?? null).filter((value) => value !== null);
+    const mean = values.length ? values.reduce((a, b) => a + b, 0) / values.length : null;
+    return el("td.n", { title: words(values.length) }, write(mean));
+  };
+  const label = el("span.named", { title: group.label }, swatch(group), el("bdi", group.label));
+  return el("tr", el("td.name", label), el("td.s.mut", words(those.length)), ...COLUMNS.map(cell));
+}
+
+// `groups`: those that the runs are in, where they are grouped.
+export function drawFinals(table, runs, order, sort, groups = []) {
   const top = (key, title, numeric) => sortable(key, title, numeric, order, sort);
   const best = Object.fromEntries(COLUMNS.map(([key]) => [key, bestOf(runs, key)]));
   const cell = (run, [key, , write]) => {
@@ -87,14 +101,19 @@ export function drawFinals(table, runs, order, sort) {
       at && at < run.final.step ? el("span.xs.mut", ` step ${wholeNumber(at)}`) : null,
     );
   };
+  const apart = (run) => {
+    const words = apartWords(runs, run);
+    return words ? el("div.xs.mut.apart", words) : null;
+  };
   const focused = table.contains(document.activeElement) ? document.activeElement.dataset.sort : null;
-  table.replaceChildren(
+  const parts = [
     el(
       "thead",
       el("tr", top("name", "run"), top("state", "state"), ...COLUMNS.map(([key, title]) => top(key, title, true))),
     ),
+    groups.length ? el("tbody.means", ...groups.map((group) => meanRow(group, runs))) : null,
     el(
-      "tbody",
+      "tbody.runs",
       ...sorted(runs, order).map((run) =>
         el(
           "tr",
@@ -103,12 +122,13 @@ export function drawFinals(table, runs, order, sort) {
             "td.name",
             run.there ? el("a", { href: `/run?id=${encodeURIComponent(run.id)}` }, named(run)) : named(run),
           ),
-          el("td", pill(run), reason(run)),
+          el("td", pill(run), reason(run), apart(run)),
           ...COLUMNS.map((column) => cell(run, column)),
         ),
       ),
     ),
-  );
+  ];
+  table.replaceChildren(...parts.filter(Boolean));
   if (focused) table.querySelector(`[data-sort="${focused}"]`)?.focus();
 }
 

@@ -67,12 +67,19 @@ def words(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _place(name: str) -> tuple[int, str]:
-    """What one changes on purpose comes first, what differs of itself last."""
+def _place(name: str) -> tuple[int, int, str]:
+    """What one changes on purpose comes first, of the data what it is; then what differs of itself, and last how a file
+    is read, which follows from the file."""
     order = ("training", "kl", "rewards", "lora", "model", "data", "stages", "launch")
-    part = name.partition(".")[0]
-    late = name in ("training.seed", "training.data_seed", "training.output_dir", "training.run_name")
-    return (len(order) if late else order.index(part), name)
+    chosen = ("data.source", "data.template")
+    part, _, setting = name.partition(".")
+    if part == "data" and setting in FILE_SETTINGS:
+        rank = len(order) + 1
+    elif name in ("training.seed", "training.data_seed", "training.output_dir", "training.run_name"):
+        rank = len(order)
+    else:
+        rank = order.index(part)
+    return rank, chosen.index(name) if name in chosen else len(chosen), name
 
 
 def _model(found: dict[str, Value], prefix: str, part: BaseModel) -> None:
