@@ -1,5 +1,5 @@
-"""What a run wrote, to be taken away: a checkpoint, or the trained model, as one tar; the log as text. Streamed as it
-is read, so that no size is too large; nothing but what the run's page lists, and through no link."""
+"""What a run wrote, to be taken away: a checkpoint, or the trained model, as one tar; log, settings and code as
+text. What may be large is streamed as it is read; nothing but what the run's page lists, and through no link."""
 
 import os
 import tarfile
@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.run import log
+from groupwise.app.pages.run import config, log
 from groupwise.app.server import guard
 from groupwise.app.ui.live import run_by_id
 from groupwise.storage.home import files
@@ -34,6 +34,11 @@ async def download_folder(request: Request) -> Response:
 async def download_log(request: Request) -> Response:
     """GET /log?id=RUN: the log, as the Log tab shows it, whole."""
     return await _answer(request, log_reply)
+
+
+async def download_file(request: Request) -> Response:
+    """GET /file?id=RUN&name=spec.yaml: a text file that the Config tab lists, byte for byte."""
+    return await _answer(request, file_reply)
 
 
 async def _answer(request: Request, reply: Reply) -> Response:
@@ -68,6 +73,17 @@ def log_reply(given: dict[str, str]) -> Response:
         raise Unanswerable("This run has printed nothing yet, or its folder was deleted.")
     headers = _as_file(f"{run.id}-log.txt")
     return StreamingResponse(log.whole_text(run.folder.log), media_type="text/plain; charset=utf-8", headers=headers)
+
+
+def file_reply(given: dict[str, str]) -> Response:
+    """One of the run's own text files. Raises Unanswerable for any other, and OSError."""
+    run = _run(given)
+    place = config.text_files(run.folder).get(given.get("name", ""))
+    if place is None:
+        raise Unanswerable("There is no such file (any more). The Config tab lists those that there are.")
+    with files.open_file(place) as file:
+        content = file.read()
+    return Response(content, media_type="text/plain; charset=utf-8", headers=_as_file(place.name))
 
 
 def _run(given: dict[str, str]) -> registry.Run:

@@ -40,6 +40,7 @@ OWN_PATHS = {
     "/export",
     "/download",
     "/log",
+    "/file",
     "/news",
     "/config",
     "/theme.css",

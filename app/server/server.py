@@ -173,6 +173,7 @@ def _add_own_routes(api: FastAPI, settings: Settings) -> None:
     api.add_route("/export", exports.export_completions, methods=["GET"])
     api.add_route("/download", downloads.download_folder, methods=["GET"])
     api.add_route("/log", downloads.download_log, methods=["GET"])
+    api.add_route("/file", downloads.download_file, methods=["GET"])
     api.add_route("/news", partial(news.tell, waiting=news.Waiting()), methods=["GET"])
     if settings.token is None:
         for path in ("/login", "/logout"):

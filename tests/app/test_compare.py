@@ -58,9 +58,9 @@ def test_what_is_found_in_a_file_is_none_of_a_task_s_settings() -> None:
     task = f"{ONE}data: {{source: 'task:quickstart'}}\n"
     read = f"{ONE}data: {{source: 'file:./rows.csv', separator: comma}}\n"
     assert names(task, read) == ["data.source", "data.separator"], "and none of what neither says"
-    chosen = f"{read.removesuffix('}' + chr(10))}, answer: b, template: '{{b}}'}}\ntraining: {{seed: 7}}\n"
+    chosen = f"{read.removesuffix('}' + chr(10))}, limit: 9, prompt_template: '{{b}}'}}\ntraining: {{seed: 7}}\n"
     assert names(task, chosen, seed=42) == [
-        "data.source", "data.template", "data.answer", "training.seed", "data.separator",
+        "data.source", "data.prompt_template", "data.limit", "training.seed", "data.separator",
     ], "how a file is read follows from the file"  # fmt: skip
     assert names(task, read.replace("rows.csv", "rows.json").replace(", separator: comma", "")) == ["data.source"]
     assert flat(task.replace("'}", "', sheet: A}"))["data.sheet"]["value"] == "A", "what is said, is"

@@ -36,7 +36,10 @@ def run() -> Iterator[registry.Run]:
 
 @pytest.fixture(scope="module")
 def client() -> TestClient:
-    routes = [Route("/download", downloads.download_folder), Route("/log", downloads.download_log)]
+    routes = [
+        Route("/download", downloads.download_folder), Route("/log", downloads.download_log),
+        Route("/file", downloads.download_file),
+    ]  # fmt: skip
     return TestClient(Starlette(routes=routes), base_url="http://127.0.0.1")
 
 
@@ -77,7 +80,7 @@ def test_no_other_folder_is_reached(run: registry.Run, client: TestClient, tmp_p
 
 def test_no_other_run_and_no_other_site(run: registry.Run, client: TestClient) -> None:
     for unknown in ("", "..", "no-such-run", "x" * 300):
-        for path in ("/download", "/log"):
+        for path in ("/download", "/log", "/file"):
             reply = client.get(path, params={"id": unknown})
             assert (reply.status_code, reply.text) == (404, "This address names no run.\n")
     elsewhere = {"sec-fetch-site": "cross-site"}
@@ -86,6 +89,26 @@ def test_no_other_run_and_no_other_site(run: registry.Run, client: TestClient) -
         client.get("/log", params={"id": run.id}).text
         == "This run has printed nothing yet, or its folder was deleted.\n"
     )
+
+
+def test_settings_and_code_come_byte_for_byte_and_no_other_file(
+    run: registry.Run, client: TestClient, tmp_path: Path
+) -> None:
+    run.folder.rewards.mkdir()
+    code = "def mine(completions, **kwargs):\n    return [0.0] * len(completions)  # \u202e\r\n".encode()
+    (run.folder.rewards / "mine.py").write_bytes(code)
+    (tmp_path / "secret").write_text("secret")
+    (run.folder.rewards / "linked.py").symlink_to(tmp_path / "secret")
+    for name, content in (("spec.yaml", run.folder.spec.read_bytes()), ("rewards/mine.py", code)):
+        reply = client.get("/file", params={"id": run.id, "name": name})
+        assert (reply.status_code, reply.content) == (200, content)
+        assert reply.headers["content-disposition"] == f'attachment; filename="{name.rpartition("/")[2]}"'
+    for name in ("", "train.py", "run.db", "mine.py", "rewards/linked.py", "rewards/../spec.yaml", "/etc/passwd"):
+        reply = client.get("/file", params={"id": run.id, "name": name})
+        assert (reply.status_code, reply.text) == (
+            404,
+            "There is no such file (any more). The Config tab lists those that there are.\n",
+        )
 
 
 def test_a_file_that_is_cut_meanwhile_breaks_the_download_off(run: registry.Run) -> None:

@@ -123,6 +123,8 @@ def test_a_page_that_was_there_before_the_code_is_told_of_it_when_the_run_begins
     code.write_text(frozen, encoding="utf-8")
     begun = overview.draw_board({"run": run_id, "drawn": True, "after": 1})
     assert (begun["most"], begun["known"]) == (2.0, True), "by its weight of 2"
+    first = overview.draw_board({"run": run_id, "drawn": True, "after": 0})
+    assert (first["reset"], first["most"]) == (True, 2.0), "also where there was no record before"
     later = overview.draw_board(
         {"run": run_id, "drawn": True, "after": begun["seq"], "event": begun["events"][-1]["id"]}
     )

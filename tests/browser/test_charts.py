@@ -295,6 +295,8 @@ def test_a_function_has_one_colour_in_every_chart(open_page: OpenPage, reading_d
     both = page.wait_for_function(drawn, arg="rewards by function").json_value()
     page.locator('[data-chart="held-out rewards by function"]').scroll_into_view_if_needed()
     held_out = page.wait_for_function(drawn, arg="held-out rewards by function").json_value()
+    of_one = page.locator('[data-chart="held-out rewards by function"] .values .key')
+    expect(of_one).to_have_text(re.compile("^correctness [01]"))  # of one alone its name is said, too
     assert held_out == [["correctness", dict(both)["correctness"]]] and len(set(dict(both).values())) == 2
     page.get_by_role("tab", name="Statistics").click()
     page.locator('[data-panel="share"]').scroll_into_view_if_needed()

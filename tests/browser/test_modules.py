@@ -336,7 +336,8 @@ def test_runs_on_other_data_or_sampled_otherwise_have_no_best(bare_page: Page) -
     assert page.evaluate("runs => bestWords(runs)", apart) == ""
     partly = runs({}, {"step": 12}, {"data": "e", "limit": 48})
     assert page.evaluate("runs => differWords(runs)", partly).endswith(
-        "so their figures can be compared only among runs that are alike in that."
+        "so their figures can be compared only among runs that are alike in that. They have trained for different "
+        "numbers of steps (12 and 60)."
     )
     assert page.evaluate("runs => runs.map(run => apartWords(runs, run))", partly) == [
         "", "", "not compared: other data and length limit",

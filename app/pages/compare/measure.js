@@ -83,10 +83,12 @@ export function differWords(runs) {
     : listed(
         [names.includes("reward") && "total rewards", names.includes("solved") && "shares solved"].filter(Boolean),
       );
-  const said = [...found.map(([, words]) => words), ...(apart ? [`steps${steps}`] : [])];
-  const someAreAlike = partedLots(runs).some((lot) => lot.length > 1);
-  const so = someAreAlike ? "can be compared only among runs that are alike in that" : "cannot be compared";
-  return `These runs differ in ${listed(said)}, so ${what} ${so}.`;
+  const said = found.map(([, words]) => words);
+  if (!partedLots(runs).some((lot) => lot.length > 1))
+    return `These runs differ in ${listed(apart ? [...said, `steps${steps}`] : said)}, so ${what} cannot be compared.`;
+  const long = apart ? ` They have trained for different numbers of steps${steps}.` : "";
+  const so = "can be compared only among runs that are alike in that";
+  return `These runs differ in ${listed(said)}, so ${what} ${so}.${long}`;
 }
 // The lots of each column in which there are several.
 const partedLots = (runs) =>

@@ -36,7 +36,7 @@ export function hear() {
 }
 const sharedKey = () => JSON.stringify([drawnIds(), words.value, heard.seqs, state.by]);
 const reportedKey = () => JSON.stringify([drawnIds(), state.prompt, state.by]);
-// A prompt that was chosen opens below the table: its completions are brought into sight, a part of the table with them.
+// A prompt that was chosen opens below the table: its completions are brought into sight, and some of the table stays.
 let chosen = false;
 function choose(hash) {
   chosen = true;
@@ -61,7 +61,7 @@ const isRead = (node) =>
 function sharedWords({ rows, count, seen }, asked) {
   if (rows.length)
     return count > rows.length
-      ? `${rows.length} of ${countWords(count, "shared prompt")}, those that the most runs had first. Search for others.`
+      ? `${rows.length} of ${countWords(count, "shared prompt")}, those in the most runs first. Search for others.`
       : "";
   if (asked)
     return seen

@@ -11,16 +11,24 @@ const { root: view, find, server } = part("pages/run/config");
 const run = params().get("id") ?? "";
 let drawn = "";
 
-// What one can go on to from a file: the settings to a new run, a reward function to the workbench.
+// What one can go on to from a file: settings to a preset (the head of the page leads to a new run), a reward function
+// to the workbench.
 function linksOf({ name, use }) {
-  const begin = `/new?from=${encodeURIComponent(run)}`;
   const link = (href, words) => el("a.btn.s", { href }, words);
-  if (use) return [link(begin, "Use these settings"), link(`${begin}&keep=1`, "Save as preset")];
+  if (use) return [link(`/new?from=${encodeURIComponent(run)}&keep=1`, "Save as preset")];
   const [, reward] = name.match(/^rewards\/(\w+)\.py$/) ?? [];
   return reward
     ? [link(`/rewards?name=${reward}&run=${encodeURIComponent(run)}&view=rescore`, "Re-score with changes")]
     : [];
 }
+
+// The file itself, byte for byte: what is shown has hidden characters made visible, and may be cut.
+const saved = ({ name }) =>
+  el(
+    "a.btn.s",
+    { href: `/file?${new URLSearchParams({ id: run, name })}`, download: "", "aria-label": `Download ${name}` },
+    "Download",
+  );
 
 function draw(files) {
   const key = files.map((file) => file.name + file.text.length + file.use).join();
@@ -34,7 +42,7 @@ function draw(files) {
         el(
           "header.row.between",
           el("span", el("b.mono", file.name), " ", el("span.xs.mut", file.about)),
-          el("span.row.tight", ...linksOf(file), button),
+          el("span.row.tight", ...linksOf(file), button, saved(file)),
         ),
         el("pre.mono", { tabindex: "0" }, file.text),
       );

@@ -14,6 +14,7 @@ from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import fields
 from groupwise.storage.checks.check import OWNED
 from groupwise.storage.home.files import is_file, is_folder, open_file
+from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.record import run_files
 from groupwise.storage.spec import spec as specs
@@ -86,6 +87,17 @@ def effective_settings(payload: Payload) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def text_files(folder: RunFolder) -> dict[str, Path]:
+    """The files of a run that the Config shows, by the name that it shows; none that is a link."""
+    paths = [folder.spec, folder.script, folder.task, *_functions(folder.rewards)]
+    return {file_name(path): path for path in paths if path.name != "__init__.py" and is_file(path)}
+
+
+def file_name(path: Path) -> str:
+    """How a file of a run is called: train.py, rewards/correctness.py."""
+    return path.name if path.parent.name != "rewards" else f"rewards/{path.name}"
+
+
 def _functions(rewards: Path) -> list[Path]:
     return sorted(rewards.glob("*.py"))[:MOST_FILES] if is_folder(rewards) else []
 
@@ -96,8 +108,7 @@ def item(path: Path, about: str, *, use: bool = False) -> dict[str, Any] | None:
         return None
     with open_file(path) as file:
         words = file.read(MOST_BYTES).decode("utf-8", "replace").replace("\r\n", "\n")
-    name = path.name if path.parent.name != "rewards" else f"rewards/{path.name}"
-    return {"name": name, "about": about, "text": visible_text(words), "use": use}
+    return {"name": file_name(path), "about": about, "text": visible_text(words), "use": use}
 
 
 def config() -> gr.HTML:

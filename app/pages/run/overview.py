@@ -106,9 +106,11 @@ def _board(run: registry.Run, payload: Payload, seen: str) -> dict[str, Any]:
         out["latest"] = latest_group(record)
         out["colours"] = colours_of_functions(find.function_names(record))
         out["events"] = events(record, event)
-        if not new["reset"] and any(row["kind"] in ("begin", "stage") for row in out["events"]):
-            out["marks"] = metrics.marks(record)
-            out |= told_by_code(run, run_files.spec_of(run.folder))  # the run has its code from when it begins
+        if any(row["kind"] in ("begin", "stage") for row in out["events"]):
+            if not new["reset"]:
+                out["marks"] = metrics.marks(record)
+            if not new["reset"] or payload.get("drawn"):  # the run has its code from when it begins
+                out |= told_by_code(run, run_files.spec_of(run.folder))
     if not new["curves"]:
         out["ended"] = ended_notice(run, out["wait"])
     return out | new

@@ -130,7 +130,7 @@ export class Chart {
       this.values.dataset.key = key;
       this.values.replaceChildren(
         ...names.map((name, i) =>
-          names.length === 1
+          names.length === 1 && !this.panel.pattern // of a function one wants to know which
             ? el("b")
             : el(
                 "span.key",

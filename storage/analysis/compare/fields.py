@@ -71,7 +71,7 @@ def _place(name: str) -> tuple[int, int, str]:
     """What one changes on purpose comes first, of the data what it is; then what differs of itself, and last how a file
     is read, which follows from the file."""
     order = ("training", "kl", "rewards", "lora", "model", "data", "stages", "launch")
-    chosen = ("data.source", "data.template")
+    chosen = ("data.source", "data.prompt_template", "data.prompt_column")
     part, _, setting = name.partition(".")
     if part == "data" and setting in FILE_SETTINGS:
         rank = len(order) + 1
