@@ -57,6 +57,12 @@ def test_from_a_verdict_to_its_evidence_and_to_a_new_run(open_page: OpenPage, re
     page.wait_for_selector("[data-ready]", timeout=LONG)
     expect(page.locator("select.history")).to_have_value(run_id)
     expect(page.locator(".view-rescore")).to_be_visible()
+    led_here = page.locator(".led-here")  # and says what was wrong, beside the function that it is about
+    expect(led_here).to_contain_text("From run <b>sick</b> run: Is a pattern rewarded? ", timeout=LONG)
+    expect(led_here).to_contain_text(re.compile("% of the last completions that earn .* open the same tag"))
+    expect(led_here.get_by_role("link")).to_have_attribute("href", f"/run?id={run_id}")
+    page.locator(".lists").get_by_role("button", name=re.compile("^keywords")).first.click()
+    expect(led_here).to_be_hidden()
 
 
 def test_what_a_person_must_choose_is_where_the_new_run_opens(open_page: OpenPage, reading_dashboard: str) -> None:

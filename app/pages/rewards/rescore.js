@@ -22,7 +22,7 @@ export function drawRescore() {
     find("[data-do=rescore]").focus();
   });
   find("select.history").addEventListener("change", ({ target }) => {
-    setParams({ run: target.value });
+    setParams({ run: target.value, verdict: null });
     drawHistory();
   });
   find("select.instead").addEventListener("change", ({ target }) => {

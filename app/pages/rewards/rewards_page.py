@@ -11,7 +11,7 @@ import gradio as gr
 
 from groupwise.app.pages.new import view
 from groupwise.app.pages.new.question_status import cancel_question, read_answer
-from groupwise.app.pages.rewards import asking, library_view, sources
+from groupwise.app.pages.rewards import asking, led_here, library_view, sources
 from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import builder, library, pasted, rename, strip_script, templates
@@ -156,6 +156,7 @@ def rewards_page() -> gr.HTML:
         rename_column,
         build_function,
         run_rewards,
+        led_here.verdict_of_run,
         ask_worker,
         read_answer,
         cancel_question,

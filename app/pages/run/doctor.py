@@ -176,17 +176,18 @@ def _verdict(run_id: str, verdict: Verdict) -> dict[str, Any]:
             {"label": visible_text(link.label), "tab": link.tab, "params": link.params, "chart": link.chart}
             for link in verdict.evidence
         ],
-        "changes": [_change(run_id, change) for change in verdict.changes],
+        "changes": [_change(run_id, change, verdict.key) for change in verdict.changes],
     }
 
 
-def _change(run_id: str, change: Change) -> dict[str, str]:
-    """A button: to a new run with that changed, or to the workbench with what this run wrote. With `choose`, the words
-    of a link: advice, which changes nothing by itself."""
+def _change(run_id: str, change: Change, verdict: str = "") -> dict[str, str]:
+    """A button: to a new run with that changed, or to the workbench with what this run wrote and the `verdict`. With
+    `choose`, the words of a link: advice, which changes nothing by itself."""
     label = visible_text(change.label)
     if change.edit_reward is not None:
         named = [("name", change.edit_reward)] if change.edit_reward else []
-        asked = urlencode([*named, ("run", run_id), ("view", "rescore")])
+        told = [("verdict", verdict)] if verdict else []
+        asked = urlencode([*named, ("run", run_id), ("view", "rescore"), *told])
         return {"label": label, "to": "Rewards", "go": f"/rewards?{asked}"}
     sets = [("set", f"{field}={setting_text(value)}") for field, value in change.settings.items()]
     advice = {} if sets else {"choose": CHOOSE[change.field.rpartition(".")[2]]}

@@ -1,0 +1,24 @@
+// What was wrong in the run whose verdict led here: it stands above the function that was opened for it.
+
+import { params } from "../../ui/address.js";
+import { el } from "../../ui/dom.js";
+import { call, find, on, page } from "./core.js";
+
+let named = ""; // the function that was opened
+
+const unsaid = () => {}; // a run that is gone says so where its data is chosen
+export async function sayWhatLedHere() {
+  const [run, verdict] = ["run", "verdict"].map((key) => params().get(key) ?? "");
+  if (!run || !verdict || !page.open) return;
+  named = page.open.name;
+  const told = await call("verdict_of_run", { run, verdict }, unsaid);
+  if (!told?.title) return;
+  const back = el("a", { href: `/run?${new URLSearchParams({ id: run })}` }, told.run);
+  find(".led-here").replaceChildren("From run ", back, ": ", el("b", told.title), ` ${told.words}`);
+  showBesideIt();
+}
+function showBesideIt() {
+  const line = find(".led-here");
+  line.hidden = !line.hasChildNodes() || page.open?.name !== named;
+}
+on("open", showBesideIt);
