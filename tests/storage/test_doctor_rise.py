@@ -169,7 +169,7 @@ def test_a_headline_does_not_say_that_all_is_well_where_most_groups_taught_nothi
     idle = {"groups/tied": line(0.5, 0.56), "groups/all_low": line(0.5, 0.56),
             "reward": line(1.0, 1.0, 0.1, steps=30)}  # fmt: skip
     told = examine(healthy(curves=idle, ended=True))
-    words = "Neither better nor worse, though more than half of the groups taught nothing: "
+    words = "Neither better nor worse, and more than half of the groups taught nothing: "
     assert told.headline.startswith(words) and (told.level, told.verdicts) == (CALM, ())
     going_on = examine(healthy(curves=idle)).headline
     assert going_on.startswith("No problems detected, though more than half of the groups teach nothing: ")

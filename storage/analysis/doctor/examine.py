@@ -154,7 +154,7 @@ def _say_healthy(e: Evidence, kind: str) -> str:
     """The first words where nothing is wrong; of a run that is over they say whether it learned."""
     if e.broke_off:
         return "Until it ended, no problems were detected"
-    idle = _say_idle_groups(e)
+    idle = _say_idle_groups(e, kind)
     if not e.ended:
         return f"No problems detected{idle}"
     went = "Learned" if kind == "up" else "Neither better nor worse"
@@ -162,12 +162,13 @@ def _say_healthy(e: Evidence, kind: str) -> str:
     return f"{went}{idle or ', no problems detected'}"
 
 
-def _say_idle_groups(e: Evidence) -> str:
+def _say_idle_groups(e: Evidence, kind: str) -> str:
     """That most groups had nothing to learn from, fewer than a verdict is made of; “” where that is not so, or they are
     mostly solved by all of theirs."""
     if not len(e.tied_share) or e.tied_share.now <= HALF or e.curve("groups/all_high").now >= e.tied_share.now / 2:
         return ""
-    return f", though more than half of the groups {'taught' if e.ended else 'teach'} nothing"
+    link = "and" if e.ended and kind != "up" else "though"
+    return f", {link} more than half of the groups {'taught' if e.ended else 'teach'} nothing"
 
 
 def _count(grave: tuple[Verdict, ...]) -> str:
