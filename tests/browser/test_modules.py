@@ -316,6 +316,35 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
     assert not any("Look first" in words for words in said), "where all are named, none is first"
 
 
+def test_prompts_keep_their_places_and_a_run_without_one_says_so(bare_page: Page) -> None:
+    page = bring(bare_page, "pages/compare/prompts.js", "drawPrompt", "drawTable", "keepPlaces")
+    places = "([rows, before]) => keepPlaces(rows, before).map(row => row.hash).join('')"
+    rows = [{"hash": one} for one in "cxab"]
+    assert page.evaluate(places, [rows, [{"hash": one} for one in "abdc"]]) == "abcx"
+    assert page.evaluate(places, [rows, []]) == "cxab"
+
+    end = {"group": 3, "step": 58, "mean": 1.5, "solved": 0.75}
+    once = {"first": end, "last": end, "groups": 1, "held_out": False, "number": 1, "best": None}
+    twice = once | {"first": end | {"group": 1, "step": 2, "solved": 0.25}, "groups": 2}
+    found = [once, twice, once | {"held_out": True}, None]
+    cells = """([runs, found]) => { const table = document.createElement("table");
+      drawTable(table, runs, [{hash: "h", prompt: "1+1?", runs: found}], "", () => {});
+      return [...table.querySelectorAll("td")].map(cell => cell.textContent) }"""
+    runs = [{**RUNS[0], "id": f"{n}"} for n in range(4)]
+    assert page.evaluate(cells, [runs, found]) == [
+        "75\u202f%", "25\u202f% → 75\u202f%", "75\u202f% held out", "not in this run",
+    ]  # fmt: skip
+    said = """([runs, found]) => { const node = document.createElement("div");
+      drawPrompt(node, runs, {prompt: "1+1?", runs: found});
+      return [...node.querySelectorAll(".ends")].map(ends => [...ends.children].map(one => one.textContent)) }"""
+    last = "step 58: 75\u202f% solved, reward 1.50"
+    assert page.evaluate(said, [runs, found]) == [
+        [f"seen once, {last}"],
+        ["first, step 2: 25\u202f% solved, reward 1.50", f"last, {last}", "2 groups"],
+        [f"held out, evaluated once, {last}"],
+    ]
+
+
 def test_runs_on_other_data_or_sampled_otherwise_have_no_best(bare_page: Page) -> None:
     bring(bare_page, "pages/compare/tables.js", "drawFinals")
     page = bring(bare_page, "pages/compare/measure.js", "apartWords", "bestWords", "differWords", "shortWords")

@@ -27,6 +27,12 @@ function cell(one) {
   );
 }
 
+// Prompts stay where they stood before, new ones behind them: which were had most changes while a run trains.
+export function keepPlaces(rows, before) {
+  const places = new Map(before.map(({ hash }, place) => [hash, place]));
+  const place = ({ hash }) => places.get(hash) ?? places.size;
+  return [...rows].sort((a, b) => place(a) - place(b));
+}
 export function drawTable(node, runs, rows, current, choose) {
   const focused = node.contains(document.activeElement) ? document.activeElement.dataset.hash : null;
   node.replaceChildren(

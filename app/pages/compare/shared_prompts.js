@@ -5,7 +5,7 @@ import { el, show, showText } from "../../ui/dom.js";
 import { countWords } from "../../ui/number.js";
 import { drawnIds, find, order, page, runsDrawn, server, state } from "./core.js";
 import { offerCsv, promptRows } from "./csv.js";
-import { drawPrompt, drawTable } from "./prompts.js";
+import { drawPrompt, drawTable, keepPlaces } from "./prompts.js";
 
 const FOLLOW = 15000; // ms; a look at shared prompts reads every run's record
 let shared = "";
@@ -48,12 +48,6 @@ function bringOne() {
   chosen = false;
   if (find(".one").getBoundingClientRect().top > innerHeight * 0.6) find(".one").scrollIntoView({ block: "start" });
 }
-// Prompts stay where they stand while the same are asked for: a live run changes which were had most.
-function keepPlaces(rows, asked) {
-  const places = new Map(drawn.asked === asked ? drawn.rows.map(({ hash }, place) => [hash, place]) : []);
-  const place = ({ hash }) => places.get(hash) ?? places.size;
-  return [...rows].sort((a, b) => place(a) - place(b));
-}
 // Whether someone would lose their place in it.
 const isRead = (node) =>
   node.matches(":hover, :focus-within") || (!getSelection().isCollapsed && node.contains(getSelection().anchorNode));
@@ -80,7 +74,7 @@ export async function loadPrompts() {
     if (!now || key !== sharedKey()) return; // what is asked for by now was asked for when it changed
     shared = key;
     const asked = JSON.stringify([drawnIds(), words.value]);
-    const rows = keepPlaces(now.rows ?? [], asked);
+    const rows = keepPlaces(now.rows ?? [], drawn.asked === asked ? drawn.rows : []);
     drawn = { runs: runsDrawn(), rows, asked };
     showText(find(".told"), now.sentence ?? sharedWords(now, words.value));
     find(".prompts").hidden = !rows.length;

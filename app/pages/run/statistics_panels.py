@@ -206,12 +206,10 @@ def score_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]:
         if one["histogram"] and sum(map(bool, one["histogram"]["counts"])) == 1
     ]
     mute = [visible_text(one["name"]) for one in found if not one["scored"]]
-    told = [f"Always the same: {', '.join(constant)}."] if constant else []
-    told += [f"Never scored: {', '.join(mute)}."] if mute else []
-    says = " ".join(told) or "Each function tells completions apart."
-    if len(groups) > 1 or asked.mode == "eval":
-        where = of_last(len(groups), groups[-1][1], asked.mode)
-        says = f"{where[:1].upper()}{where[1:]}: {says[:1].lower()}{says[1:]}"
+    where = of_last(len(groups), groups[-1][1], asked.mode)
+    told = [f"Always the same {where}: {', '.join(constant)}."] if constant else []
+    told += [f"Never scored{'' if constant else f' {where}'}: {', '.join(mute)}."] if mute else []
+    says = " ".join(told) or f"Each function tells completions apart {where}."
     colours = colours_of_functions([one["name"] for one in found])
     named = [
         one | {"name": visible_text(one["name"]), "asked": one["name"], "colour": colours[one["name"]]} for one in found
