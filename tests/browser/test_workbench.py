@@ -57,6 +57,12 @@ def test_completions_of_the_model_are_scored_in_groups_and_tried_on_again(reward
     expect(rewards.locator(".loopholes")).to_be_visible(timeout=60_000)
     picture(rewards, "rewards-tried")
     assert no_sideways_scroll(rewards)
+    rewards.set_viewport_size({"width": 390, "height": 844})
+    over = rewards.locator("[data-do=as-set]").evaluate("""button => {
+        button.textContent = `Add the rewards of “${"n".repeat(30)}”`;
+        return button.getBoundingClientRect().right - button.closest(".panel").getBoundingClientRect().right;
+    }""")
+    assert over < 0, "of data with a long name"
 
 
 def test_a_loophole_is_named(rewards: Page) -> None:
