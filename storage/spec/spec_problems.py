@@ -54,7 +54,7 @@ def problem_of_error(detail: Any, lines: dict[str, int], raw: dict[str, Any], pa
     message += truth_words(value) if truth else ""
     written = () if settings else (*_to_part(field, value), *_to_named(field, detail))
     message += _example(field, written)
-    meant = (*colon_fix(field, settings), *written, *choice, *truth, *numbers)
+    meant = (*colon_fix(field, settings), *written, *_to_entries(field, detail, raw), *choice, *truth, *numbers)
     if shorter := _shortened(field, detail):
         return Problem(field, message, line, fixes=(shorter,))
     others = () if written and field in _USUAL else usual_fixes(path, parts)
@@ -135,13 +135,33 @@ def _to_named(field: str, detail: Any) -> tuple[Fix, ...]:
     plain = trim_spaces(trim_spaces(name).strip("“”„‘’'\"«»"))
     if detail["type"] == "string_pattern_mismatch" and _is_function_name(plain):
         return (Fix(f"Use {plain}", {field: plain}),)
-    names = [one.lstrip("-") for one in re.split(r"[\s,;]+", name.strip()) if one.strip("-")]
-    if field.rpartition(".")[2] == "rewards" and names and all(map(_is_function_name, names)):
+    names = _function_names(name)
+    if field.rpartition(".")[2] == "rewards" and names:
         listed = join_words([f"“{one}”" for one in names])
         return (Fix(f"Write it as a list with {listed}", {field: [{"name": one} for one in names]}),)
     if not _is_entry(field) or not _is_function_name(name):
         return ()
     return (Fix(f"Write it as “- name: {name}”", {field: {"name": name}}),)
+
+
+def _to_entries(field: str, detail: Any, raw: dict[str, Any]) -> tuple[Fix, ...]:
+    """Of several reward functions that are the last entry of a list: an entry for each."""
+    names = _function_names(detail["input"]) if _is_entry(field) else []
+    listed: Any = raw
+    for part in detail["loc"][:-1] if len(names) > 1 else ():
+        listed = listed[part]
+    owner, _, place = field.rpartition(".")
+    if len(names) < 2 or int(place) + 1 != len(listed):
+        return ()
+    entries = {f"{owner}.{int(place) + n}": {"name": name} for n, name in enumerate(names)}
+    return (Fix(f"Write an entry each for {join_words([f'“{name}”' for name in names])}", entries),)
+
+
+def _function_names(value: Any) -> list[str]:
+    """The reward functions that a text names, between commas, spaces or dashes; none of one that is anything else."""
+    parts = re.split(r"[\s,;]+", value.strip()) if isinstance(value, str) else []
+    names = [part.lstrip("-") for part in parts if part.strip("-")]
+    return names if all(map(_is_function_name, names)) else []
 
 
 def _is_entry(field: str) -> bool:

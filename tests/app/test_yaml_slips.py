@@ -130,6 +130,9 @@ def problems(text: str) -> list[Any]:
         ("name: a\nrewards:\n  -format\n  -format\n", 2, "should be a list, not “-format -format”. Write it as "
          "“rewards: [name: format, name: format]”.", "Write it as a list with “format” and “format”",
          ("rewards", [{"name": "format"}, {"name": "format"}])),
+        ("name: a\nrewards:\n- format, format\n", 3, "should be a mapping of settings, one to a line, not “format, "
+         "format”.", "Write an entry each for “format” and “format”",
+         ("rewards", [{"name": "format"}, {"name": "format"}])),
         ("name: a\nrewards: format, format\n", 2, "should be a list, not “format, format”. Write it as “rewards: "
          "[name: format, name: format]”.", "Write it as a list with “format” and “format”",
          ("rewards", [{"name": "format"}, {"name": "format"}])),
