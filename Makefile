@@ -17,9 +17,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 run: $(VENV)/.run
 	$(BIN)/groupwise
 
-# Whole files to each of two processes: what a file's tests share is made once. In the order of tests/support/lengths.py:
+# Whole files to each of three processes, for two cores: while one waits for a page, a process or a limit, others compute.
+# What a file's tests share is made once. In the order of tests/support/lengths.py:
 # xdist's own has the files with few tests, which are the long ones, last.
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=20
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations=20
 
 # What a newcomer waits for: every room, a training, the sandbox and the pages, without the files that take longest.
 test: chromium sandbox lint
