@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 import shutil
@@ -84,9 +85,15 @@ def empty_home() -> None:
         if path.name == "starter":
             continue  # which the worker brought
         if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
+            wait_for(f"{path.name} to be gone", functools.partial(_is_removed, path))
         else:
-            path.unlink()
+            path.unlink(missing_ok=True)
+
+
+def _is_removed(folder: Path) -> bool:
+    """Whether a folder is gone now: its worker may write a last file while it is removed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    return not folder.exists()
 
 
 def _goes_on(run: registry.Run) -> bool:
