@@ -6,8 +6,9 @@ import tarfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from io import BufferedReader
 from pathlib import Path
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -81,9 +82,15 @@ def file_reply(given: dict[str, str]) -> Response:
     place = config.text_files(run.folder).get(given.get("name", ""))
     if place is None:
         raise Unanswerable("There is no such file (any more). The Config tab lists those that there are.")
-    with files.open_file(place) as file:
-        content = file.read()
-    return Response(content, media_type="text/plain; charset=utf-8", headers=_as_file(place.name))
+    pieces = _pieces(files.open_file(place))
+    return StreamingResponse(pieces, media_type="text/plain; charset=utf-8", headers=_as_file(place.name))
+
+
+def _pieces(file: BufferedReader) -> Iterator[bytes]:
+    """A file as it is, whatever its size, in pieces; closed at the end."""
+    with file:
+        while data := file.read(CHUNK):
+            yield data
 
 
 def _run(given: dict[str, str]) -> registry.Run:
@@ -94,7 +101,10 @@ def _run(given: dict[str, str]) -> registry.Run:
 
 
 def _as_file(name: str) -> dict[str, str]:
-    return {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
+    # The name may be anybody's: a header holds no quotes, line ends or letters beyond Latin-1.
+    plain = quote(name, safe="", errors="replace") == name
+    said = f'filename="{name}"' if plain else f"filename*=UTF-8''{quote(name, safe='', errors='replace')}"
+    return {"Content-Disposition": f"attachment; {said}", "Cache-Control": "no-store"}
 
 
 def _offered(run: registry.Run) -> list[Path]:

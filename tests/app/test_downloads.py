@@ -6,7 +6,7 @@ import io
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 from starlette.applications import Starlette
@@ -109,6 +109,18 @@ def test_settings_and_code_come_byte_for_byte_and_no_other_file(
             404,
             "There is no such file (any more). The Config tab lists those that there are.\n",
         )
+
+
+@pytest.mark.parametrize("name", ["é日本.py", 'a"; filename=b.exe; ".py', "line\r\nSet-Cookie: x.py"])
+def test_a_file_of_any_name_comes_under_it_and_says_nothing_else_in_its_head(
+    run: registry.Run, client: TestClient, name: str
+) -> None:
+    run.folder.rewards.mkdir()
+    (run.folder.rewards / name).write_bytes(b"x = 1\n" * 400_000)  # more than is read at once
+    reply = client.get("/file", params={"id": run.id, "name": f"rewards/{name}"})
+    assert (reply.status_code, reply.content) == (200, b"x = 1\n" * 400_000)
+    said = reply.headers["content-disposition"]
+    assert said == f"attachment; filename*=UTF-8''{quote(name, safe='')}" and "set-cookie" not in reply.headers
 
 
 def test_a_file_that_is_cut_meanwhile_breaks_the_download_off(run: registry.Run) -> None:
