@@ -127,6 +127,8 @@ def _example(field: str, fixes: tuple[Fix, ...]) -> str:
 def _to_named(field: str, detail: Any) -> tuple[Fix, ...]:
     """Of a reward function that is written as its bare name, in a writer's quotes, or with a space too many: what was
     meant."""
+    if detail["type"] == "missing":
+        return ()  # the input is all that stands around it
     name = detail["input"]
     if field.rpartition(".")[2] == "rewards" and isinstance(name, dict) and isinstance(name.get("name"), str):
         return (Fix("Write it as an entry, with its dash", {field: [name]}),)

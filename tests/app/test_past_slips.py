@@ -220,3 +220,10 @@ def test_of_a_line_that_cannot_be_read_nothing_is_made_up() -> None:
     assert [(one["field"], one["line"]) for one in said if one["level"] == "blocking"] == [
         ("", 2), ("training.max_step", 3),
     ]  # fmt: skip
+
+
+def test_rewards_that_are_not_there_are_not_written_with_all_that_stands_around_them() -> None:
+    text = "name: x\ntraining: {max_completion_length: 48}\n"
+    (found,) = [one for one in view_of(text)["problems"] if one["field"] == "rewards"]
+    assert found["message"] == "is needed: at least one function that scores completions."
+    assert [fix["label"] for fix in found["fixes"]] == ["Use “format”"]

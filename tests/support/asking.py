@@ -27,8 +27,8 @@ def warm_server(place: Path, kind: str, payload: dict[str, Any], code: str = "se
         paths.prepare()
         registry.open_registry()
         begin = (
-            f"import sys; from groupwise.storage.spec import patterns; from groupwise.worker.questions import server; "
-            f"sys.exit({code})"
+            "import sys; from groupwise.storage.spec.rows import patterns; "
+            f"from groupwise.worker.questions import server; sys.exit({code})"
         )
         process = subprocess.Popen([sys.executable, "-c", begin])
         try:

@@ -75,7 +75,7 @@ def empty_home() -> None:
     for run in registry.list_runs(only={states.QUEUED}):
         registry.set_state(run.id, states.STOPPED, "Its test is over.")
     end_trainings()
-    wait_for("all runs to be over", lambda: not any(map(_goes_on, registry.list_runs(curves=False))))
+    wait_for("all trainings to be gone", lambda: not any(map(_goes_on, registry.list_runs(curves=False))))
     with registry.write_registry() as index:
         for table in BROUGHT:
             index.execute(f"DELETE FROM {table}")
@@ -97,8 +97,8 @@ def _is_removed(folder: Path) -> bool:
 
 
 def _goes_on(run: registry.Run) -> bool:
-    lock = run.folder.lock
-    return run.state not in states.ENDED or (files.is_file(lock) and locks.is_held(lock))
+    """Whether a process still works in its folder; what its state says is gone with its row."""
+    return files.is_file(run.folder.lock) and locks.is_held(run.folder.lock)
 
 
 def quickstart() -> RunSpec:

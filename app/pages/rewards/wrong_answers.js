@@ -54,7 +54,7 @@ export function alikeNote(scored, worth, isOfExamples) {
   const [first] = scored;
   if (scored.length < 2 || typeof first.total !== "number" || scored.some(({ total }) => total !== first.total))
     return [];
-  const all = isOfExamples ? "All answers tried here, right and wrong," : `All ${scored.length} answers here`;
+  const all = isOfExamples ? "All answers tried here, right and wrong," : "All answers here";
   return [
     el(
       "div.alike.note.s",

@@ -251,15 +251,17 @@ def test_the_column_has_the_name_it_is_given():
 
 
 def test_several_at_once_leave_nothing_behind():
+    before = set(children())  # of dashboards that many files' tests share
     codes = [RIGHT, "while True: pass", "import os\nos._exit(0)"] * 2
     scores = load("code_tests")(completions=codes, tests=[ADD] * 6, timeout=8, concurrency=4)
     assert scores == [1.0, 0.0, 0.0] * 2
-    assert not [command for command in children() if "sandbox" in command or "bwrap" in command]
+    left = [command for pid, command in children() if (pid, command) not in before]
+    assert not [command for command in left if "sandbox" in command or "bwrap" in command]
 
 
-def children() -> list[str]:
-    """The commands of this process's children, but for the browser of other tests."""
+def children() -> list[tuple[int, str]]:
+    """(id, command) of this process's children, but for the browser of other tests."""
     import psutil
 
-    commands = [command_of(child) for child in psutil.Process().children(recursive=True)]
-    return [command for command in commands if "chrom" not in command]
+    commands = [(child.pid, command_of(child)) for child in psutil.Process().children(recursive=True)]
+    return [(pid, command) for pid, command in commands if "chrom" not in command]
