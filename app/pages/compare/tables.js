@@ -32,7 +32,7 @@ export function head(first, runs) {
 // ---- finals ----
 const share = (value) => (value === null ? "–" : percent(value));
 const duration = (value) => (value === null ? "–" : seconds(value));
-const whole = (value) => (value === null ? "–" : wholeNumber(Math.round(value)));
+const whole = (value) => (value === null ? "–" : wholeNumber(value));
 // Of each column: its key, head, and how a value is written. Which have a best: measure.js (the least KL and the fewest
 // tied groups are those of a run that has not begun to learn).
 export const COLUMNS = [

@@ -16,7 +16,7 @@ from groupwise.app.pages.run.statistics import solved_criterion
 from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, whole_number
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.doctor import evidence_reader
-from groupwise.storage.analysis.doctor.evidence import Unsolved
+from groupwise.storage.analysis.doctor.evidence import Evidence, Unsolved
 from groupwise.storage.analysis.doctor.evidence_reader import Surroundings
 from groupwise.storage.analysis.doctor.examine import Report, examine
 from groupwise.storage.analysis.doctor.next_step import Next
@@ -85,12 +85,8 @@ def _report(run: registry.Run, seq: int) -> dict[str, Any]:
         if known and (known[0] == seq or (time.monotonic() < known[1] and known[0] < seq)):
             return known[2]
         begun = time.monotonic()
-        evidence = evidence_reader.gather(run.folder.db, run_files.spec_of(run.folder), _surroundings())
-        failed = (run_files.exit_record(run.folder, run.attempt) if run.state == states.FAILED else None) or {}
-        lost = failed.get("cause") == run_files.WEIGHTS
-        evidence = replace(evidence, ended=run.state in states.ENDED, broke_off=run.state in TOLD, weights_lost=lost)
-        if evidence.ended:
-            evidence = replace(evidence, unsolved=unsolved_prompts(run))
+        failed = how_it_failed(run)
+        evidence = evidence_of(run, failed)
         report = without_fix_of(examine(evidence), failed.get("function"))
         found = draw_report(run.id, report, evidence.step) | {"seq": seq, "next": next_of(run, report.follows)}
         if evidence.ended and not (evidence.curves or report.verdicts or evidence.held_out_before is not None):
@@ -101,6 +97,19 @@ def _report(run: registry.Run, seq: int) -> dict[str, Any]:
         while len(_reports) > KEPT:
             _reports.pop(next(iter(_reports)))
     return found
+
+
+def evidence_of(run: registry.Run, failed: dict[str, Any]) -> Evidence:
+    """What there is to go by: the record, and how the run ended. `failed`: how_it_failed."""
+    found = evidence_reader.gather(run.folder.db, run_files.spec_of(run.folder), _surroundings())
+    ended, lost = run.state in states.ENDED, failed.get("cause") == run_files.WEIGHTS
+    unsolved = unsolved_prompts(run) if ended else None
+    return replace(found, ended=ended, broke_off=run.state in TOLD, weights_lost=lost, unsolved=unsolved)
+
+
+def how_it_failed(run: registry.Run) -> dict[str, Any]:
+    """Its exit record, where it failed; empty of others."""
+    return (run_files.exit_record(run.folder, run.attempt) if run.state == states.FAILED else None) or {}
 
 
 def unsolved_prompts(run: registry.Run) -> Unsolved | None:
