@@ -1,0 +1,127 @@
+"""The modules of Compare, without a dashboard: who is best among which runs, and where prompts stand."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page
+
+from tests.browser.conftest import bring
+
+RUNS = [
+    {"id": "a", "name": "a", "there": True, "kind": "ok", "label": "Finished", "alike": {"reward": "x", "solved": "s"},
+     "final": {"reward": 1.0, "solved": 0.5, "held_out": None}},
+    {"id": "b", "name": "b", "there": True, "kind": "ok", "label": "Finished", "alike": {"reward": "x", "solved": "s"},
+     "final": {"reward": 2.0, "solved": 0.25, "held_out": None}},
+    {"id": "c", "name": "c", "there": True, "kind": "bad", "label": "Failed", "alike": {"reward": "y", "solved": "s"},
+     "reason": "no memory", "final": {"reward": 9.0, "solved": 0.75, "held_out": None}},
+]  # fmt: skip
+
+
+def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page) -> None:
+    bring(bare_page, "pages/compare/tables.js", "drawFinals")
+    page = bring(bare_page, "pages/compare/measure.js", "apartWords", "bestWords", "differWords", "shortWords")
+    marked = """runs => { const table = document.createElement("table"); drawFinals(table, runs, "", () => {});
+      return [...table.querySelectorAll(".best")].map(cell => [cell.closest("tr").dataset.run, cell.cellIndex,
+        cell.querySelector("span").title]) }"""
+    assert page.evaluate(marked, RUNS) == [
+        ["b", 3, "the best of the 2 runs here that are measured alike at the end"],
+        ["c", 5, "the best of these runs at the end"],
+    ]  # fmt: skip
+    said = page.evaluate("runs => differWords(runs)", RUNS)
+    functions = "reward functions (which, weights, parameters or code)"
+    some = "total rewards can be compared only among runs that are alike in that"
+    differ = f"These runs differ in {functions}, so {some}."
+    assert said == differ
+    assert page.evaluate("runs => bestWords(runs)", RUNS) == (
+        "▲ the best at the end among runs that are measured alike"
+    )
+    apart = "runs => runs.map(run => apartWords(runs, run))"
+    assert page.evaluate(apart, RUNS) == ["", "", "reward not compared: other reward functions"]
+    assert page.evaluate(apart, RUNS[:2]) == ["", ""]
+    assert page.evaluate("runs => bestWords(runs)", RUNS[:2]) == "▲ the best at the end"
+    assert page.evaluate("runs => differWords(runs)", RUNS[:2]) == ""
+    assert page.evaluate(marked, RUNS[:2]) == [
+        ["a", 5, "the best of these runs at the end"],
+        ["b", 3, "the best of these runs at the end"],
+    ]
+    peak = {"reward": 1.0, "solved": 0.5, "step": 60, "held_out": 0.9, "held_out_at": 40}
+    cells = """runs => { const table = document.createElement("table"); drawFinals(table, runs, "", () => {});
+      return [...table.rows].slice(1).map(row => row.cells[4].textContent) }"""
+    told = [{**RUNS[0], "final": peak}, {**RUNS[1], "final": {**peak, "held_out_at": 60}}]
+    assert page.evaluate(cells, told) == ["0.90 step 40", "0.90"], "an evaluation before the end says when it was"
+    alone = [RUNS[0], {**RUNS[2], "alike": {}}]
+    assert page.evaluate(marked, alone) == [], "of unknown rewards: like no other's"
+    assert page.evaluate("runs => bestWords(runs)", alone) == "", "nothing is marked, so there is nothing to explain"
+    unknown = [*RUNS[:2], alone[1]]
+    assert page.evaluate(apart, unknown) == ["", "", "not compared: its settings cannot be read"]
+    assert page.evaluate("runs => shortWords(runs)", RUNS) == [
+        "Solved at the end, best first: “c”: 75\u202f%, “a”: 50\u202f%, “b”: 25\u202f%.",
+        differ,
+        "Look first at: “c” (Failed: no memory).",
+    ]  # fmt: skip
+    ill = [{**run, "kind": "warn"} for run in RUNS]
+    said = page.evaluate("runs => shortWords(runs)", ill)
+    assert not any("Look first" in words for words in said), "where all are named, none is first"
+
+
+def test_prompts_keep_their_places_and_a_run_without_one_says_so(bare_page: Page) -> None:
+    page = bring(bare_page, "pages/compare/prompts.js", "drawPrompt", "drawTable", "keepPlaces")
+    places = "([rows, before]) => keepPlaces(rows, before).map(row => row.hash).join('')"
+    rows = [{"hash": one} for one in "cxab"]
+    assert page.evaluate(places, [rows, [{"hash": one} for one in "abdc"]]) == "abcx"
+    assert page.evaluate(places, [rows, []]) == "cxab"
+
+    end = {"group": 3, "step": 58, "mean": 1.5, "solved": 0.75}
+    once = {"first": end, "last": end, "groups": 1, "held_out": False, "number": 1, "best": None}
+    twice = once | {"first": end | {"group": 1, "step": 2, "solved": 0.25}, "groups": 2}
+    found = [once, twice, once | {"held_out": True}, None]
+    cells = """([runs, found]) => { const table = document.createElement("table");
+      drawTable(table, runs, [{hash: "h", prompt: "1+1?", runs: found}], "", () => {});
+      return [...table.querySelectorAll("td")].map(cell => cell.textContent) }"""
+    runs = [{**RUNS[0], "id": f"{n}"} for n in range(4)]
+    assert page.evaluate(cells, [runs, found]) == [
+        "75\u202f%", "25\u202f% → 75\u202f%", "75\u202f% held out", "not in this run",
+    ]  # fmt: skip
+    said = """([runs, found]) => { const node = document.createElement("div");
+      drawPrompt(node, runs, {prompt: "1+1?", runs: found});
+      return [...node.querySelectorAll(".ends")].map(ends => [...ends.children].map(one => one.textContent)) }"""
+    last = "step 58: 75\u202f% solved, reward 1.50"
+    assert page.evaluate(said, [runs, found]) == [
+        [f"seen once, {last}"],
+        ["first, step 2: 25\u202f% solved, reward 1.50", f"last, {last}", "2 groups"],
+        [f"held out, evaluated once, {last}"],
+    ]
+
+
+def test_runs_on_other_data_or_sampled_otherwise_have_no_best(bare_page: Page) -> None:
+    bring(bare_page, "pages/compare/tables.js", "drawFinals")
+    page = bring(bare_page, "pages/compare/measure.js", "apartWords", "bestWords", "differWords", "shortWords")
+    marks = {"reward": "x", "solved": "s", "data": "d", "sampling": "p", "held_out": "h", "temperature": 1, "limit": 64}
+
+    def runs(*ways: dict[str, object]) -> list[dict[str, object]]:
+        return [{"id": f"{n}", "name": f"Fragen {n}", "there": True, "alike": marks | way, "kind": "ok",
+                 "final": {"reward": float(n), "solved": n / 4, "held_out": float(n), "step": way.get("step", 60)}}
+                for n, way in enumerate(ways)]  # fmt: skip
+
+    best = """runs => { const table = document.createElement("table"); drawFinals(table, runs, "", () => {});
+      return table.querySelectorAll(".best").length }"""
+    apart = runs({}, {"data": "e", "temperature": 0.05, "step": 12}, {"limit": 48, "step": 15})
+    said = ["These runs differ in data, temperature (0.05 and 1), length limit (48 and 64 tokens) and steps "
+            "(12, 15 and 60), so their figures cannot be compared."]  # fmt: skip
+    assert page.evaluate("runs => shortWords(runs)", apart) == said and page.evaluate(best, apart) == 0
+    assert page.evaluate("runs => differWords(runs)", apart) == said[0]
+    assert page.evaluate("runs => bestWords(runs)", apart) == ""
+    partly = runs({}, {"step": 12}, {"data": "e", "limit": 48})
+    assert page.evaluate("runs => differWords(runs)", partly).endswith(
+        "so their figures can be compared only among runs that are alike in that. They have trained for different "
+        "numbers of steps (12 and 60)."
+    )
+    assert page.evaluate("runs => runs.map(run => apartWords(runs, run))", partly) == [
+        "", "", "not compared: other data and length limit",
+    ]  # fmt: skip
+    longer = runs({}, {"step": 12})
+    assert page.evaluate("runs => shortWords(runs)", longer) == [
+        "Solved at the end, best first: “Fragen 1”: 25\u202f%, “Fragen 0”: 0\u202f%.",
+        "These runs have trained for different numbers of steps (12 and 60).",
+    ]  # fmt: skip
+    assert page.evaluate(best, longer) == 3
+    assert page.evaluate(best, runs({}, {"held_out": "other rows"})) == 2
