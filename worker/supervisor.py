@@ -162,7 +162,8 @@ class Supervisor:
         tag = f"{run.id}:{run.attempt}:{os.urandom(8).hex()}"
         # The tag is on record before the process exists: a supervisor that is killed between the two leaves
         # nothing that the next one cannot find.
-        registry.set_state(run.id, states.STARTING, "Loading the model and the data.", tag=tag)
+        if not registry.set_state(run.id, states.STARTING, "Loading the model and the data.", tag=tag):
+            return  # it is queued no more: a process that no row tells of would train unseen
         log_notes.append_note(run.folder.log, f"Attempt {run.attempt} starts: loading the model and the data.")
         child = self.warm_start.begin(run, tag, run_spec.launch.processes)
         self.children[run.id] = child

@@ -9,10 +9,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from groupwise.app.pages.new import presets
-from groupwise.storage.registry import registry
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.browser.new_run_page import follows, show, write_yaml, yaml_of
-from tests.support.made_runs import curves, made_run
+from tests.support.made_runs import curves, made_run, stopped_before_it_started
 
 MANY = {"Group size": "7", "Learning rate": "fast", "Model": "/no/such/folder", "Steps": "soon", "Temperature": "0.2"}
 
@@ -159,8 +158,7 @@ def test_a_slip_of_the_yaml_hides_nothing_of_the_rest(new_run: Page) -> None:
 
 
 def test_what_was_changed_of_a_run_is_named_on_arrival(open_page: OpenPage, shared_dashboard: str) -> None:
-    run_id = registry.create_run(presets.quickstart_text(), name="<b>sums</b>", model="starter", data="task:arithmetic")
-    registry.set_state(run_id, "stopped", "Taken off for the test.")
+    run_id = stopped_before_it_started("<b>sums</b>", presets.quickstart_text())
     asked = "set=training.max_completion_length=96&set=rewards.0.weight=0.5&set=training.top_p=0.9"
     page = open_page(f"{shared_dashboard}/new?from={run_id}&{asked}")
     told = page.locator(".arrival")

@@ -15,6 +15,7 @@ from groupwise.storage.registry.messages.facts import Catalogue
 from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
 from tests.browser.new_run_page import follows, launch, reward, show, write_yaml, yaml_of
 from tests.support.homes import wait_for
+from tests.support.made_runs import stopped_before_it_started
 
 SHORT = "def short(completions, **kwargs):\n    return [float(len(text) < 9) for text in completions]\n"
 
@@ -22,8 +23,7 @@ SHORT = "def short(completions, **kwargs):\n    return [float(len(text) < 9) for
 @pytest.fixture(scope="module")
 def past(shared_dashboard: str) -> str:
     """A run that was made before; its id."""
-    run_id = registry.create_run(presets.quickstart_text(), name="sums", model="starter", data="task:arithmetic")
-    registry.set_state(run_id, "stopped", "Taken off for the test.")
+    run_id = stopped_before_it_started("sums", presets.quickstart_text())
     library.save_reward("short", SHORT)
     return run_id
 
@@ -167,8 +167,7 @@ def test_a_form_that_was_only_looked_at_leaves_no_draft(open_page: OpenPage, sha
         expect(page.get_by_label("KL weight", exact=True)).to_have_value(beta)
         expect(page.locator(".gw-new_run[data-ready]")).to_be_attached()
     name = page.get_by_label("Name", exact=True).input_value()
-    taken = registry.create_run(presets.quickstart_text(), name=name, model="starter", data="task:arithmetic")
-    registry.set_state(taken, "stopped", "Taken off for the test.")
+    stopped_before_it_started(name, presets.quickstart_text())
     page.reload()  # it is begun anew: the name that it had is another run's now
     expect(page.get_by_label("Name", exact=True)).not_to_have_value(name)
     expect(page.locator(".origin")).to_have_text("From run “sums”")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from groupwise.storage.library.rewards import library
-from groupwise.storage.registry import commands, registry
+from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec as specs
 from tests.browser.conftest import OpenPage, picture
 from tests.browser.rewards_page import (
@@ -26,6 +26,7 @@ from tests.browser.rewards_page import (
     write,
 )
 from tests.support.homes import wait_for
+from tests.support.made_runs import stopped_before_it_started
 from tests.support.notebooks import NOTEBOOKS
 from tests.support.runs import make_spec
 
@@ -224,9 +225,7 @@ def test_a_function_is_taken_into_a_new_run(rewards: Page) -> None:
 def test_the_runs_that_use_a_function_are_linked(rewards: Page) -> None:
     begin(rewards, SHORT)
     save(rewards)
-    run_spec = make_spec(rewards=[{"name": "format"}])
-    run_id = registry.create_run(specs.to_yaml(run_spec), name="<b>user</b>", model="starter", data="task:arithmetic")
-    commands.ask_of_run(run_id, commands.STOP)
+    run_id = stopped_before_it_started("<b>user</b>", specs.to_yaml(make_spec(rewards=[{"name": "format"}])))
     run = registry.get_run(run_id)
     assert run is not None
     run.folder.rewards.mkdir(exist_ok=True)

@@ -46,6 +46,12 @@ def made_run(
     return run_id
 
 
+def stopped_before_it_started(name: str, spec_yaml: str) -> str:
+    """The id of a run of this spec, under this name, that never began: also where a worker starts what is queued."""
+    named = spec.to_yaml(spec.parse_spec(spec_yaml).model_copy(update={"name": name}))
+    return made_run(name, 0, groups=0, spec_yaml=named, state=states.STOPPED)
+
+
 def running(run_id: str) -> str:
     """The run, which trains by now, as far as the registry knows: no worker may be there that would look."""
     for state in (states.QUEUED, states.STARTING, states.RUNNING):

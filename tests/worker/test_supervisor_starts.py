@@ -22,6 +22,7 @@ from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.spec.words.problem import WARNING
 from groupwise.worker import run_start
+from groupwise.worker.supervisor import Supervisor
 from groupwise.worker.training import why_failed
 from tests.support.asking import answer_of, ask, children, put, taken
 from tests.support.homes import wait_for
@@ -52,6 +53,18 @@ def test_what_only_shows_at_the_start_fails_with_the_reason(
     run = wait_state(folder.id, states.FAILED)
     assert reason in run.sentence
     assert json.loads(folder.exit.read_text())["outcome"] == "failed"
+
+
+def test_a_run_that_was_ended_while_its_start_was_prepared_is_not_started(registry_home: Path) -> None:
+    folder = queue(make_spec())
+    seen = registry.get_run(folder.id)
+    registry.set_state(folder.id, states.STOPPED, "Stopped before it started.")
+    worker = Supervisor()
+    assert seen is not None
+    worker.launch(seen)
+    assert worker.children == {}
+    after = registry.get_run(folder.id)
+    assert after is not None and (after.state, after.tag) == (states.STOPPED, None)
 
 
 def test_what_the_check_finds_is_not_even_started(start_worker: StartWorker) -> None:
