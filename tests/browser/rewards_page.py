@@ -10,6 +10,7 @@ from groupwise.storage.library.rewards import library
 from tests.browser.conftest import OpenPage
 from tests.support.homes import wait_for
 
+LIVE_FOR = 90_000  # ms: the first answer waits for the worker's imports
 SHORT = '''def short(completions, *, most: int = 20, **kwargs):
     """1 for a short completion.
 
@@ -100,3 +101,16 @@ def try_it(page: Page) -> Locator:
     do(page, "Try")
     expect(page.locator(".view-try .go .wait")).to_contain_text(re.compile(r"completions? scored"), timeout=120_000)
     return page.locator(".view-try .results")
+
+
+def points(page: Page, row: int) -> list[str]:
+    """What the blocks give to a row's answer, once they are scored."""
+    node = page.locator(".live .rows > section").nth(row)
+    expect(node.locator(".points:not(.old) .point").first).to_be_visible(timeout=LIVE_FOR)
+    return [*node.locator(".point b").all_inner_texts(), node.locator(".total b").inner_text()]
+
+
+def expect_points(page: Page, row: int, *values: str) -> None:
+    node = page.locator(".live .rows > section").nth(row)
+    expect(node.locator(".points:not(.old) .point b")).to_have_text(list(values[:-1]), timeout=LIVE_FOR)
+    expect(node.locator(".total b")).to_have_text(values[-1])

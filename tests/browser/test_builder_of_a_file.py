@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Locator, Page, expect
 
 from groupwise.storage.home import paths
 from groupwise.storage.library.rewards import library
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
-from tests.browser.new_run_page import show, yaml_of
-from tests.browser.rewards_page import build, do, ready, source, try_it
+from tests.browser.new_run_page import reward, show, write_yaml, yaml_of
+from tests.browser.rewards_page import LIVE_FOR, build, do, expect_points, open_emptied, ready, source, try_it
 
-LIVE_FOR = 90_000  # ms: the first answer waits for the worker's imports
+ROWS = "Frage;Lösung\n7,5 + 38,5?;46,0\n1234 + 0,5?;1.234,5\n2 mal 617?;1234,0\n"
+
+
+@pytest.fixture
+def rewards(open_page: OpenPage, shared_dashboard: str) -> Page:
+    return open_emptied(open_page, f"{shared_dashboard}/rewards")
 
 
 def write_german_file() -> None:
@@ -69,3 +75,78 @@ def test_blocks_for_a_german_file_are_tried_on_its_rows_and_used_in_a_run_of_it(
     expect(page.locator(".data option:checked")).to_have_text("aufgaben.csv")
     expect(page.locator(".why-data")).to_have_text("(what it was built on)")
     expect(row.locator("textarea")).to_have_value("Das sind 3,0.", timeout=LIVE_FOR)
+
+
+def build_for_german_file(rewards: Page) -> Locator:
+    """A function of one block, on the data of a draft of New run with a German file; what holds the block."""
+    (paths.data_folder() / "Aufgaben.csv").write_text(ROWS, encoding="utf-8")
+    data = "{source: 'file:Aufgaben.csv', prompt_column: Frage, answer_column: Lösung, answer_numbers: comma}"
+    text = f"name: Rechnen\ndata: {data}\nrewards: [{{name: correctness}}]\n"
+    address = rewards.url
+    rewards.goto(address.replace("/rewards", "/new"))
+    expect(rewards.get_by_label("Group size", exact=True)).to_have_value("8")
+    write_yaml(rewards, text)
+    rewards.wait_for_function("() => (sessionStorage.getItem('groupwise:new:') ?? '').includes('Aufgaben')")
+    rewards.goto(address)
+    ready(rewards)
+    return build(rewards, "Right number")
+
+
+def test_numbers_of_a_german_file_are_compared_by_their_value_wherever_they_stand(rewards: Page) -> None:
+    form = build_for_german_file(rewards)
+    expect(rewards.locator(".data option:checked")).to_have_text("Current draft")
+    expect(rewards.locator(".why-data")).to_have_text("(what New run is set to)")
+    column = form.get_by_label("The right number is in")
+    expect(column.locator("option:checked")).to_have_text(
+        "answer: “Lösung”, e.g. 46,0, compared as 46", timeout=LIVE_FOR
+    )
+    expect(rewards.locator(".live .row-of > p").first).to_have_text("answer: 46 (written 46,0)", timeout=LIVE_FOR)
+    expect(form.get_by_label("Numbers are written")).to_have_value("comma")
+    answers = rewards.locator(".live textarea")
+    for said in ("<answer>46,0</answer>", "<answer>46 Stück</answer>", "Das macht 46"):
+        answers.first.fill(said)
+        expect_points(rewards, 0, "1", "1")
+    answers.nth(1).fill("<answer>1.234,5</answer>")
+    answers.nth(2).fill("<answer>1.234</answer>")
+    expect_points(rewards, 1, "1", "1")
+    expect_points(rewards, 2, "1", "1")
+    column.select_option("Lösung")
+    expect_points(rewards, 2, "1", "1")
+    form.get_by_label("Name of the tag").fill("")
+    expect(form.locator(".wrong")).to_have_text(
+        "Type the tag's name, such as answer. If there is no tag, choose the last number of the text."
+    )
+    assert form.get_by_label("Name of the tag").get_attribute("placeholder") == ""
+    form.get_by_label("Where the number stands").select_option("marker")
+    expect(form.get_by_label("Name of the tag")).to_be_hidden()
+    answers.first.fill("7,5 + 38,5 #### 46,0 Euro")
+    expect_points(rewards, 0, "1", "1")
+
+
+def test_a_reward_of_three_blocks_for_a_german_file_is_built_tried_saved_and_used_without_code(rewards: Page) -> None:
+    form = build_for_german_file(rewards)
+    expect(form.get_by_label("Numbers are written")).to_have_value("comma", timeout=LIVE_FOR)
+    rewards.locator(".live textarea").first.fill("7,5 + 38,5 #### 46,0 Euro")
+    form.get_by_label("Where the number stands").select_option("last")
+    for kind in ("Right length", "Contains words"):
+        form.locator(".kinds").get_by_role("button", name=kind).click()
+    form.locator("textarea").first.fill("Euro")
+    expect_points(rewards, 0, "1", "1", "1", "1")
+    form.locator("[name=name]").fill("class")
+    expect(form.locator(".of-name")).to_have_text("“class” is a word of Python itself. Choose another name.")
+    expect_points(rewards, 0, "1", "1", "1", "1")  # a name keeps nothing from being scored
+    rewards.keyboard.press("Control+s")
+    expect(rewards.locator(".said-saved")).to_be_in_viewport()
+    expect(rewards.locator(".said-saved")).to_contain_text("a word of Python")
+    form.locator("[name=name]").fill("Höflich & richtig")
+    expect(form.locator(".name-written")).to_contain_text("Its name in the code is hoeflich_richtig:")
+    expect(form.locator("[name=name]")).to_have_value("Höflich & richtig")
+    form.locator("[name=name]").fill("rechnen richtig")
+    expect(form.locator(".name-written")).to_contain_text("Its name in the code is rechnen_richtig:")
+    expect(form.locator(".of-name")).to_be_hidden()
+    expect(rewards.locator(".way-code")).to_be_hidden()
+    picture(rewards, "rewards-german")
+    do(rewards, "Save and use in a new run")
+    rewards.wait_for_url("**/new**")
+    assert library.get_reward("rechnen_richtig").code
+    expect(reward(rewards, "rechnen_richtig")).to_be_visible()
