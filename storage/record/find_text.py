@@ -80,7 +80,8 @@ def looks_like_pattern(words: str) -> bool:
 
 
 def unfinished_pattern(words: str) -> str:
-    """What keeps words that read as a regular expression from being one (“a ( is never closed”); else empty."""
+    """What keeps words that read as a regular expression from being one (“the ( at character 8 is never closed”);
+    else empty."""
     if not _OF_PATTERNS.search(words):
         return ""
     try:
@@ -95,9 +96,19 @@ def compile_pattern(pattern: str) -> Any:
     try:
         return regex.compile(pattern.replace("\0", "")[:LONGEST], regex.IGNORECASE | regex.MULTILINE)
     except regex.error as error:
-        raise BadPattern(f"{NO_PATTERN}{say_fault(error)}.") from error
+        raise BadPattern(f"{NO_PATTERN}{say_fault(_as_python_finds(error, pattern))}.") from error
     except (RecursionError, OverflowError, MemoryError) as error:
         raise BadPattern("This regular expression is nested too deeply.") from error
+
+
+def _as_python_finds(fault: regex.error, pattern: str) -> re.error | regex.error:
+    """The fault where Python's own parser places it: `regex` points behind what is never closed."""
+    if fault.msg.startswith(("unterminated character set", "missing )")):
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            return error
+    return fault
 
 
 def sieve(wanted: list[Term], *, indexed: bool) -> Callable[[str], bool] | None:

@@ -8,11 +8,11 @@ from pydantic import BaseModel
 
 from groupwise.storage.spec.rows.number_text import meant_number_words, number_fixes
 from groupwise.storage.spec.words.misfits import in_words, meant_truth, truth_words
-from groupwise.storage.spec.words.misplaced import misplaced_problem
+from groupwise.storage.spec.words.misplaced import misplaced_problem, misspelt_elsewhere
 from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.odd_spaces import trim_spaces, trimmed_words
 from groupwise.storage.spec.words.problem import Fix, Problem, line_of, nearest_name
-from groupwise.storage.spec.words.setting_names import unknown_setting
+from groupwise.storage.spec.words.setting_names import meant_name, unknown_setting
 from groupwise.storage.spec.words.trl_words import trl_problem
 from groupwise.storage.spec.yaml.missing_colon import colon_fix, colon_words, without_colons
 from groupwise.storage.spec.yaml.yaml_text import dump
@@ -88,6 +88,8 @@ def _unknown(detail: Any, path: list[str], line: int | None, raw: dict[str, Any]
     if len(path) > 1 and name in parts[()].model_fields:
         return Problem(field, f"is indented too far: “{name}” begins at the left edge.", line, fixes=(remove,))
     found = unknown_setting(field, value, siblings, given, "there is no such field.", line)
+    if found.fixes == (remove,) and meant_name(name, siblings) is None:
+        found = misspelt_elsewhere(field, value, raw, line) or found
     if _is_entry(".".join(path[:-1])) and found.fixes == (remove,) and "parameters" not in given:
         move = Fix("Move it under parameters", {f"{'.'.join(path[:-1])}.parameters": {name: value}}, (field,))
         return Problem(field, f"{found.message} What a function takes stands under parameters.", line,

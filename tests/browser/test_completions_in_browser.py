@@ -114,7 +114,7 @@ def test_what_is_found_nowhere_and_what_cannot_be_asked_say_so(
     form.get_by_label("Search completions and prompts").fill(r"answer>(\d+")
     page.get_by_role("button", name="Search for these characters").click()
     expect(form.get_by_label("regex")).not_to_be_checked()
-    expect(none).to_contain_text("As a regular expression they cannot be read: a ( is never closed.")
+    expect(none).to_contain_text("As a regular expression they cannot be read: the ( at character 8 is never closed.")
     expect(page.locator(".gw-completions .as-text")).to_be_hidden()
     page.locator(".gw-completions .q label").click()
     form.get_by_label("Search completions and prompts").fill("answer>[12]<")

@@ -141,6 +141,12 @@ def test_what_is_no_regular_expression_is_said(record: Path, pattern: str) -> No
         find.search_completions(record, Wanted(pattern, regex=True))
 
 
+@pytest.mark.parametrize(("pattern", "at"), [("([a-z", 2), ("ab[", 3), ("é😀[", 3), ("a(b", 2)])
+def test_where_what_is_never_closed_begins_is_said(pattern: str, at: int) -> None:
+    with pytest.raises(find_text.BadPattern, match=rf"the [\[(] at character {at} is never closed"):
+        find_text.compile_pattern(pattern)
+
+
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "(?:a(?R)?)+x"])
 def test_a_pattern_that_would_never_end_is_ended(record: Path, pattern: str) -> None:
     found = find.search_completions(record, Wanted(pattern, regex=True, steps=(6, 8)), seconds=0.05)

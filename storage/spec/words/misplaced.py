@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from groupwise.storage.spec.words.problem import Fix, Problem
-from groupwise.storage.spec.words.setting_names import UNDER_TRAINING
+from groupwise.storage.spec.words.setting_names import UNDER_TRAINING, meant_name
 
 # The parts in which each name means one thing, as there is no other of that name.
 _PARTS = {
@@ -47,15 +47,29 @@ def misplaced_problem(
     home = _HOMES.get(name) or _offered(name, training, lora)
     if home is None or parent.split(".")[-1] == home[0]:
         return None
+    return _belongs(path, value, given, home, "", line)
+
+
+def misspelt_elsewhere(path: str, value: Any, given: Mapping[str, Any], line: int | None = None) -> Problem | None:
+    """The problem of a setting that its own part has nothing like, but another part has; None where none has."""
+    near = meant_name(path.rpartition(".")[2], PLACED)
+    if near is None:
+        return None
+    return _belongs(path, value, given, _HOMES[near], f"there is no such field. Did you mean “{near}”? It ", line)
+
+
+def _belongs(
+    path: str, value: Any, given: Mapping[str, Any], home: tuple[str, str], said: str, line: int | None
+) -> Problem:
     part, there = home[0], given.get(home[0])
     remove = Fix("Remove it", {}, (path,))
     if there is not None and (not isinstance(there, Collection) or isinstance(there, str)):
-        return Problem(path, f"belongs under {part}.", line, fixes=(remove,))
-    called = "" if home[1] == name else f" as {home[1]}"
+        return Problem(path, f"{said}belongs under {part}.", line, fixes=(remove,))
+    called = "" if home[1] == path.rpartition(".")[2] else f" as {home[1]}"
     if there is not None and home[1] in there:
-        return Problem(path, f"belongs under {part}, where {home[1]} is set already.", line, fixes=(remove,))
+        return Problem(path, f"{said}belongs under {part}, where {home[1]} is set already.", line, fixes=(remove,))
     move = Fix(f"Move it under {part}{called}", {f"{part}.{home[1]}": value}, (path,))
-    return Problem(path, f"belongs under {part}{called}.", line, fixes=(move, remove))
+    return Problem(path, f"{said}belongs under {part}{'' if said else called}.", line, fixes=(move, remove))
 
 
 def _offered(name: str, training: Collection[str], lora: Collection[str]) -> tuple[str, str] | None:
