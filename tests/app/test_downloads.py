@@ -253,6 +253,20 @@ def test_a_search_finds_what_is_shown_and_no_secret(run: registry.Run) -> None:
     assert [line[3] for line in log.read_from(path, 0)["lines"]] == [True, False]
 
 
+def test_metrics_are_found_as_they_are_shown_and_as_they_are_printed(run: registry.Run) -> None:
+    path = run.folder.log
+    first = "{'loss': '-0.01234', 'kl': '2.59649', 'step': 25}\n"
+    path.write_text(f"{first}kl 2.60 in words\n[rank 1] {{'loss': 1e-06, 'kl': nan, 'step': 1250}}\n")
+    second = len(first) + len("kl 2.60 in words\n")
+    for words, hits in {
+        "step 25": [0], "Step 1,250": [second], "step 1250": [second], "step 125": [second], "kl 2.596": [0],
+        "2.596": [0], "'kl': '2.59649'": [0], "kl": [0, len(first), second], "loss \u22120.0123": [0], "kl \u2013": [second],
+        "kl 2.6": [len(first)], "1e-06": [second], "kl in": [], "loss 0.0123 kl": [], "loss 9": [],
+    }.items():  # fmt: skip
+        assert log.find_lines(path, words)["hits"] == hits, words
+    assert log.find_lines(path, "step 125", 0)["hits"] == []
+
+
 def test_a_search_in_a_large_log_is_bounded(run: registry.Run, monkeypatch: pytest.MonkeyPatch) -> None:
     path, line = run.folder.log, b"a line of the log, as long as lines are\n"
     path.write_bytes(b"needle\n" + line * 300_000 + b"needle\n")

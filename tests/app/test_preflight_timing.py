@@ -200,3 +200,18 @@ def test_of_many_runs_the_likest_is_taken_however_old(registry_home: Path) -> No
         ran(a_spec(max_completion_length=4), 0.5, name=f"len4 {number}", length=4)
     found = timing.pace(a_spec(), offer(), MODEL)
     assert found is not None and found.run == "base" and found.rough == ""
+
+
+def test_a_newer_run_with_a_far_lower_limit_is_passed_over_for_the_one_alike(registry_home: Path) -> None:
+    """Its completions ended by themselves now and then, so that it would need no scaling."""
+    ran(a_spec(), 2.0, name="base", length=3.6)
+    ran(a_spec(), 2.5, name="again", length=3.6)
+    ran(a_spec(max_completion_length=4), 0.5, name="len4", length=3.5)
+    found = timing.pace(a_spec(), offer(), MODEL)
+    assert found is not None and (found.run, found.words) == ("again", "about 2.5 s")
+    other = a_spec().model_copy(update={"data": DataSpec(source="file:mine.csv")})
+    found = timing.pace(other, offer(), MODEL)
+    assert found is not None and found.run == "again", "the same limit says more than the same data"
+    ran(other.model_copy(update={"training": {**other.training, "max_completion_length": 4}}), 0.5, name="mine4", length=3.5)
+    found = timing.pace(other, offer(), MODEL)
+    assert found is not None and found.run == "again" and found.source == "rough: “again” had other data"

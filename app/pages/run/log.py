@@ -35,6 +35,7 @@ PAIR = r"'([^'\\]{1,200})': '?([-+]?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?|nan|inf))'?(?
 STEP = "step"  # put there by worker/training/recorder.py
 RANK = r"\[rank (\d{1,4})\] "  # before each line of a run with several (worker/training/train.py)
 METRICS, ONE_METRIC, OF_RANK = re.compile(rf"(?:{RANK})?\{{(?:{PAIR})+"), re.compile(PAIR), re.compile(RANK)
+VALUE = frozenset("0123456789,.e+-\u2212\u2013\u221e")  # what a metric's value is written with on the page
 TEMPLATE = """
 <p class="s mut wait">Reading…</p><div class="tools row" hidden>
 <input class="input find" type="search" placeholder="Search the log" aria-label="Search the log" maxlength="200">
@@ -151,6 +152,13 @@ def metrics_of(line: str) -> list[list[str]] | None:
     return steps + [[name, format.number(float(value), 4)] for name, value in found if name != STEP]
 
 
+def has_metric(line: str, wanted: str) -> bool:
+    """Whether a metric of a line, as it is shown, has the words: step 1,200, also without its comma."""
+    plain = wanted.replace(",", "")
+    shown = (f"{name} {value}".lower() for name, value in metrics_of(line) or ())
+    return any(wanted in words or plain in words.replace(",", "") for words in shown)
+
+
 def rank_of(line: str) -> int | None:
     """The rank that printed a line; None in the log of one process, and for what is of no rank."""
     found = OF_RANK.match(line)
@@ -196,15 +204,28 @@ def _block_before(file: Any, end: int) -> tuple[int, bytes]:
 
 def _hits_in(block: bytes, start: int, wanted: str, rank: int | None) -> list[int]:
     """Where the lines begin that have the words, the last first. What is shown is searched: no secret can be guessed
-    by searching for it."""
-    if not _may_have(block, wanted):
+    by searching for it; metrics both as they are printed and as the page shows them."""
+    name = _name_before_value(wanted)
+    if not _may_have(block, wanted) and (name is None or not _may_have(block, name)):
         return []
     found = []
     for line in block.split(b"\n"):
-        if _may_have(line, wanted) and wanted in (shown := readable(line)).lower() and is_shown(shown, rank):
-            found.append(start)
+        as_metric = name is not None and line.endswith(b"}") and _may_have(line, name)
+        if as_metric or _may_have(line, wanted):
+            shown = readable(line)
+            if is_shown(shown, rank) and (wanted in shown.lower() or (as_metric and has_metric(shown, wanted))):
+                found.append(start)
         start += len(line) + 1
     return found[::-1]
+
+
+def _name_before_value(wanted: str) -> str | None:
+    """What has to be in a line as it is printed for a metric of it to have the words as shown: of "kl 2.6" its kl, of
+    a value nothing; None where they are no part of a metric, or would be found as printed."""
+    name, space, value = wanted.rpartition(" ")
+    if (value or space) and VALUE.issuperset(value) and " " not in name:
+        return name
+    return None
 
 
 def _may_have(data: bytes, wanted: str) -> bool:

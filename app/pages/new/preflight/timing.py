@@ -43,6 +43,7 @@ VLLM = 5  # so much faster does vLLM generate (common practice: 3 to 10)
 LOOK = 40  # runs with this model that are looked into, newest first: what each took is read once
 ENOUGH = 3  # steps after which a run's pace says something
 FAR = 8  # times the work of a step, or a part of it so small: from there on another run says nothing
+NEAR = 4  # times the tokens a step may have: up to there, the same data and rewards say more
 CUT = 0.9  # of the longest completion: where the mean is above, most are cut off there, and would go on
 
 
@@ -127,8 +128,9 @@ def device_speed(settings: Settings) -> tuple[float, float]:
 
 def from_runs(spec: RunSpec, offer: Offer, found: Counts) -> Pace | None:
     """The pace of the newest runs with this model that trained in the same way, scaled to so many completions, so
-    long; of those, one on the same data, with the same reward functions, and the one that needs the least scaling."""
-    best: tuple[tuple[bool, bool, float, bool], Pace] | None = None
+    long; of those, one whose steps may have about as many tokens, on the same data, with the same reward functions, and
+    of these the nearest in completions and their longest; of equals the newest."""
+    best: tuple[tuple[bool, bool, bool, float, bool], Pace] | None = None
     kind, functions = _kind(spec, offer), _functions(spec)
     for run in _newest_runs(spec.model.id):
         theirs = _step_time(run.folder.path, run.attempt, run.step)
@@ -138,9 +140,10 @@ def from_runs(spec: RunSpec, offer: Offer, found: Counts) -> Pace | None:
         if like is None or not like.longest or _kind(theirs.spec, offer) != kind:
             continue
         scale = found.step / like.step * _longer(theirs.length, like.longest, found.longest or 0)
-        far = max(scale, 1 / scale) if scale else math.inf
+        far = _times_apart(scale)
+        apart = _times_apart(found.step / like.step) * _times_apart((found.longest or 0) / like.longest)
         rank = (
-            theirs.spec.data.source != spec.data.source, _functions(theirs.spec) != functions, far,
+            apart > NEAR, theirs.spec.data.source != spec.data.source, _functions(theirs.spec) != functions, apart,
             like.group != found.group,
         )  # fmt: skip
         if far <= FAR and (best is None or rank < best[0]):
@@ -148,6 +151,11 @@ def from_runs(spec: RunSpec, offer: Offer, found: Counts) -> Pace | None:
             rough = _differences(spec, theirs.spec, found, like)
             best = rank, Pace(each, each, run.name, rough, run.state in states.LIVE)
     return best[1] if best else None
+
+
+def _times_apart(ratio: float) -> float:
+    """How many times one is the other, whichever is the larger; without end where one is none."""
+    return max(ratio, 1 / ratio) if ratio else math.inf
 
 
 def _longer(mean: float | None, longest: int, allowed: int) -> float:
