@@ -17,7 +17,7 @@ from groupwise.storage.registry import commands
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.browser.run_page import ended, head, still_dashboard, with_checkpoint
 from tests.support.homes import wait_for
-from tests.support.made_runs import running
+from tests.support.made_runs import made_run, running
 from tests.support.records import seal_checkpoint
 
 
@@ -94,7 +94,7 @@ def test_the_log_is_searched_to_its_beginning(open_page: OpenPage, address: str,
     expect(log.locator(".lines > div", has_text="warnings.warn(").locator("visible=true")).to_have_count(0)
     expect(log.locator(".ours")).to_have_text(re.compile(r"^— [\d-]{10} [\d:]{8} Checkpoint saved at step 10\. —$"))
     log.get_by_label("Search the log").fill("NEEDLE")
-    expect(log.locator(".count")).to_have_text("1 of 2")
+    expect(log.locator(".count")).to_have_text("1 of 2 lines")
     expect(log.locator(".current")).to_have_text("a needle at the very beginning")
     expect(log.locator(".current mark")).to_have_text("needle")
     expect(log.locator(".current")).to_be_in_viewport()
@@ -102,16 +102,48 @@ def test_the_log_is_searched_to_its_beginning(open_page: OpenPage, address: str,
     picture(page, "log")
     assert no_sideways_scroll(page)
     log.get_by_label("Search the log").press("Enter")
-    expect(log.locator(".count")).to_have_text("2 of 2")
+    expect(log.locator(".count")).to_have_text("2 of 2 lines")
     expect(log.locator(".current")).to_have_text("the needle again")
     log.get_by_role("button", name="Back to the end").click()
     expect(log.get_by_text("last words").last).to_be_visible()
     log.get_by_label("Search the log").fill("FutureWarning")
-    expect(log.locator(".count")).to_have_text("1 of 12")
+    expect(log.locator(".count")).to_have_text("1 of 12 lines")
+    expect(log.locator("mark:visible")).to_have_count(12)  # folded away until then
+    expect(log.locator("[data-times]")).to_have_count(0)
     log.get_by_label("Search the log").press("Enter")
-    expect(log.locator(".current")).to_be_in_viewport()  # folded away until then
+    expect(log.locator(".current")).to_be_in_viewport()
     log.get_by_label("Search the log").fill("no such words")
     expect(log.locator(".count")).to_have_text("No match")
+    expect(log.locator("[data-times]")).to_have_attribute("data-times", "12 times")
+
+
+def test_a_metric_is_found_as_it_is_read_and_a_paused_log_says_what_waits(open_page: OpenPage, address: str) -> None:
+    run_id = running(made_run("reads", 40, groups=1, size=2, state=states.QUEUED))
+    path = paths.run_folder(run_id).log
+    path.write_text("".join(f"{{'loss': 0.5, 'kl': '{step}.59649', 'step': {step}}}\n" for step in (2, 25, 1250)))
+    page = open_page(f"{address}/run?id={run_id}&tab=log")
+    log = page.locator(".gw-log")
+    search, marks = log.get_by_label("Search the log"), log.locator("mark:visible")
+    for words, shown in (("step 25", "step 25"), ("step 1250", "step 1,250"), ("kl 2.596", "kl 2.596")):
+        search.fill(words)
+        expect(marks).to_have_text(shown)
+        expect(log.locator(".count")).to_have_text("1 of 1 line")
+    search.fill("'kl': '2.59649'")
+    expect(marks).to_have_text("kl 2.596")
+    picture(page, "log-metric-found")
+    search.fill("warning")
+    expect(log.locator(".count")).to_have_text("No match")
+    with path.open("a") as more:
+        more.write("a warning\na warning\n")
+    expect(log.locator(".count")).to_have_text("2 lines")
+    search.press("Enter")
+    expect(log.locator(".count")).to_have_text("1 of 2 lines")
+    log.get_by_role("button", name="Pause").click()
+    with path.open("a") as more:
+        more.write("one\n{'loss': 0.5, 'step': 1251}\nmore\n")
+    log.get_by_role("button", name="Follow · 2 new lines").click()
+    expect(log.get_by_text("more", exact=True)).to_be_visible()
+    expect(log.get_by_role("button", name="Pause")).to_have_text("Pause")
 
 
 def the_log_fits_the_window(page: Page) -> None:
@@ -168,11 +200,11 @@ def test_the_lines_of_one_rank_can_be_read_alone(open_page: OpenPage, address: s
     expect(shown).to_have_text([*lines[:3], *own, warned[0]])
     expect(log.locator("[data-times]")).to_have_attribute("data-times", "2 times")
     log.get_by_label("Search the log").fill("loads")
-    expect(log.locator(".count")).to_have_text("1 of 3")
+    expect(log.locator(".count")).to_have_text("1 of 3 lines")
     log.get_by_label("Show the lines of").select_option("rank 1")
     expect(shown).to_have_text([lines[2], *own, warned[1]])
     expect(log.locator("[data-times]")).to_have_count(0)
-    expect(log.locator(".count")).to_have_text("1 of 2")
+    expect(log.locator(".count")).to_have_text("1 of 2 lines")
     expect(log.locator(".dicts")).to_be_hidden()
     log.get_by_label("Show the lines of").select_option("rank 0")
     log.get_by_role("button", name="Show", exact=True).click()

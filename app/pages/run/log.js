@@ -3,7 +3,7 @@
 
 import { params } from "../../ui/address.js";
 import { breakable, copy, el, option, setText, showText } from "../../ui/dom.js";
-import { countWords } from "../../ui/number.js";
+import { countWords, wholeNumber } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 
@@ -15,11 +15,14 @@ const writing = el("div.writing");
 const MOST = 1000000; // characters kept before the end is asked for anew
 const PAUSE = 250; // ms after the last key before it is searched
 let at = 0;
+let read = 0; // up to where the log was read
+let missed = null; // while paused: up to where new lines were counted, how many there are, and whether there are more
 let kept = 0; // characters
 let following = true;
 let live = false;
 let metrics = false; // whether the trainer's metric lines are shown
 let metricsForSearch = false; // whether they are only because searched words stand in one
+const PRINTED = /'([^'\\]+)': '?[^',}]*'?/g; // a metric in the trainer's own words
 const ranks = find(".ranks");
 const WARNING = /warning\b|missing keys|deprecated/i;
 const warned = new Map(); // words of a library's warning, whichever rank printed it → its first line that is shown
@@ -33,10 +36,12 @@ const isOfOthers = (node) => !!chosenRank() && !node.matches(".ours") && (node.d
 find(".download").href = `/log?${new URLSearchParams({ id: run })}`;
 
 // ---- lines ----
-const pair = ([name, value]) =>
-  name === "step"
-    ? el("b.of-step", `step ${value}`)
-    : el("span.pair", el("span.mut", ...withMarks(name, breakable), " "), ...withMarks(value));
+function pair([name, value], isFound) {
+  const parts = name === "step" ? [] : [el("span.mut", ...withMarks(name, breakable), " "), ...withMarks(value)];
+  const node = name === "step" ? el("b.of-step", ...withMarks(`step ${value}`)) : el("span.pair", ...parts);
+  if (isFound && !node.querySelector("mark")) node.replaceChildren(el("mark", ...node.childNodes));
+  return node;
+}
 function line([from, words, values, isNote]) {
   const node = el(values ? "div.metrics" : isNote ? "div.ours" : "div", { "data-at": from });
   node.words = words;
@@ -49,9 +54,10 @@ function line([from, words, values, isNote]) {
   return node;
 }
 // A warning that came before is counted there, also where another rank printed it; ranks print in between one another.
-// The line of code below a warning says nothing more.
+// The line of code below a warning says nothing more. Those that have the searched words are shown all the same.
 function fold(node) {
-  delete node.dataset.times;
+  node.repeats = [];
+  sayRepeats(node);
   if (node.hidden) return;
   const { rank = "" } = node.dataset;
   const words = node.words.replace(OF_RANK, "");
@@ -61,8 +67,15 @@ function fold(node) {
   node.classList.toggle("again", !!first || CODE.test(words) || (within && !!(last.again || last.coded)));
   const again = !!first || (within && !!last.again);
   before.set(rank, { again, coded: BY_PYTHON.test(words) });
-  if (first) first.dataset.times = `${Number.parseInt(first.dataset.times ?? "1", 10) + 1} times`;
-  else if (!again && WARNING.test(words) && !node.matches(".ours, .metrics")) warned.set(words, node);
+  if (first) {
+    first.repeats.push(node);
+    sayRepeats(first);
+  } else if (!again && WARNING.test(words) && !node.matches(".ours, .metrics")) warned.set(words, node);
+}
+function sayRepeats(node) {
+  const folded = node.repeats.filter((one) => !one.matches(".found")).length;
+  if (folded) node.dataset.times = `${folded + 1} times`;
+  else delete node.dataset.times;
 }
 function forgetWarnings() {
   before.clear();
@@ -84,19 +97,40 @@ function withMarks(words, rest = (text) => [text]) {
 function paint(node) {
   const { values, words } = node;
   const { rank } = node.dataset;
-  if (values) node.replaceChildren(rank ? `[rank ${rank}] ` : "", ...values.map(pair));
-  else node.replaceChildren(...withMarks(words));
+  const found = foundMetrics(node);
+  node.classList.toggle("found", hasWords(node, found));
+  if (!values) node.replaceChildren(...withMarks(words));
+  else node.replaceChildren(rank ? `[rank ${rank}] ` : "", ...values.map((one) => pair(one, found.has(one[0]))));
+}
+const hasWords = ({ words }, found) =>
+  !!search.words && (found.size > 0 || words.toLowerCase().includes(search.words.toLowerCase()));
+// Names of the metrics that have the searched words: as they are shown (step 1,200, also without its comma), or as they
+// are printed ('kl': '2.5965').
+function foundMetrics({ values, words }) {
+  const wanted = search.words.toLowerCase();
+  if (!values || !wanted) return new Set();
+  const shown = values.filter(([name, value]) => {
+    const text = `${name} ${value}`.toLowerCase();
+    return text.includes(wanted) || text.replaceAll(",", "").includes(wanted.replaceAll(",", ""));
+  });
+  const from = words.toLowerCase().indexOf(wanted);
+  const printed = from < 0 ? [] : [...words.matchAll(PRINTED)];
+  const within = printed.filter(({ 0: text, index }) => index < from + wanted.length && from < index + text.length);
+  return new Set([...shown, ...within.map((one) => [one[1]])].map(([name]) => name));
 }
 // Those in which words are marked, and those in which words are to be.
-const toPaint = (words) =>
-  [...box.querySelectorAll("div:not(.writing)")].filter(
-    (node) => node.querySelector("mark") || (words && node.words.toLowerCase().includes(words.toLowerCase())),
-  );
+function paintFound() {
+  for (const node of box.querySelectorAll("div:not(.writing)"))
+    if (node.matches(".found") || hasWords(node, foundMetrics(node))) paint(node);
+  for (const node of box.querySelectorAll("div:not(.writing)")) sayRepeats(node);
+}
 function add(lines) {
-  writing.before(...lines.map(line));
+  const nodes = lines.map(line);
+  writing.before(...nodes);
   kept += lines.reduce((sum, [, words]) => sum + words.length, 0);
   sayMetrics();
   offerRanks();
+  addHits(nodes);
 }
 function begin(lines) {
   box.replaceChildren(writing);
@@ -143,6 +177,7 @@ ranks.addEventListener("change", () => {
 // ---- follow, copy ----
 function setFollowing(so) {
   following = so;
+  missed = so ? null : { at: read, lines: 0, more: false };
   drawFollow();
   if (so) {
     at = 0;
@@ -151,9 +186,11 @@ function setFollowing(so) {
   }
 }
 function drawFollow() {
-  follow.hidden = !live;
+  const { lines = 0, more } = missed ?? {};
+  follow.hidden = !live && !lines;
   follow.setAttribute("aria-pressed", `${following}`);
-  setText(follow, following ? "Pause" : "Follow");
+  const count = lines ? ` · ${more ? `${wholeNumber(lines)}+ new lines` : countWords(lines, "new line")}` : "";
+  setText(follow, following ? "Pause" : `Follow${count}`);
 }
 follow.addEventListener("click", () => setFollowing(!following));
 find(".cut .end").addEventListener("click", () => setFollowing(true));
@@ -163,16 +200,16 @@ find(".copy").addEventListener("click", ({ currentTarget }) => {
 });
 
 // ---- search ----
-const search = { words: "", hits: [], now: -1, more: "", turn: 0 };
+const search = { words: "", hits: [], now: -1, more: "", turn: 0, isDone: false };
 async function look() {
   const words = find(".find").value.trim();
   const turn = ++search.turn;
-  Object.assign(search, { words, hits: [], now: -1, more: "" });
+  Object.assign(search, { words, hits: [], now: -1, more: "", isDone: false });
   setText(find(".count"), words ? "Searching…" : "");
   find(".moves").hidden = true;
   const found = words ? await server.search_log({ run, words, rank: chosenRank() }) : null;
   if (turn !== search.turn) return;
-  toPaint(words).forEach(paint);
+  paintFound();
   box.querySelector(".current")?.classList.remove("current");
   if (metricsForSearch) {
     metrics = metricsForSearch = false;
@@ -183,16 +220,27 @@ async function look() {
     setText(find(".count"), found?.sentence ?? "The dashboard did not answer.");
     return;
   }
-  Object.assign(search, found);
+  Object.assign(search, found, { isDone: true });
   find(".moves").hidden = !search.hits.length;
   if (search.hits.length) await go(0);
   else sayCount();
 }
 function sayCount() {
   const { hits, now, more } = search;
-  const count = hits.length.toLocaleString("en") + (more && hits.length ? "+" : "");
-  const place = hits.length ? `${(now + 1).toLocaleString("en")} of ${count}` : "No match";
-  setText(find(".count"), more ? `${place}, ${more}` : place);
+  const count = `${wholeNumber(hits.length)}${more ? "+" : ""} ${hits.length === 1 ? "line" : "lines"}`;
+  const place = now < 0 ? count : `${wholeNumber(now + 1)} of ${count}`;
+  const words = hits.length ? place : "No match";
+  setText(find(".count"), more ? `${words}, ${more}` : words);
+}
+// Lines that came after the search and have its words are found too.
+function addHits(nodes) {
+  if (!search.isDone) return;
+  const last = search.hits.at(-1) ?? -1;
+  const fresh = nodes.filter((node) => node.matches(".found:not([hidden])") && Number(node.dataset.at) > last);
+  if (!fresh.length) return;
+  search.hits.push(...fresh.map((node) => Number(node.dataset.at)));
+  find(".moves").hidden = false;
+  sayCount();
 }
 // To one of the lines that were found: where it is not shown, the stretch of the log around it is.
 async function go(to) {
@@ -203,8 +251,7 @@ async function go(to) {
   if (!box.querySelector(`[data-at="${place}"]`)) {
     const around = await server.log_around({ run, at: place });
     if (turn !== search.turn || !around?.lines) return;
-    following = false;
-    drawFollow();
+    if (following) setFollowing(false);
     writing.textContent = "";
     begin(around.lines);
     find(".cut").hidden = false;
@@ -217,7 +264,6 @@ async function go(to) {
     sayMetrics();
   }
   box.querySelector(".current")?.classList.remove("current");
-  node?.classList.remove("again");
   node?.classList.add("current");
   node?.scrollIntoView({ block: "center" });
 }
@@ -235,15 +281,31 @@ for (const button of view.querySelectorAll("[data-move]"))
   button.addEventListener("click", () => go(search.now + Number(button.dataset.move)));
 
 // ---- the loop ----
+// While it is paused, lines that come are counted: those that would be shown.
+async function countMissed() {
+  const mine = missed;
+  const now = await server.tail({ run, at: mine.at });
+  if (!now || mine !== missed) return now && 2000;
+  const fresh = (now.lines ?? []).filter(([, words, values, isNote]) => {
+    const isOther = chosenRank() && !isNote && (OF_RANK.exec(words)?.[1] ?? "") !== chosenRank();
+    return !isOther && (metrics || !values);
+  });
+  mine.lines += fresh.length;
+  mine.more ||= !!now.cut; // they came faster than they were asked for
+  mine.at = now.at ?? mine.at;
+  live = !!now.live;
+  drawFollow();
+  return Math.max(now.poll ?? 0, 2000);
+}
 const wake = poll(view, async () => {
-  if (!following) return null;
+  if (!following) return countMissed();
   const now = await server.tail({ run, at });
   if (!now) return undefined;
   const words = now.sentence ?? now.wait ?? "";
   showText(find(".wait"), words);
   find(".box").hidden = find(".tools").hidden = !!words;
   if (words) return now.poll ?? 5000;
-  if (!following) return null; // it was paused meanwhile
+  if (!following) return 700; // it was paused meanwhile
   live = now.live;
   drawFollow();
   if (now.reset) {
@@ -256,7 +318,8 @@ const wake = poll(view, async () => {
     );
   } else if (now.at !== at) add(now.lines);
   setText(writing, now.line);
-  at = kept > MOST ? 0 : now.at;
+  read = now.at;
+  at = kept > MOST ? 0 : read;
   return now.poll;
 });
 // The box ends where the window does, so that its newest line is in sight and nothing else scrolls.
