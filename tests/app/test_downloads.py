@@ -260,7 +260,8 @@ def test_metrics_are_found_as_they_are_shown_and_as_they_are_printed(run: regist
     second = len(first) + len("kl 2.60 in words\n")
     for words, hits in {
         "step 25": [0], "Step 1,250": [second], "step 1250": [second], "step 125": [second], "kl 2.596": [0],
-        "2.596": [0], "'kl': '2.59649'": [0], "kl": [0, len(first), second], "loss \u22120.0123": [0], "kl \u2013": [second],
+        "2.596": [0], "'kl': '2.59649'": [0], "kl": [0, len(first), second], "loss \u22120.0123": [0],
+        "kl \u2013": [second],
         "kl 2.6": [len(first)], "1e-06": [second], "kl in": [], "loss 0.0123 kl": [], "loss 9": [],
     }.items():  # fmt: skip
         assert log.find_lines(path, words)["hits"] == hits, words

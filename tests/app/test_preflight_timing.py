@@ -212,6 +212,11 @@ def test_a_newer_run_with_a_far_lower_limit_is_passed_over_for_the_one_alike(reg
     other = a_spec().model_copy(update={"data": DataSpec(source="file:mine.csv")})
     found = timing.pace(other, offer(), MODEL)
     assert found is not None and found.run == "again", "the same limit says more than the same data"
-    ran(other.model_copy(update={"training": {**other.training, "max_completion_length": 4}}), 0.5, name="mine4", length=3.5)
+    ran(
+        other.model_copy(update={"training": {**other.training, "max_completion_length": 4}}),
+        0.5,
+        name="mine4",
+        length=3.5,
+    )
     found = timing.pace(other, offer(), MODEL)
     assert found is not None and found.run == "again" and found.source == "rough: “again” had other data"
