@@ -63,14 +63,15 @@ def _source(data: DataSpec, offer: Offer) -> list[Problem]:
     if kind == "hub":
         if HUB_DATASET.fullmatch(name):
             return []
-        return [_wrong_source("should be the dataset's id on the hub, as in hub:openai/gsm8k.")]
+        return [_wrong_source("should be the dataset's id on the hub, such as openai/gsm8k.")]
     guessed = _guess_source(data.source)
     hint = f" Did you mean “{guessed}”?" if guessed else ""
     return [_wrong_source(f"should be {KINDS}.{hint}", guessed)]
 
 
 def _wrong_source(message: str, better: str | None = None) -> Problem:
-    return Problem("data.source", message, fixes=_use_fix("data.source", better or "task:arithmetic"))
+    instead = Fix("Use the built-in task arithmetic", {"data.source": "task:arithmetic"})
+    return Problem("data.source", message, fixes=_use_fix("data.source", better) if better else (instead,))
 
 
 def _guess_source(source: str) -> str | None:

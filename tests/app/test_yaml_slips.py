@@ -49,6 +49,8 @@ def problems(text: str) -> list[Any]:
         (HEAD + "model: {dtype: fp32}\n", 4,
          "should be “auto”, “float32”, “bfloat16” or “float16”, not “fp32”. Did you mean “float32”?", "Use float32",
          ("model", {"dtype": "float32"})),
+        (HEAD + "data: {source: 'hub:<b>no/such'}\n", 4, "should be the dataset's id on the hub, such as openai/gsm8k.",
+         "Use the built-in task arithmetic", ("data", {"source": "task:arithmetic"})),
         (HEAD + "data: {source: Task:arithmetic}\n", 4, "should be task:NAME (built in), gym:NAME (reasoning-gym), "
          "file:NAME (in the home's data folder) or hub:ORG/NAME. Did you mean “task:arithmetic”?",
          "Use task:arithmetic", ("data", {"source": "task:arithmetic"})),
