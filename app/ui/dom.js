@@ -22,9 +22,9 @@ export function el(kind, ...parts) {
   node.append(...parts.filter((part) => part !== null && part !== undefined).map(steady));
   return node;
 }
-// A name that may go on in another line after each “_” and “/” in it, and so not within a word.
+// A name that may go on in another line after each “_”, “.” and “/” in it, and so not within a word.
 export const breakable = (name) =>
-  name.split(/(?<=[_/])(?![_/])/).flatMap((word, n) => (n ? [el("wbr"), word] : [word]));
+  name.split(/(?<=[_./])(?![_./])/).flatMap((word, n) => (n ? [el("wbr"), word] : [word]));
 // Sets text only when it changed, so that selections and screen readers are left in peace.
 export function setText(node, words) {
   const safe = steady(words);

@@ -80,6 +80,13 @@ def test_an_address_says_what_is_looked_for(run_id: str) -> None:
     assert (completion_query.sort(given), completion_query.page(given)) == ("-reward", 3)
 
 
+def test_a_function_of_which_any_score_will_do_keeps_nothing_out(run_id: str) -> None:
+    for words in ("format", "format:", "format:..", "correct: ness:"):
+        assert completion_query.read_query(run_id, {"function": words}) == Wanted(), words
+    one = completion_query.read_query(run_id, {"function": "correct: ness:1"})
+    assert (one.function, one.score) == ("correct: ness", (1, 1))
+
+
 def test_what_an_address_cannot_mean_is_as_if_it_were_not_there(run_id: str) -> None:
     odd = {"regex": "yes", "truncated": "perhaps", "mode": "DROP", "sort": "; --", "page": "-1", "starred": "0"}
     assert completion_query.read_query(run_id, completion_query.query_parameters(urlencode(odd))) == Wanted()
@@ -109,6 +116,15 @@ def test_a_bin_s_address_finds_what_was_counted_in_it(run_id: str) -> None:
         assert ask(run_id, reward=one["range"])["told"] == "8 completions match"
 
 
+def test_the_bins_stay_those_of_the_other_filters_and_say_which_are_chosen(run_id: str) -> None:
+    reply = ask(run_id, reward="2.0..3.0", steps="2..8")
+    assert reply["told"] == "14 completions match"
+    assert [(one["range"], one["chosen"]) for one in reply["bins"]["of"]] == [
+        ("0.5..0.5", False), ("2.0..2.0", True), ("3.0..3.0", True)
+    ]  # fmt: skip
+    assert not any(one["chosen"] for one in ask(run_id)["bins"]["of"])
+
+
 def test_a_row_leads_to_its_completion_and_marks_what_was_found(run_id: str) -> None:
     drawn = ask(run_id, q="<answer>4")["rows"]
     assert "<mark>&lt;answer&gt;4</mark>" in drawn and drawn.count("<li") == 1
@@ -128,6 +144,12 @@ def test_nothing_found_says_what_may_be_too_narrow(run_id: str) -> None:
     reply = ask(run_id, q="zebra", steps="3..4")
     assert reply["none"] == "No completion matches. Try to widen: the words, the range of steps."
     assert reply["rows"] == "" and reply["bins"]["of"] == []
+    assert ask(run_id, reward="0..0", function="format:")["none"] == (
+        "No completion has a reward in this range. The rewards here lie between 0.50 and 3.00."
+    )
+    assert ask(run_id, reward="0..0", q="ÉCOLE")["none"] == (
+        "No completion has a reward in this range. The rewards of what matches the other filters are all 0.50."
+    )
     assert "Nothing is starred" in ask(run_id, starred="1")["none"]
 
 

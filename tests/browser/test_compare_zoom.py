@@ -194,4 +194,7 @@ def test_on_a_phone_no_name_of_an_axis_lies_over_another(open_page: OpenPage, sw
         for one, other in itertools.combinations(found, 2)
         if one[1] < other[2] and other[1] < one[2] and one[3] < other[4] and other[3] < one[4]
     ]
+    names = page.locator("table.finals tbody .named bdi, table.settings thead .named bdi")
+    clipped = "all => all.filter((one) => one.scrollWidth > one.clientWidth + 1 || one.clientWidth < 30).length"
+    assert names.evaluate_all(clipped) == 0 < names.count(), "names are whole, in lines that can be read"
     picture(page, "compare-axes-on-a-phone")

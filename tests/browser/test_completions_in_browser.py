@@ -37,6 +37,15 @@ def test_from_a_word_to_its_group_and_back_and_out_as_a_file(open_page: OpenPage
     picture(page, "completions")
     assert no_sideways_scroll(page)
 
+    bars = page.locator(".gw-completions .bars button")
+    before = bars.count()
+    bars.first.click()
+    expect(bars.first).to_have_attribute("aria-pressed", "true")
+    assert bars.count() == before and before > 1
+    bars.first.click()
+    expect(page).not_to_have_url(re.compile("reward="))
+    expect(bars.first).to_have_attribute("aria-pressed", "false")
+    bars.first.click()
     page.get_by_role("button", name="Only reward 3.00").click()
     expect(page).to_have_url(re.compile(r"reward=3\.0\.\.3\.0"))
     expect(page.get_by_label("Reward from")).to_have_value("3.0")
@@ -100,6 +109,11 @@ def test_what_is_found_nowhere_and_what_cannot_be_asked_say_so(
     expect(low).to_have_attribute("aria-invalid", "true")
     low.fill("0.5..2")
     expect(form.get_by_label("Reward to")).to_have_value("2")
+    low.fill("3")
+    form.get_by_label("Reward to").fill("1")
+    for end in (low, form.get_by_label("Reward to")):
+        expect(end).to_have_attribute("aria-invalid", "true")
+    form.get_by_label("Reward to").fill("")
     low.fill("0,5")
     expect(problem).to_have_text("Reward, from: “0,5” is no number. Did you mean 0.5?")
     picture(page, "completions-no-number")
@@ -140,3 +154,27 @@ def test_what_is_typed_while_the_first_answer_comes_stays(open_page: OpenPage, p
     expect(page.get_by_label("Reward from")).to_have_value("2.5")
     expect(page).to_have_url(re.compile(r"reward=2\.5\.\.3\.0"))
     expect(page.locator(".hits .reward").filter(has_not_text="3.00")).to_have_count(0)
+
+
+def test_filters_folded_on_a_phone_are_there_when_the_window_widens(
+    open_page: OpenPage, place: tuple[str, str, str]
+) -> None:
+    address, run_id, _ = place
+    page = open_page("about:blank")
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(f"{address}/run?id={run_id}&tab=completions&steps=2..")
+    fold = page.locator(".gw-completions .filters")
+    expect(fold.locator("summary")).to_have_text("Filters (1)")
+    fold.locator("summary").click()
+    page.get_by_label("Reward function", exact=True).select_option("format")
+    expect(page).to_have_url(re.compile("function=format"))
+    expect(fold.locator("summary")).to_have_text("Filters (1)")
+    most = page.get_by_label("Score to").bounding_box()
+    assert most and most["x"] + most["width"] <= 390
+    fold.locator("summary").click()
+    expect(page.get_by_label("Reward from")).to_be_hidden()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    expect(page.get_by_label("Reward from")).to_be_visible()
+    expect(fold.get_by_role("button", name="Clear filters")).to_be_visible()
+    heights = fold.locator("legend").evaluate_all("all => all.map((one) => one.getBoundingClientRect().y)")
+    assert len(set(heights)) == 1

@@ -1,6 +1,6 @@
 // The tables of Compare: final metrics, settings that differ, reward code.
 
-import { el, setText } from "../../ui/dom.js";
+import { breakable, el, setText } from "../../ui/dom.js";
 import { countWords, number, percent, seconds, wholeNumber } from "../../ui/number.js";
 import { apartWords, bestOf } from "./measure.js";
 
@@ -166,7 +166,7 @@ export function drawSettings(table, runs, fields, by, group) {
             "th",
             { scope: "row" },
             el("button.link", { ...look(field), onclick: () => group(field.name) }, field.label),
-            el("bdi.mono.xs.mut", field.name),
+            el("bdi.mono.xs.mut", ...breakable(field.name)),
           ),
           ...field.values.filter((_, i) => runs[i]?.there).map(cell),
         ),

@@ -80,11 +80,13 @@ def _number(words: str) -> float | None:
 
 
 def _function(words: str) -> tuple[str, Range, str]:
-    """“NAME:0.5..1” or “NAME:error” as name, range and status. A name may have colons in it."""
-    name, colon, rest = words.rpartition(":")
-    if not colon:
-        return words, OPEN, ""
-    return (name, OPEN, rest) if rest in find.STATUSES else (name, read_range(rest, f"the score of {name[:40]}"), "")
+    """“NAME:0.5..1” or “NAME:error” as name, range and status; of a function of which any score will do nothing, since
+    it keeps nothing out. A name may have colons in it."""
+    name, _, rest = words.rpartition(":")
+    if rest in find.STATUSES and name:
+        return name, OPEN, rest
+    score = read_range(rest, f"the score of {name[:40]}") if name else OPEN
+    return ("", OPEN, "") if score == OPEN else (name, score, "")
 
 
 def _one_of(given: str, known: tuple[str, ...]) -> str:

@@ -41,10 +41,16 @@ const isNoNumber = ({ value }) => {
   const words = value.trim().replace("−", "-");
   return !words.includes("..") && words !== "" && !Number.isFinite(Number(words));
 };
-// The boxes that hold no number are marked, and the first that has a decimal comma is offered with a point.
+// A box of a range whose least is above its most.
+const isTurned = (box) => {
+  const ends = [...box.parentElement.querySelectorAll("input")].map(({ value }) => value.trim().replace("−", "-"));
+  return ends.every(Boolean) && Number(ends[0]) > Number(ends[1]);
+};
+// The boxes that hold no number, or a range that ends before it begins, are marked, and the first that has a decimal
+// comma is offered with a point.
 function markBoxes() {
   const boxes = all(RANGE_BOXES);
-  for (const box of boxes) box.setAttribute("aria-invalid", String(isNoNumber(box)));
+  for (const box of boxes) box.setAttribute("aria-invalid", String(isNoNumber(box) || isTurned(box)));
   const comma = boxes.find((box) => isNoNumber(box) && /^[-+−]?\d*,\d+$/.test(box.value.trim()));
   const button = find(".as-number");
   show(button, !!comma, find(".words"));
@@ -73,7 +79,7 @@ function read() {
     truncated: of("truncated").value,
     mode: of("mode").value,
     starred: of("starred").checked ? "1" : "",
-    function: name && score ? `${name}:${score}` : name,
+    function: name && `${name}:${score}`, // with the colon in any case: a name may have some
     ...Object.fromEntries(RANGES.map((name) => [name, range(...two(name))])),
   };
 }
@@ -144,7 +150,9 @@ function fill() {
   ["low", "high"].forEach((end, i) => put(scored(end), status ? "" : (ends(rest)[i] ?? "")));
   showOf();
   markBoxes();
-  const set = FILTERS.filter((name) => name !== "q" && name !== "regex" && get(name)).length;
+  // A function of which any score will do keeps nothing out.
+  const isSet = (key) => (key === "function" ? !!(scored("name").value && rest) : get(key));
+  const set = FILTERS.filter((key) => key !== "q" && key !== "regex" && isSet(key)).length;
   setText(find(".filters summary span"), set ? `(${set})` : "");
   find(".filters .clear").hidden = !FILTERS.some(get);
   for (const link of all("[data-format]"))
@@ -196,7 +204,10 @@ function turn(page) {
   setParams({ page: page > 1 ? page : null }, { push: true });
   find(".result").scrollIntoView({ block: "start" });
 }
+// Of what matches the other filters: so from one bar another can be chosen, and the chosen one be let go.
 function drawBins({ of, low, high }) {
+  const bars = find(".bars");
+  const focused = [...bars.children].indexOf(document.activeElement);
   find(".bins").hidden = !of.length;
   setText(find(".ends .low"), low);
   setText(find(".ends .high"), high);
@@ -208,12 +219,19 @@ function drawBins({ of, low, high }) {
         type: "button",
         title: bin.words,
         "aria-label": `Only ${bin.words}`,
-        onclick: () => setParams({ reward: bin.range, page: null }, { push: true }),
+        "aria-pressed": String(bin.chosen),
+        onclick: () =>
+          setParams({ reward: params().get("reward") === bin.range ? null : bin.range, page: null }, { push: true }),
       },
       el("i", { style: `height:${Math.max(3, bin.share * 100)}%` }),
     );
   }
-  find(".bars").replaceChildren(...slots);
+  bars.classList.toggle(
+    "some",
+    of.some(({ chosen }) => chosen),
+  );
+  bars.replaceChildren(...slots);
+  if (focused >= 0) slots[focused].focus({ preventScroll: true });
 }
 const trouble = (words) => showText(find(".problem"), words);
 
@@ -263,7 +281,12 @@ find(".export").addEventListener("keydown", (event) => {
     find(".export summary").focus();
   }
 });
-if (matchMedia("(max-width: 760px)").matches) find(".filters").open = false;
+// Folded on a phone, where they fill the screen; a wide page has no fold, so there they are always open.
+const phone = matchMedia("(max-width: 760px)");
+find(".filters").open = !phone.matches;
+phone.addEventListener("change", () => {
+  if (!phone.matches) find(".filters").open = true;
+});
 
 const wake = poll(view, async () => {
   const query = asked();

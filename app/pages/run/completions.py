@@ -2,6 +2,7 @@
 
 import math
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -16,7 +17,7 @@ from groupwise.app.ui.completion import STATUS, exact
 from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, text
 from groupwise.app.ui.safe_text import escape
 from groupwise.storage.record import find, find_text
-from groupwise.storage.record.find import OPEN, Found, Wanted
+from groupwise.storage.record.find import OPEN, Bin, Found, Range, Wanted
 from groupwise.storage.registry import notes, registry
 
 SIZE = 50  # completions of a page
@@ -45,15 +46,25 @@ def find_completions(payload: Payload) -> dict[str, Any]:
         matching = find.search_completions(path, asked)
     except (Unanswerable, find_text.BadPattern) as problem:
         return out | {"problem": str(problem), "as_text": isinstance(problem, find_text.BadPattern)}
+    others = matches_of_other_filters(path, asked, matching)
     pages = max(1, math.ceil(len(matching.hits) / SIZE))
     page = min(completion_query.page(given), pages)
     return out | {
-        "told": match_summary(matching, asked), "none": none(asked) if not matching.hits and matching.is_whole else "",
+        "told": match_summary(matching, asked),
+        "none": none(asked, others) if not matching.hits and matching.is_whole else "",
         "pattern": not asked.regex and not matching.hits and find_text.looks_like_pattern(asked.words),
         "page": page, "pages": pages,
         "rows": draw_rows(run, path, asked, matching.ids(completion_query.sort(given), page, SIZE)),
-        "bins": bins(matching),
+        "bins": bins(others, asked.reward),
     }  # fmt: skip
+
+
+def matches_of_other_filters(path: Path, asked: Wanted, matching: Found) -> Found:
+    """What matches all but the range of rewards, by which another range can be chosen; just what matches where no range
+    is asked for, or where reading the texts of it took too long already."""
+    if asked.reward == OPEN or not matching.is_whole:
+        return matching
+    return find.search_completions(path, replace(asked, reward=OPEN), seconds=find.SECONDS / 2)
 
 
 def why_no_completions(run: registry.Run) -> str:
@@ -94,8 +105,9 @@ def filters_in_words(asked: Wanted) -> list[str]:
     return [name for name, is_set in sides if is_set]
 
 
-def none(asked: Wanted) -> str:
-    """No completion matches, and which filters to widen."""
+def none(asked: Wanted, others: Found) -> str:
+    """No completion matches, and which filters to widen; where it is the range of rewards alone, which rewards there
+    are among what matches the others."""
     sides = filters_in_words(asked)
     if asked.starred is not None and not asked.starred:
         return "Nothing is starred in this run yet. The ☆ beside a completion stars it."
@@ -105,23 +117,36 @@ def none(asked: Wanted) -> str:
         return "No completion has these very characters. This looks like a regular expression."
     if not asked.regex and (fault := find_text.unfinished_pattern(asked.words)):
         return f"No completion has these very characters. As a regular expression they cannot be read: {fault}."
+    if some := find.distribution(others.hits):
+        what = "The rewards here" if len(sides) == 1 else "The rewards of what matches the other filters"
+        low, high = format.number(some[0].low), format.number(some[-1].high)
+        lie = f"are all {low}" if low == high else f"lie between {low} and {high}"
+        return f"No completion has a reward in this range. {what} {lie}."
     return f"No completion matches. Try to widen: {', '.join(sides)}."
 
 
-def bins(matching: Found) -> dict[str, Any]:
-    """The rewards' histogram: each bin with its place, count and the least and greatest reward that are in it."""
-    some = find.distribution(matching.hits)
+def bins(others: Found, chosen: Range) -> dict[str, Any]:
+    """The rewards' histogram of what matches the other filters: each bin with its place, count, the least and greatest
+    reward that are in it, and whether they lie in the range that is chosen."""
+    some = find.distribution(others.hits)
     if len(some) < 2:
         return {"of": [], "low": "", "high": ""}
     most = max(one.count for one in some)
     return {
         "of": [
             {"at": one.at, "share": one.count / most, "range": f"{one.low!r}..{one.high!r}",
-             "words": f"reward {between(one.low, one.high)}: {format.plural(one.count, 'completion')}"}
+             "words": f"reward {between(one.low, one.high)}: {format.plural(one.count, 'completion')}",
+             "chosen": chosen != OPEN and is_within(one, chosen)}
             for one in some
         ],
         "low": format.number(some[0].low), "high": format.number(some[-1].high),
     }  # fmt: skip
+
+
+def is_within(one: Bin, chosen: Range) -> bool:
+    """Whether all rewards of a bin lie in this range."""
+    low, high = chosen
+    return (low is None or low <= one.low) and (high is None or one.high <= high)
 
 
 def between(low: float, high: float) -> str:
