@@ -11,6 +11,7 @@ import pytest
 from groupwise.app.pages.new import new_run
 from groupwise.storage.spec.yaml.dashes import NO_DASH
 from groupwise.storage.spec.yaml.line_above import UNNAMED
+from groupwise.storage.spec.yaml.odd_indentation import ONE, SEVERAL
 from groupwise.storage.spec.yaml.own_line import SECOND
 from groupwise.storage.spec.yaml.repairs import BRACKET, EQUALS, IN_QUOTES
 from groupwise.storage.spec.yaml.yaml_text import (
@@ -108,8 +109,8 @@ def test_a_slip_is_put_right_by_its_button(slip: str, line: int, words: str, lab
         ("training: {max_steps: 1,000}\n", "training.max_steps",
          "the comma in 1,000 begins another setting. Did you mean 1.000 or 1000?", ["Use 1.000", "Use 1000"],
          "training: {max_steps: 1.000}\n"),
-        ("training:\n\u00a0\u00a0max_steps: 5\n", "max_steps", "a special space stands before this name, such as a "
-         "non-breaking one: to YAML it is no indentation.", ["Write ordinary spaces"], "training:\n  max_steps: 5\n"),
+        ("training: {\u00a0max_steps: 5}\n", "training.max_steps", "a special space stands before this name, such as a "
+         "non-breaking one: to YAML it is no indentation.", ["Write ordinary spaces"], "training: { max_steps: 5}\n"),
         ("stages:\n-name: b\n", "name", "there is no space after the dash.", ["Write it as “- name: …”"],
          "stages:\n- name: b\n"),
     ],
@@ -161,6 +162,37 @@ def test_the_one_line_that_is_wrong_is_blamed_and_not_those_below_it(
     assert [fix["label"] for fix in problem["fixes"]] == [label]
     after = view_of(HEAD + slip, problem["fixes"][0])
     assert after["text"] == HEAD + right and "unreadable" not in after
+
+
+BELOW = "training:\n  max_steps: 5\n  learning_rate: 1.0e-5\n  beta: 0.1\n"
+
+
+@pytest.mark.parametrize(
+    ("slip", "line", "words", "label"),
+    [
+        *[
+            (BELOW.replace("  learn", f"{odd}learn"), 5, ONE, "Write ordinary spaces")
+            for odd in ("\u00a0\u00a0", "\u00a0 ", " \u00a0", "\u2007\u2007", "\u202f\u202f", "\u3000", "\u200b  ",
+                        "\ufeff  ")
+        ],
+        (BELOW.replace("  max", "\u00a0\u00a0max"), 4, ONE, "Write ordinary spaces"),
+        (BELOW.replace("  ", "\u00a0\u00a0"), 4, SEVERAL.format("lines 4, 5 and 6"),
+         "Write ordinary spaces in 3 lines"),
+        (BELOW.replace("  beta", "\u00a0 beta").replace("  max", "\u00a0 max"), 4, SEVERAL.format("lines 4 and 6"),
+         "Write ordinary spaces in 2 lines"),
+    ],
+)  # fmt: skip
+def test_special_spaces_before_a_line_are_one_slip_and_one_button_writes_ordinary_ones(
+    slip: str, line: int, words: str, label: str
+) -> None:
+    texts = "data:\n  system_prompt: |\n    \u00a0one: of mine\n  limit: 9  #\u00a0\u00a0so: it is\n"
+    for start, newline in (("", "\n"), ("\ufeff", "\r\n")):
+        text = f"{start}{HEAD}{slip}{texts}".replace("\n", newline)
+        [problem] = [one for one in view_of(text)["unreadable"]["problems"] if one["level"] == "blocking"]
+        assert (problem["field"], problem["line"], problem["message"]) == ("", line, f"This is not YAML: {words}")
+        assert [fix["label"] for fix in problem["fixes"]] == [label]
+        after = view_of(text, problem["fixes"][0])
+        assert after["text"] == f"{start}{HEAD}{BELOW}{texts}".replace("\n", newline) and "unreadable" not in after
 
 
 REWARDS = "rewards:\n  - name: format\n    weight: 0.5\n  - name: correctness\n    weight: 1.0\n"

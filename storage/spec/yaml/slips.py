@@ -10,6 +10,7 @@ from typing import Any
 from groupwise.storage.spec.words.problem import Cut, Fix, Problem, SpecError
 from groupwise.storage.spec.yaml.entries import entries_without_dash
 from groupwise.storage.spec.yaml.line_above import repairs_above
+from groupwise.storage.spec.yaml.odd_indentation import odd_indentation
 from groupwise.storage.spec.yaml.own_line import settings_apart
 from groupwise.storage.spec.yaml.repairs import Repair, repairs
 from groupwise.storage.spec.yaml.yaml_text import copy_plain, parse_document
@@ -71,6 +72,8 @@ class _Reader:
     def get_past(self, error: SpecError) -> bool:
         """Take the first slip out of the way; whether the reading gets any further."""
         first = error.problems[0]
+        if self._take_odd_indentation(first):
+            return True
         if first.field and any(fix.cut for fix in first.fixes):
             return self._take_cut(first)
         if not first.line:
@@ -91,6 +94,17 @@ class _Reader:
                 return True
         self.found.setdefault(("", row), first)
         return self.left > 0 and self._leave_out(row)
+
+    def _take_odd_indentation(self, first: Problem) -> bool:
+        """Whichever line the parser stops at: a special space before a setting is a slip wherever it stands."""
+        whole = slice(0, len(self.rows))
+        so_far: float | None = None
+        for repair in odd_indentation(self.rows):
+            so_far = self._reach(self.rows, whole) if so_far is None else so_far
+            if self._reach(self._with(repair), whole) >= so_far:
+                self._take(repair, replace(first, field=""))
+                return True
+        return False
 
     def _with(self, repair: Repair) -> list[str]:
         return [*self.rows[: repair.row], *repair.rows, *self.rows[repair.row + len(repair.rows) :]]
