@@ -12,6 +12,7 @@ from groupwise.storage.home import paths
 from tests.browser.conftest import bring, no_sideways_scroll, picture
 from tests.browser.new_run_page import editor, follows, launch, show, write_yaml, yaml_of
 from tests.browser.test_nothing_lost import choose
+from tests.support.homes import wait_for
 
 ROWS = "Frage;Antwort\n" + "".join(f"Was ist {n} + {n}?;{2 * n},0\n" for n in range(40))
 
@@ -172,6 +173,29 @@ def test_each_line_has_the_mark_of_what_is_said_of_it(new_run: Page) -> None:
     picture(new_run, "new-marks")
 
 
+def test_behind_home_and_a_jump_the_beginning_of_a_line_stands_beside_its_number(new_run: Page) -> None:
+    show(new_run, "YAML")
+    write_yaml(new_run, f"# {'long ' * 60}\nname: \"slip {'and on ' * 60}\nrewards: [{{name: format}}]\n")
+    expect(mark(new_run, "name")).to_have_class("at blocking")
+    sheet = new_run.locator(".yaml .sheet")
+
+    def scrolled() -> float:
+        return float(sheet.evaluate("sheet => sheet.scrollLeft"))
+
+    def press_at_the_end(key: str) -> None:
+        for one in ("Control+Home", "End"):
+            editor(new_run).press(one)
+        wait_for("the line's end", lambda: new_run.wait_for_timeout(30) or scrolled() > 100)
+        editor(new_run).press(key)
+
+    for key in ("Home", "Enter", "Control+Home"):
+        press_at_the_end(key)
+        wait_for(f"the line's beginning ({key})", lambda: new_run.wait_for_timeout(30) or scrolled() == 0)
+    press_at_the_end("Shift+End")
+    new_run.locator(".verdict .where").first.click()
+    wait_for("the beginning", lambda: new_run.wait_for_timeout(30) or scrolled() == 0)
+
+
 def test_figures_of_before_an_error_are_said_to_be_old(new_run: Page) -> None:
     happening, note = new_run.locator(".happening"), new_run.locator(".happening-note")
     expect(happening).to_contain_text("64 completions a step")
@@ -180,10 +204,18 @@ def test_figures_of_before_an_error_are_said_to_be_old(new_run: Page) -> None:
     write_yaml(new_run, good + "training: [\n")
     expect(note).to_have_text("The YAML cannot be read: fix it first. This is what the run would have done before.")
     expect(happening).to_have_class("happening old")
+    for button in ("Launch", "Try one step"):
+        expect(new_run.get_by_role("button", name=button, exact=True)).to_have_class(re.compile("blocked"))
+        show(new_run, "Form")
+        new_run.get_by_role("button", name=button, exact=True).click()
+        expect(editor(new_run)).to_be_visible()
+        expect(new_run.locator(".launch-note")).to_contain_text("Not started yet.")
     expect(new_run.locator(".preflight .figures").first).to_have_class("figures old")
     write_yaml(new_run, good)
     expect(note).to_be_hidden()
     expect(happening).to_have_class("happening")
+    for button in ("Launch", "Try one step"):
+        expect(new_run.get_by_role("button", name=button, exact=True)).not_to_have_class(re.compile("blocked"))
 
 
 def test_the_columns_move_nothing_when_they_come(new_run: Page) -> None:

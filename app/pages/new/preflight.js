@@ -21,9 +21,8 @@ import {
 } from "./core.js";
 import { showProblems } from "./fields.js";
 import { answer, forgetAnswer, note, sayBlocked } from "./launch_note.js";
-import { figure, tryOneStep } from "./try_step.js";
+import { figure, showWhetherToTry, tryOneStep } from "./try_step.js";
 import { counts, drawVerdicts } from "./verdicts.js";
-import { showView } from "./views.js";
 
 const box = find(".preflight");
 const inBox = (selector) => box.querySelector(selector);
@@ -66,6 +65,7 @@ function draw() {
         "The form waits until it can be read.",
     );
   go.classList.toggle("blocked", blocking().length > 0);
+  showWhetherToTry();
   drawState(found);
   forgetAnswer();
   const key = JSON.stringify([view.sentences, view.figures, found, Boolean(unreadable)]);
@@ -119,7 +119,7 @@ async function describe() {
 let launching = false;
 async function launch() {
   await settled();
-  if (page.view?.unreadable) return showView("yaml", page.view.unreadable.line);
+  if (page.view?.unreadable) return sayBlocked();
   if (!find(".trouble").hidden || pending.length)
     return answer("Not everything you typed is in the settings yet. See the message at the top.");
   if (blocking().length) return sayBlocked();

@@ -26,6 +26,9 @@ export const figure = (label, value, detail = "", level = "") =>
     el("span.xs.mut", detail),
   );
 
+// What cannot be launched cannot be tried; what is being tried can be stopped.
+export const showWhetherToTry = () => attempt.classList.toggle("blocked", trying === null && blocking().length > 0);
+
 export async function tryOneStep() {
   if (trying !== null) {
     await server.cancel_question({ question: trying });
@@ -44,10 +47,12 @@ export async function tryOneStep() {
   }
   trying = asked.question;
   attempt.textContent = "Stop trying";
+  showWhetherToTry();
   bringIntoView();
   await follow(trying);
   trying = null;
   attempt.textContent = "Try one step";
+  showWhetherToTry();
 }
 // Where the window is low, what came of it stands below its edge, or behind Launch.
 function bringIntoView() {

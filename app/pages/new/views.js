@@ -62,6 +62,12 @@ const show = () => {
   }
 };
 
+// What the numbers cover is out of sight: the caret is not left below them (scroll-padding).
+function keepTextClear() {
+  const note = () => find(".yaml .sheet").style.setProperty("--numbers", `${gutter.offsetWidth}px`);
+  new ResizeObserver(note).observe(gutter);
+}
+
 const showBeginning = () => find(".yaml .sheet").scrollTo(0, 0);
 
 // ---- the script ----
@@ -88,6 +94,7 @@ export function drawViews(before) {
   limitPaste(area, roomIn(area, most), () => showText(refused, tooLarge));
   keepIndentation(area);
   indentWithTab(area);
+  keepTextClear();
   area.addEventListener("input", ({ inputType }) => {
     showText(refused, "");
     paint();
@@ -103,7 +110,7 @@ export function drawViews(before) {
     const start = lines.slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
     area.focus();
     area.setSelectionRange(start, start + (lines[line - 1] ?? "").length);
-    find(".yaml .sheet").scrollTop = Math.max(0, (line - 6) * 20);
+    find(".yaml .sheet").scrollTo(0, Math.max(0, (line - 6) * 20));
   };
   onView((view) => {
     if (view && !view.unreadable)
