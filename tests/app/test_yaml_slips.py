@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -39,6 +40,11 @@ def problems(text: str) -> list[Any]:
         (HEAD + "training:\n  learning_rate: 1,5e-5\n", 5,
          'should be a number, not “1,5e-5”. Did you mean 1.5e-5?', "Use 1.5e-5",
          ("training", {"learning_rate": 1.5e-5})),
+        (HEAD + "training:\n  learning_rate: 1e-5,\n", 5, 'should be a number, not “1e-5,”. Did you mean 1e-5?',
+         "Use 1e-5", ("training", {"learning_rate": 1e-5})),
+        (HEAD + "training: {learning_rate: 1e-5 // lower}\n", 4,
+         'should be a number, not “1e-5 // lower”. Did you mean 1e-5?', "Use 1e-5",
+         ("training", {"learning_rate": 1e-5})),
         (HEAD + "training:\n  loss_type: GRPO\n", 5, "should be one of grpo, dapo, bnpo. Did you mean “grpo”?",
          "Use grpo", ("training", {"loss_type": "grpo"})),
         (HEAD + "training:\n  loss_type: ' dapo'\n", 5,
@@ -178,6 +184,25 @@ def test_a_slip_is_one_problem_and_its_fix_is_what_was_meant(
         wanted = {part: wanted} if part == "name" else wanted
         assert {key: plain[key] for key in wanted} == wanted
     assert not any(one.field == problem.field for one in read.problems)
+
+
+@pytest.mark.parametrize(
+    ("typed", "label", "kept"),
+    [
+        ("1e-5 // lower", "Write it as “1e-5  # lower”", "1e-5  # lower"),
+        ("1e-5, -- lower", "Write it as “1e-5  # lower”", "1e-5  # lower"),
+        ("1,5e-5 ; lower  # mine", "Write it as “1.5e-5  # lower”", "1.5e-5  # lower  # mine"),
+        ("1e-5,  # mine", "Use 1e-5", "1.0e-05  # mine"),
+    ],
+)
+def test_a_remark_behind_a_number_stays_as_a_comment(typed: str, label: str, kept: str) -> None:
+    text = HEAD + f"training:\n  learning_rate: {typed}\n  beta: 0.1\n"
+    (problem,) = problems(text)
+    assert [fix.label for fix in problem.fixes][0] == label
+    sent = [{"fix": asdict(problem.fixes[0])}]
+    after = edits.apply(edits.cut_out(text, sent), edits.read_edits(sent, {}))
+    assert after == HEAD + f"training:\n  learning_rate: {kept}\n  beta: 0.1\n"
+    assert problems(after) == []
 
 
 def test_trls_list_of_weights_goes_with_its_list_of_functions() -> None:

@@ -23,6 +23,7 @@ _TIMES_TEN = re.compile(r"\s*[×x·*]\s*10\s*\^?\s*(?=[-+]?[0-9])")  # 2×10⁻�
 _SHORT = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)\s*([kKM%])")
 _LOOSE_EXPONENT = re.compile(r"(?<=[0-9.])\s+(?=[eE][-+]?[0-9]{1,3}$)")  # 1 e-5
 _WITH_UNIT = re.compile(r"([-+]?[0-9][0-9., ]*?)\s*[^\W\d_]{2,}")  # 48 tokens
+_REMARK = re.compile(r"//|--|[;#]")  # begins what other languages take for one
 _WORTH = {"k": 1e3, "K": 1e3, "M": 1e6, "%": 1e-2}
 _THOUSAND = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")  # 1.000 is one to YAML, and a thousand to many
 _SIGNS = str.maketrans({"−": "-", "–": "-", "٫": ".", "٬": ",", "\u00a0": " ", "\u202f": " ", "\u2009": " "})
@@ -30,15 +31,26 @@ _SIGNS = str.maketrans({"−": "-", "–": "-", "٫": ".", "٬": ",", "\u00a0": 
 
 def meant_numbers(value: Any, *, whole: bool = False) -> dict[str, int | float]:
     """The numbers that a text may mean which is none as it is written, by their plain writing: of 0,0002 and of 1.234,5
-    one, of 1,234 two; none of what is no such text. `whole`: only whole numbers are taken."""
-    if not isinstance(value, str) or len(value) > LONGEST:
+    one, of 1,234 two; none of what is no such text. What stands behind one, as in “1e-5, // lower”, is no part of it.
+    `whole`: only whole numbers are taken."""
+    number = split_remark(value)[0] if isinstance(value, str) else ""
+    if not number or len(number) > LONGEST:
         return {}
-    text = _in_plain_signs(value)
+    text = _in_plain_signs(number)
     read = {plain: yaml_number(plain) for plain in _readings(text) if plain != value.strip(" ")}
     only = next(iter(read.values())) if len(read) == 1 else None
     if whole and isinstance(only, float) and only.is_integer():  # 8,0 is 8
         return {str(int(only)): int(only)}
     return {plain: number for plain, number in read.items() if isinstance(number, int if whole else (int, float))}
+
+
+def split_remark(typed: str) -> tuple[str, str]:
+    """What may be a number, without a comma or a remark behind it; and the remark."""
+    mark = _REMARK.search(typed)
+    number, remark = (typed[: mark.start()], typed[mark.end() :].strip()) if mark else (typed, "")
+    if remark[:1].isdigit() and number == number.rstrip():
+        return typed, ""  # 1//2, 3;4 and 5--6 are no number with a remark
+    return trim_spaces(number).rstrip(",;").rstrip(), remark
 
 
 def _in_plain_signs(value: str) -> str:
