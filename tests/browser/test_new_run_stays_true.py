@@ -175,7 +175,7 @@ def test_each_line_has_the_mark_of_what_is_said_of_it(new_run: Page) -> None:
 
 def test_behind_home_and_a_jump_the_beginning_of_a_line_stands_beside_its_number(new_run: Page) -> None:
     show(new_run, "YAML")
-    write_yaml(new_run, f"# {'long ' * 60}\nname: \"slip {'and on ' * 60}\nrewards: [{{name: format}}]\n")
+    write_yaml(new_run, f'# {"long " * 60}\nname: "slip {"and on " * 60}\nrewards: [{{name: format}}]\n')
     expect(mark(new_run, "name")).to_have_class("at blocking")
     sheet = new_run.locator(".yaml .sheet")
 
