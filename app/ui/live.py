@@ -200,8 +200,10 @@ def has_record(run: registry.Run) -> bool:
 
 
 def is_ongoing(run: registry.Run) -> bool:
-    """Whether the run may still record something."""
-    return run.state in states.LIVE or run.state == states.QUEUED
+    """Whether the run may still record something: it is not over, or was asked to go on."""
+    if run.state in states.LIVE or run.state == states.QUEUED:
+        return True
+    return run.state in states.RESUMABLE and commands.waiting_action(run.id, run.attempt) == commands.RESUME
 
 
 def text(payload: Payload, key: str, limit: int = 200) -> str:

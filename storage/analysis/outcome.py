@@ -19,7 +19,7 @@ from groupwise.storage.analysis.compare import fields, finals
 from groupwise.storage.analysis.doctor import evidence_reader
 from groupwise.storage.analysis.doctor.evidence_reader import Surroundings
 from groupwise.storage.analysis.doctor.examine import Report, examine
-from groupwise.storage.analysis.doctor.verdict import PROBLEM, WARNING
+from groupwise.storage.analysis.doctor.verdict import CALM, PROBLEM, WARNING
 from groupwise.storage.home import db, files, paths
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.home.value_types import value_if_fitting
@@ -44,10 +44,10 @@ log = logging.getLogger("groupwise")
 
 @dataclass(frozen=True)
 class Outcome:
-    """`verdict` stands beside the state, “” where nothing is wrong, coloured by its `level`; `seconds` of training;
-    `metrics`: what each is at the end (storage.record.recent); `settings` that the spec gives, by dotted name;
-    `resumed_at`: the step after which its last attempt went on, 0 where it began at the start. None and nothing of what
-    is not known."""
+    """`verdict` stands beside the state, “” where nothing is to be said, coloured by its `level`; `seconds` of
+    training; `metrics`: what each is at the end (storage.record.recent); `settings` that the spec gives, by dotted
+    name; `resumed_at`: the step after which its last attempt went on, 0 where it began at the start. None and nothing
+    of what is not known."""
 
     verdict: str = ""
     seconds: float | None = None
@@ -195,13 +195,15 @@ def _tells_right(run: Run, record: Database, spec: RunSpec) -> bool:
 def verdict_on(report: Report) -> tuple[str, str]:
     """The words that stand beside the state of a run that ended so, everywhere, and how grave that is, as on its
     Overview: that its reward fell, or else the gravest verdict on what was learned; before a warning, what speaks
-    against a reward that rose."""
+    against a reward that rose; where nothing is wrong, that right answers hardly moved, as no alarm."""
     if report.kind == "down":
         return FELL, report.level
     told = [one for one in report.verdicts if one.level in (PROBLEM, WARNING) and one.key not in SPEED]
     if report.against and not (told and told[0].level == PROBLEM):
         return report.against, WARNING
-    return (told[0].title, told[0].level) if told else ("", "")
+    if told:
+        return told[0].title, told[0].level
+    return (report.aside, CALM) if report.aside else ("", "")
 
 
 def given_settings(spec: RunSpec) -> dict[str, Any]:

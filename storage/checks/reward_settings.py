@@ -77,11 +77,12 @@ def _weight(reward: RewardSpec, path: str) -> Iterator[Problem]:
     """What a weight means that no one may have meant, where it stays."""
     if reward.schedule or reward.adapt is not None or reward.weight > 0:
         return
-    fix = Fix("Weight 1", {f"{path}.weight": 1.0})
+    if reward.weight == 0:  # no fix: it is what the diagnostics propose for one that tells nothing apart
+        message = f"at weight 0 “{reward.name}” is only recorded, and not trained on."
+        yield Problem(f"{path}.weight", message, level=ADVICE)
+        return
     message = f"a weight below 0 trains away from what “{reward.name}” scores high."
-    if reward.weight == 0:
-        message = f"at 0 “{reward.name}” teaches nothing: it is only recorded."
-    yield Problem(f"{path}.weight", message, level=ADVICE, fixes=(fix,))
+    yield Problem(f"{path}.weight", message, level=ADVICE, fixes=(Fix("Weight 1", {f"{path}.weight": 1.0}),))
 
 
 def _renamed_or_removed(reward: RewardSpec, path: str, name: str, close: str | None) -> tuple[Fix, ...]:

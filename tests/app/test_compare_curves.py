@@ -14,7 +14,7 @@ from groupwise.storage.analysis.compare import alike, curves, finals
 from groupwise.storage.home import db, paths
 from groupwise.storage.record import metrics
 from groupwise.storage.record.record import RunWriter
-from groupwise.storage.record.step_record import Event
+from groupwise.storage.record.step_record import Completion, Event, Group
 from groupwise.storage.spec import spec
 from tests.support.made_runs import made_run
 
@@ -195,6 +195,26 @@ def test_a_run_that_collapsed_is_not_ranked_by_its_peak_and_every_reader_has_the
     assert final(path)["held_out"] == 0.2 == finals.last_means(record)["eval_reward"]
     assert final(path)["held_out_at"] == 60 and final(path)["reward"] == pytest.approx(0.1)
     record.close()
+
+
+def test_how_far_the_end_may_be_off_by_chance_is_told_of_what_was_scored_there(tmp_path: Path) -> None:
+    def group(mode: str, step: int, rewards: tuple[float, ...]) -> Group:
+        scored = [Completion("x", 1, False, reward, 0.0, [(reward, "ok")]) for reward in rewards]
+        return Group(mode, step, f"{step} {rewards}", {}, scored)
+
+    writer = RunWriter(tmp_path / "run.db", 1, {"format": 1.0})
+    for step in range(1, 21):
+        groups = [group("train", step, (1.0, 0.0, 0.0, 1.0)), group("train", step, (1.0,) * 4)]
+        groups += [group("eval", step, (earned,) * 2) for earned in (0.0, 1.0)] if step == 20 else []
+        held_out = {"eval_reward": 0.5} if step == 20 else {}
+        writer.commit(step, metrics={"reward": 0.75, "groups/solved": 0.75, **held_out}, groups=groups)
+    writer.close()
+    errors = final(tmp_path / "run.db")["errors"]
+    assert errors["solved"] == pytest.approx(math.sqrt(0.75 * 0.25 / 80), rel=0.01), "80 completions in ten steps"
+    assert errors["reward"] == pytest.approx(0.2565 / math.sqrt(20), rel=0.01)
+    assert errors["held_out"] == pytest.approx(0.5), "of two prompts"
+    written(tmp_path / "none.db", {1: {"reward": 0.1}})
+    assert final(tmp_path / "none.db")["errors"] == {"reward": None, "solved": None, "held_out": None}
 
 
 def test_an_evaluation_before_the_first_step_is_the_last_of_a_run_that_had_no_other(tmp_path: Path) -> None:

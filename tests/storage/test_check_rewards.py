@@ -132,12 +132,13 @@ def test_what_does_not_fit_the_run_but_works_is_a_warning():
     assert (problem.level, problem.field) == (WARNING, "rewards.0.version")
 
 
-@pytest.mark.parametrize(("weight", "words"), [(0.0, "teaches nothing"), (-1.0, "trains away from what “length”")])
+@pytest.mark.parametrize(("weight", "words"), [(0.0, "only recorded"), (-1.0, "trains away from what “length”")])
 def test_a_weight_that_no_one_may_have_meant_is_advised_on(weight: float, words: str):
+    """With no button against a weight of 0: the diagnostics propose that."""
     rewards = [{"name": "format"}, {"name": "length", "weight": weight}]
     [problem] = examine_spec(from_dict({"name": "a", "rewards": rewards}), OFFERED)
     assert (problem.level, problem.field) == (ADVICE, "rewards.1.weight") and words in problem.message
-    assert problem.fixes[0].settings == {"rewards.1.weight": 1.0}
+    assert [fix.settings for fix in problem.fixes] == ([{"rewards.1.weight": 1.0}] if weight else [])
     rewards[1]["schedule"] = [{"step": 9, "weight": 1.0}]
     assert examine_spec(from_dict({"name": "a", "rewards": rewards}), OFFERED) == []
 

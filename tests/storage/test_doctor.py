@@ -15,6 +15,7 @@ from groupwise.storage.analysis.doctor import verdict as verdicts
 from groupwise.storage.analysis.doctor.curve import POINTS, Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
 from groupwise.storage.analysis.doctor.examine import RULES, examine
+from groupwise.storage.checks.tag_room import tag_room
 from tests.support.doctor import STEPS, drawn, healthy, line, said, scored
 from tests.support.doctor_cases import SICK, WELL
 
@@ -176,6 +177,10 @@ def test_a_limit_that_no_answer_fits_is_raised_and_no_weight_is_taken_away() -> 
     assert (verdict.key, verdict.level) == ("truncated", "problem")
     assert "“format” has scored 0 every time" in verdict.sentence
     assert [change.settings for change in verdict.changes] == [{"training.max_completion_length": 64}]
+    (known,) = examine(replace(short, tags=tag_room(short.rewards, "starter"))).verdicts
+    assert "“format” has scored 0 every time: the tags that it wants take 34 tokens at the least." in known.sentence
+    proposed = [{"training.max_completion_length": 48}]
+    assert [change.settings for change in known.changes] == proposed, "as New run does"
 
 
 @pytest.mark.parametrize(("every", "of_start", "of_end"), [(1, "1..5", "11..20"), (5, "1..25", "51..100")])

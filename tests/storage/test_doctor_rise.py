@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Unsolved
 from groupwise.storage.analysis.doctor.evidence_reader import gather
 from groupwise.storage.analysis.doctor.examine import examine
-from groupwise.storage.analysis.doctor.verdict import CALM
+from groupwise.storage.analysis.doctor.verdict import CALM, Change
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 from tests.support.doctor import drawn, healthy, line
@@ -59,9 +60,7 @@ def test_what_did_not_rise_on_held_out_prompts_is_named_beside_what_rose() -> No
         "eval_rewards/correctness/mean": Curve.of(steps, (0.56, 0.69, 0.58)),
     }
     report = examine(healthy(curves=held_out))
-    assert ", by “format” and “correctness”, though on held-out prompts “correctness” is 0.58 (0.56 before); " in (
-        report.headline
-    )
+    assert ", though on held-out prompts “correctness” is 0.58 (0.56 before); " in report.headline
     assert (report.verdicts, report.level) == ((), CALM)
     bears_it_out = held_out | {"eval_rewards/correctness/mean": Curve.of(steps, (0.56, 0.69, 0.7))}
     assert "held-out" not in examine(healthy(curves=bears_it_out)).headline
@@ -162,7 +161,12 @@ def test_held_out_reward_is_told_with_how_many_prompts_it_is_of() -> None:
     assert level.startswith("Neither better nor worse in training, no problems detected: ")
     flat = line(1.0, 1.0, 0.02)
     assert told(0.56, 1.31, reward=flat).startswith("No better in training: reward was "), "though it is no better"
-    assert told(1.31, 0.56, reward=flat).startswith("Did not learn: reward was ")
+    some = told(1.31, 0.56, reward=flat)
+    assert (
+        some.startswith("Some of it was learned: reward was ") and ", while “format” (0.51 to 0.91) and “corr" in some
+    )
+    stay = {f"rewards/{name}/mean": line(0.5, 0.5, 0.02) for name in ("format", "correctness")}
+    assert told(1.31, 0.56, reward=flat, **stay).startswith("Did not learn: reward was ")
 
 
 def test_a_headline_does_not_say_that_all_is_well_where_most_groups_taught_nothing() -> None:
@@ -210,10 +214,70 @@ def test_what_was_measured_before_the_first_step_counts(tmp_path: Path) -> None:
 def test_a_reward_that_rose_says_by_which_functions() -> None:
     told = examine(healthy(ended=True))
     assert told.headline.startswith("Learned, no problems detected: reward went up from 1.0")
-    assert " at the end, by “format” and “correctness”; " in told.headline
-    assert " now, by “format”; " in examine(with_format_alone()).headline
+    assert " at the end, by “format” (0.51 to 0.91) and “correctness” (0.49 to 0.72); " in told.headline
+    assert " now, by “format” (0.51 to 0.91); " in examine(with_format_alone()).headline
     alone = healthy(rewards=[RewardSpec(name="mine")])
     assert ", by “" not in examine(replace(alone, functions={"mine": SCORES})).headline, "there is one"
+
+
+# As it was seen: format rose, and what is right went 0.397 → 0.405.
+RIGHT_STAYS = line(0.397, 0.405, 0.03)
+
+
+def test_a_reward_that_rose_by_form_alone_says_that_right_answers_hardly_moved() -> None:
+    report = examine(with_mine(groups__solved=RIGHT_STAYS))
+    assert report.headline.startswith("Learned, but answers were not right more often: reward went up from 1.0")
+    words = (
+        ", by “format” (0.51 to 0.91); the share scored correct by “mine” hardly moved, from 39\u202f% to 40\u202f%; "
+    )
+    assert words in report.headline
+    assert (report.level, report.verdicts, report.against) == (CALM, (), ""), "it is no alarm"
+    assert outcome.verdict_on(report) == ("right answers hardly moved", CALM), "and stands beside the state everywhere"
+    assert report.follows is not None and isinstance(report.follows.to, Change)
+    assert (report.follows.to.label, report.follows.why) == ("weight 2 for mine", ", as right answers hardly moved")
+    assert report.follows.to.settings == {"rewards.1.weight": 2.0}
+    going_on = examine(replace(with_mine(groups__solved=RIGHT_STAYS), ended=False))
+    assert going_on.headline.startswith("Learning, but answers are not right more often: reward is up ")
+    heavy = with_mine(groups__solved=RIGHT_STAYS)
+    heavy = replace(heavy, functions={**heavy.functions, "mine": replace(SCORES, weight=2.0)})
+    read = examine(heavy).follows
+    assert read and (read.to.label, read.why) == ("read its groups", " to see why right answers hardly moved")
+
+
+def test_what_may_be_chance_of_right_answers_is_said_so_and_what_is_nearly_all_right_stays_well() -> None:
+    """So that one step more or less changes a few words, and not what is said."""
+    noisy = Curve.of(
+        range(1, 61), [0.5] * 5 + [0.3, 0.7] * 22 + [0.65, 0.5, 0.55, 0.7, 0.45, 0.6, 0.5, 0.65, 0.6, 0.5, 0.6]
+    )
+    report = examine(with_mine(groups__solved=noisy))
+    assert report.headline.startswith("Learned, no problems detected: ")
+    assert (
+        "; the share scored correct by “mine” went from 50\u202f% to 57\u202f%, which may be chance; "
+        in report.headline
+    )
+    assert outcome.verdict_on(report) == ("", "")
+    top = examine(with_mine(groups__solved=line(0.96, 0.97)))
+    assert "correct" not in top.headline and not top.aside
+    held_out = examine(with_mine(groups__solved=RIGHT_STAYS, eval_groups__solved=evaluated(0.3, 0.6)))
+    assert held_out.headline.startswith("Learned, no problems detected: "), "held-out prompts are solved more often"
+
+
+def test_a_function_that_clearly_rises_is_no_run_that_does_not_learn() -> None:
+    """As it was seen after eleven steps: format went from 0.23 to 0.55, and the total might have been noise."""
+    rng = random.Random(1)
+    total = Curve.of(range(1, 12), [1.0 + 0.02 * step + rng.gauss(0, 0.2) for step in range(11)])
+    early = {"reward": total, "kl": line(0.0, 1e-6, steps=11), "rewards/format/mean": line(0.2, 0.56, 0.02, steps=11)}
+    stays = {
+        "rewards/correctness/mean": line(0.5, 0.5, 0.05, steps=11),
+        "groups/solved": line(0.5, 0.5, 0.05, steps=11),
+    }
+    report = examine(healthy(curves=early | stays, step=11, training={"learning_rate": 1e-6}))
+    assert (report.kind, report.verdicts, report.level) == ("level", (), CALM)
+    assert report.headline.startswith("No problems detected: reward ") and ", while “format” (0.2" in report.headline
+    without = early | stays | {"rewards/format/mean": line(0.4, 0.4, 0.02, steps=11)}
+    low = examine(healthy(curves=without, step=11, training={"learning_rate": 1e-6}))
+    assert [one.key for one in low.verdicts] == ["learning_rate_low"]
+    assert low.headline.startswith("Not learning so far: ")
 
 
 def with_format_alone() -> Evidence:

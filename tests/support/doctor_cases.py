@@ -8,7 +8,8 @@ from groupwise.storage.analysis.doctor.evidence import Evidence, Function
 from groupwise.storage.spec import spec
 from tests.support.doctor import drawn, healthy, line, paid_by_length, said, scored
 
-FLAT = {"reward": line(1.0, 1.0, 0.03)}
+STAY = line(0.5, 0.5, 0.02)
+FLAT = {"reward": line(1.0, 1.0, 0.03), "rewards/format/mean": STAY, "rewards/correctness/mean": STAY}
 NO_GROUPS: dict[str, Any] = {
     f"groups/{name}": None for name in ("tied", "all_low", "all_high", "spread", "solved", "any_solved", "alike")
 }

@@ -115,14 +115,16 @@ export function apartWords(runs, run) {
 }
 
 // ---- what there is to see first ----
-// One sentence each: who did best, as far as that can be said, what keeps them apart, and who did not end well.
+// One sentence each: who did best, as far as that can be said, on held-out prompts before all; what keeps them apart, and who did not end well.
 export function shortWords(runs) {
-  const solved = rankWords(runs, "solved", "Solved at the end", share);
-  const reward = rankWords(runs, "reward", "Reward at the end", number);
+  const heldOut = rankWords(runs, "held_out", "Held-out reward, on prompts that are not trained on", number);
+  const where = heldOut ? " in training" : "";
+  const solved = rankWords(runs, "solved", `Solved${where} at the end`, share);
+  const reward = rankWords(runs, "reward", `Reward${where} at the end`, number);
   const ill = runs.filter(({ kind }) => kind === "bad" || kind === "warn");
   const told = ({ name, label, reason }) => `“${name}” (${label}${reason ? `: ${reason}` : ""})`;
   const badly = ill.length && ill.length < runs.length ? `Look first at: ${ill.map(told).join(", ")}.` : "";
-  return [solved || reward, differWords(runs), badly].filter(Boolean);
+  return [heldOut, solved || reward, differWords(runs), badly].filter(Boolean);
 }
 function rankWords(runs, key, title, write) {
   const lots = lotsOf(runs, key);
@@ -130,5 +132,15 @@ function rankWords(runs, key, title, write) {
   const order = [...lots[0]].sort((a, b) => b.final[key] - a.final[key]);
   const said = (run) => `“${run.name}”: ${write(run.final[key])}`;
   const few = order.length <= 3 ? order.map(said) : [said(order[0]), said(order[1]), "…", said(order.at(-1))];
-  return `${title}, best first: ${few.join(", ")}.`;
+  return `${title}, best first: ${few.join(", ")}.${chanceWords(order, key)}`;
+}
+// Which runs are no worse than the best for sure: two standard errors of the difference apart, or less.
+const SURE = 2;
+function chanceWords([best, ...others], key) {
+  const off = (run) => run.final.errors?.[key] ?? 0;
+  const near = others.filter((run) => best.final[key] - run.final[key] <= SURE * Math.hypot(off(best), off(run)));
+  const apart = near.filter((run) => run.final[key] < best.final[key]);
+  if (!apart.length) return "";
+  if (apart.length === others.length && others.length > 1) return " The differences may be chance.";
+  return ` “${best.name}” may be ahead of ${listed(apart.map(({ name }) => `“${name}”`))} by chance.`;
 }

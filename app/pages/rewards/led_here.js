@@ -15,7 +15,21 @@ export async function sayWhatLedHere() {
   if (!told?.title) return;
   const back = el("a", { href: `/run?${new URLSearchParams({ id: run })}` }, told.run);
   find(".led-here").replaceChildren("From run ", back, ": ", el("b", told.title), ` ${told.words}`);
+  if (page.open.built_in) find(".led-here").append(el("span", ...whatToDo(told.without_code)));
   showBesideIt();
+}
+// What ships cannot be edited: what helps for all that, without code first.
+function whatToDo(changes) {
+  const press = (name) => {
+    const { textContent } = find(`[data-do=${name}]`);
+    return el("button.link", { type: "button", onclick: () => find(`[data-do=${name}]`).click() }, textContent);
+  };
+  const settings = changes.flatMap(({ label, go }) => [el("a", { href: go }, label), ", "]);
+  return [
+    ...[` “${named}” is built in, so its code cannot be changed here. Without code: `, ...settings],
+    ...[settings.length ? "or " : "", press("build"), ` and use that in its place. With code: `, press("own")],
+    " and change the copy.",
+  ];
 }
 function showBesideIt() {
   const line = find(".led-here");

@@ -72,7 +72,7 @@ def diagnose_run(payload: Payload) -> dict[str, Any]:
         return out | waiting | {"seq": 0, "verdicts": [], "calm": []}
     with record_check.one_look(record):
         # Odd where the run is over: the same evidence is then said of the past.
-        seq = 2 * evidence_reader.newest_batch(record) + (run.state in states.ENDED)
+        seq = 2 * evidence_reader.newest_batch(record) + (not live_now)
         if seq == whole_number(payload, "after", -1):
             return out | {"seq": seq}
         return out | _report(run, seq)
@@ -102,9 +102,9 @@ def _report(run: registry.Run, seq: int) -> dict[str, Any]:
 def evidence_of(run: registry.Run, failed: dict[str, Any]) -> Evidence:
     """What there is to go by: the record, and how the run ended. `failed`: how_it_failed."""
     found = evidence_reader.gather(run.folder.db, run_files.spec_of(run.folder), _surroundings())
-    ended, lost = run.state in states.ENDED, failed.get("cause") == run_files.WEIGHTS
+    ended, lost = not is_ongoing(run), failed.get("cause") == run_files.WEIGHTS
     unsolved = unsolved_prompts(run) if ended else None
-    return replace(found, ended=ended, broke_off=run.state in TOLD, weights_lost=lost, unsolved=unsolved)
+    return replace(found, ended=ended, broke_off=ended and run.state in TOLD, weights_lost=lost, unsolved=unsolved)
 
 
 def how_it_failed(run: registry.Run) -> dict[str, Any]:

@@ -73,6 +73,7 @@ let charted = null; // what the charts were drawn from: {seq, line, progress}
 addEventListener("groupwise:charted", ({ detail }) => {
   charted = detail;
   draw(last);
+  if (last?.state === "starting") wake(); // what is charted may be its beginning already
 });
 function asCharted(now) {
   const beside = charted && document.body.dataset.tab === "overview";
@@ -204,8 +205,10 @@ function take(now) {
     return 5000;
   }
   const record = now.unreadable ? "unreadable" : "";
-  if (document.body.dataset.state !== now.state || document.body.dataset.record !== record) {
-    Object.assign(document.body.dataset, { state: now.state, record });
+  const { dataset } = document.body;
+  const goesOn = `${now.asked === "resume"}`; // then nothing on the page tells of an end any more
+  if (dataset.state !== now.state || dataset.record !== record || dataset.goesOn !== goesOn) {
+    Object.assign(dataset, { state: now.state, record, goesOn });
     wakeAll();
   }
   draw(now);

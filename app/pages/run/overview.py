@@ -98,8 +98,11 @@ def _board(run: registry.Run, payload: Payload, seen: str) -> dict[str, Any]:
     except Unanswerable as reason:
         out["wait"] = out["wait"] if run.folder.path.is_dir() else str(reason)
         return out | {"seq": after, "curves": {}, "ended": ended_notice(run, out["wait"])}
+    standing = metrics.standing(record)
+    if run.state == states.STARTING and standing["begun"]:  # the state follows in a moment
+        out["wait"] = WAITS[states.RUNNING]
     if payload.get("empty"):
-        out["wait"] = why_no_metrics(run, metrics.standing(record)) or out["wait"]
+        out["wait"] = why_no_metrics(run, standing) or out["wait"]
     new = metrics.read_metrics(record, after)
     out["head"] = run_progress(run)
     if new["seq"] != after:

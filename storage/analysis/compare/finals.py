@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from groupwise.storage.analysis.compare import noise
 from groupwise.storage.analysis.compare.curves import Part, keys_of, rising
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import metrics, recent
@@ -19,8 +20,9 @@ ENDS = {
 
 def final_values(run: Database, counting: list[Part] | None = None) -> dict[str, Any]:
     """step; reward, solved, kl, length, tied and held_out as they are at the end (storage.record.recent), so that a run
-    is ranked by what it came to and not by a peak before a collapse; held_out_at, the step of that evaluation; tokens,
-    and time in seconds. None for what was not recorded, or never was a number.
+    is ranked by what it came to and not by a peak before a collapse; held_out_at, the step of that evaluation; errors,
+    by how much reward, solved and held_out may be off by chance (one standard error); tokens, and time in seconds.
+    None for what was not recorded, or never was a number.
     `counting`: as for curves.read_curves."""
     keys, parts = keys_of(run), metrics.stretches(run) if counting is None else counting
     lately = _of_last_stage(run, parts)
@@ -31,6 +33,7 @@ def final_values(run: Database, counting: list[Part] | None = None) -> dict[str,
     if found["reward"] is None and "groups/tied" not in keys:
         found["tied"] = None  # nothing was scored: TRL then calls no group tied
     found["held_out_at"] = _last_step(run, keys.get("eval_reward"), lately)
+    found["errors"] = _errors(run, keys, lately, found)
     found["tokens"] = _last_total(run, keys.get("num_tokens"), parts)
     found["time"] = seconds_trained(run, parts)
     return found
@@ -53,6 +56,16 @@ def seconds_trained(run: Database, counting: list[Part] | None = None) -> float 
     parts = metrics.stretches(run) if counting is None else counting
     told = _last_total(run, keys_of(run).get("time/elapsed"), parts)
     return _seconds_by_clock(run) if told is None and any(last for _, _, last in parts) else told
+
+
+def _errors(run: Database, keys: dict[str, int], lately: list[Part], found: dict[str, Any]) -> dict[str, float | None]:
+    ends = noise.last_parts(run, keys.get("reward"), lately)
+    told = [part for part in lately if part[1] <= (found["held_out_at"] or 0) <= part[2]]
+    at = [(attempt, found["held_out_at"], found["held_out_at"]) for attempt, _, _ in told]
+    return {
+        "reward": noise.error_of_mean(run, "train", ends), "solved": noise.error_of_share(run, found["solved"], ends),
+        "held_out": noise.error_of_mean(run, "eval", at if found["held_out_at"] is not None else []),
+    }  # fmt: skip
 
 
 def _of_last_stage(run: Database, parts: list[Part]) -> list[Part]:

@@ -109,6 +109,12 @@ def tell_apart(e: Evidence) -> tuple[Change, ...]:
     return (*larger_group(e), *warmer(e)) or (Change("A reward with more grades", field=REWARDS),)
 
 
+def weigh_double(e: Evidence, name: str) -> Change:
+    """Twice the weight for a reward function."""
+    place, weight = e.place(name), 2 * e.weight(name)
+    return Change(f"Weight {weight:g} for {name}", {f"{place}.weight": weight} if place else {})
+
+
 def add_reward(e: Evidence, name: str, **parameters: Any) -> Change:
     """One more reward function, one that ships."""
     place = f"rewards.{len(e.rewards)}"
@@ -140,11 +146,16 @@ def diverse(e: Evidence) -> tuple[Change, ...]:
 
 def longer(e: Evidence) -> tuple[Change, ...]:
     """Twice the tokens that a completion may have, and enough for a thought and an answer, where the model can read so
-    many beside a prompt."""
-    tokens = max(longest(e) * 2, SHORTEST)
+    many beside a prompt; where the tags that “format” wants have no room, what New run proposes for them."""
+    tokens = float(e.tags.usual) if lacks_room_for_tags(e) and e.tags else max(longest(e) * 2, SHORTEST)
     if e.room and tokens > e.room * FOR_THE_COMPLETION:
         return (Change("A model that reads more", field="model.id"),)
     return (_longest(tokens),)
+
+
+def lacks_room_for_tags(e: Evidence) -> bool:
+    """Whether no completion can hold the tags that “format” wants."""
+    return e.tags is not None and longest(e) < e.tags.least
 
 
 def shorter(e: Evidence) -> tuple[Change, ...]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from groupwise.storage.analysis.doctor.curve import Curve, mean
+from groupwise.storage.checks.tag_room import TagRoom
 from groupwise.storage.library.models.learning_rates import UsualRates, usual_rates
 from groupwise.storage.record import group_metrics
 from groupwise.storage.spec.spec import RewardSpec
@@ -107,6 +108,7 @@ class Evidence:
     weights_lost: bool = False  # … because the model's output was inf or nan
     held_out_before: float | None = None  # the held-out reward at `since`
     held_out_prompts: int = 0  # of the last evaluation; 0: not known
+    tags: TagRoom | None = None  # what the tags that “format” wants take; None: none are wanted
     room: int | None = None  # tokens that the model reads at most, the prompt's included; None: not known
     gives_one: bool = False  # whether it is known that its target can give 1, and calls that right
     unsolved: Unsolved | None = None  # its prompts that were never solved; None: not counted, as the run goes on

@@ -34,6 +34,7 @@ HALF = 0.5  # of the groups
 
 OPENING = {"up": "Learning", "down": "Getting worse", "level": "Not learning so far"}
 OPENING_ENDED = {"up": "Learned", "down": "Got worse", "level": "Did not learn"}  # of a run that is over
+RIGHT_STAYED = "right answers hardly moved"  # beside a run's state
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class Report:
     """`kind` says how it stands: waiting, up, down, level. `level`: how grave that is, by which it is coloured wherever
     it stands. `verdicts` that are not calm come first; `calm` is apart. `steps`: how many logged steps the figures now
     and at its best are means of, `begin`: that at the start; 0: no such figure is said. `against`: what speaks against
-    a reward that rose or stayed, in the few words that stand beside a run's state. `follows`: what to do next, of a run
-    that ended well."""
+    a reward that rose or stayed, in the few words that stand beside a run's state; `aside`: what else is to be known of
+    it there, and is no alarm. `follows`: what to do next, of a run that ended well."""
 
     kind: str
     level: str
@@ -53,6 +54,7 @@ class Report:
     begin: int = 0
     against: str = ""
     follows: Next | None = None
+    aside: str = ""
 
 
 def examine(e: Evidence) -> Report:
@@ -72,7 +74,10 @@ def examine(e: Evidence) -> Report:
     begin = 0 if rates.fall(e) else course.begin  # then it is told from its first step, or from its best
     well = e.ended and kind != "waiting" and not (grave or against or e.broke_off)
     follows = next_step.after_good_end(e, rose=kind == "up") if well else None
-    return Report(kind, level, said, grave, calm, course.count, begin, next(iter(against), ""), follows)
+    if follows and isinstance(follows.to, Change):
+        follows = replace(follows, to=_move(e, follows.to))
+    aside = RIGHT_STAYED if kind == "up" and not against and rise.right_stayed(e) else ""
+    return Report(kind, level, said, grave, calm, course.count, begin, next(iter(against), ""), follows, aside)
 
 
 def _level(kind: str, grave: tuple[Verdict, ...], against: bool) -> str:
@@ -140,14 +145,28 @@ def _opening(e: Evidence, kind: str, grave: tuple[Verdict, ...], against: bool) 
         return "Its weights were ruined"
     if not (grave or against or kind == "down"):
         return _say_healthy(e, kind)
-    if kind == "level" and grave and rise.held_out_rose(e):
-        opening = f"No better in training{'' if e.ended else ' so far'}"
     if kind != "up":
-        return (against and rise.say_what_rose_instead(e)) or opening
+        return _say_level(e, opening, against) if kind == "level" else opening
     if len(e.tied_share) >= gradient.POINTS and e.tied_share.at_least(gradient.MOSTLY_TIED):
         return "No longer learning"
-    opening = rise.say_what_rose(e) if against else opening
+    opening = rise.say_what_rose(e) if against else _but_not_right(e, opening)
     return f"{opening}, with {_count(grave)}" if grave else opening
+
+
+def _say_level(e: Evidence, opening: str, against: bool) -> str:
+    """The first words where the reward stayed, and something is wrong: some of it may be learned for all that."""
+    if instead := against and rise.say_what_rose_instead(e):
+        return instead
+    if rise.held_out_rose(e):
+        return f"No better in training{'' if e.ended else ' so far'}"
+    if rise.say_clear_rise(e):
+        return f"Some of it {'was learned' if e.ended else 'is being learned'}"
+    return opening
+
+
+def _but_not_right(e: Evidence, opening: str) -> str:
+    """The first words of a reward that rose, with what it does not say by itself."""
+    return f"{opening}, but answers {e.verbs} not right more often" if rise.right_stayed(e) else opening
 
 
 def _say_healthy(e: Evidence, kind: str) -> str:
@@ -155,6 +174,8 @@ def _say_healthy(e: Evidence, kind: str) -> str:
     if e.broke_off:
         return "Until it ended, no problems were detected"
     idle = _say_idle_groups(e, kind)
+    if kind == "up" and rise.right_stayed(e):
+        return _but_not_right(e, (OPENING_ENDED if e.ended else OPENING)[kind]) + idle
     if not e.ended:
         return f"No problems detected{idle}"
     went = "Learned" if kind == "up" else "Neither better nor worse"
@@ -185,11 +206,18 @@ def _summarise_reward(e: Evidence, kind: str, against: dict[str, str]) -> str:
     said = f"reward {went} from {short_number(height)} {when} to {short_number(reward.now)} {e.at_now}"
     said = rates.said_of_reward(e) if kind == "level" else said
     told = " and ".join(against.values())
-    said += f", {'but' if kind == 'up' else 'and'} {told}" if told else rise.say_by_which(e) if kind == "up" else ""
+    said += f", {'but' if kind == 'up' else 'and'} {told}" if told else _say_functions(e, kind)
     said += "" if "held-out" in said else rise.say_held_out(e)  # one of its figures is enough
     if len(e.tied_share):
         said += f"; {percent_without(e.tied_share.now)} of groups {e.has} a learning signal"
     return said
+
+
+def _say_functions(e: Evidence, kind: str) -> str:
+    """What single functions say beside the total: by which it rose, and whether answers are right more often."""
+    if kind == "up":
+        return rise.say_by_which(e) + rise.say_right(e)
+    return rise.say_clear_rise(e) if kind == "level" else ""
 
 
 def _direction(e: Evidence) -> str:

@@ -68,18 +68,25 @@ def against_the_others(e: Evidence) -> Verdict | None:
     if not moved or moved[up] <= 0 or moved[down] >= 0 or e.reward.direction(0, 2.0) < 0:
         return None
     words = (
-        f"“{up}” rose by {percent(moved[up])} of its range while “{down}” fell by {percent(-moved[down])} of its own: "
-        f"perhaps the model earns the one at the cost of the other."
+        f"“{up}” rose {_from_to(e, up)} while “{down}” fell {_from_to(e, down)}: perhaps the model earns the one "
+        "at the cost of the other."
     )
     return Verdict(
         "hacking_one", SUSPICION, f"{up} at the cost of {down}?", words,
-        f"Shown when one rises by {percent(RISES)} of its range and another falls by {percent(FALLS)}, beyond noise.",
+        f"Shown when, beyond noise, one rises by {percent(RISES)} and another falls by {percent(FALLS)} of what lies "
+        "between its lowest and its highest score.",
         COMMON,
         (chart(f"rewards/{up}/mean", f"The chart of {up}"), chart(f"rewards/{down}/mean", f"… and of {down}"),
          completions("The best completions", sort="-reward")),
-        (*_rate_if_above_usual(e), _weigh(e, down), Change(f"Close the loophole in {up}", edit_reward=up)),
+        (*_rate_if_above_usual(e), changes.weigh_double(e, down),
+         Change(f"Close the loophole in {up}", edit_reward=up)),
         Grounds(Place.TREND),
     )  # fmt: skip
+
+
+def _from_to(e: Evidence, name: str) -> str:
+    curve = e.curve(f"rewards/{name}/mean")
+    return f"from {short_number(curve.start)} to {short_number(curve.now)}"
 
 
 def probe_patterns(e: Evidence) -> Verdict | None:
@@ -140,11 +147,6 @@ def _rate_if_above_usual(e: Evidence) -> tuple[Change, ...]:
     """A usual learning rate, where it is higher: steps that are too large spoil first what is hard to learn."""
     rate = e.number("learning_rate")
     return changes.lower_rate(e, 1.0) if rate is not None and rate > e.usual_rates.usual else ()
-
-
-def _weigh(e: Evidence, name: str) -> Change:
-    place, weight = e.place(name), 2 * e.weight(name)
-    return Change(f"Weight {weight:g} for {name}", {f"{place}.weight": weight} if place else {})
 
 
 RULES = (repetition_rises, against_the_others, probe_patterns)

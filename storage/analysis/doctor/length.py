@@ -43,7 +43,7 @@ def truncation(e: Evidence) -> Verdict | None:
     longest = e.number("max_completion_length")
     of = f" of {short_number(longest)} tokens" if longest else ""
     when, steps = (first_steps(cut), cut.course.began) if from_start else (last_steps(cut), cut.course.ended)
-    never = f" “{unpaid[0]}” has scored 0 every time: perhaps no full answer fits." if unpaid else ""
+    never = f" “{unpaid[0]}” has scored 0 every time: {_say_what_fits(e, unpaid[0])}." if unpaid else ""
     words = (
         f"{percent(share)} of the completions of {when} were cut off at the limit{of}: what they would have answered "
         f"is not there, so they are scored on incomplete text.{never}"
@@ -59,6 +59,12 @@ def truncation(e: Evidence) -> Verdict | None:
         changes.longer(e) if unpaid else (*changes.longer(e), MASK),
         Grounds(Place.WRITING, cut.first >= CUT_UNPAID, 1.0 if unpaid else share, about),
     )  # fmt: skip
+
+
+def _say_what_fits(e: Evidence, name: str) -> str:
+    if name == "format" and e.tags and changes.lacks_room_for_tags(e):
+        return f"the tags that it wants take {e.tags.least} tokens at the least"
+    return "perhaps no full answer fits"
 
 
 def _unpaid(e: Evidence) -> list[str]:

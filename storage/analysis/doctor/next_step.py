@@ -1,8 +1,8 @@
 """What to do after a run that ended well. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from groupwise.storage.analysis.doctor import rates
+from groupwise.storage.analysis.doctor import changes, rates, rise
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import Change, Link, step_groups
 
@@ -25,7 +25,20 @@ def after_good_end(e: Evidence, *, rose: bool) -> Next:
     reward = e.reward
     if e.high is not None and e.low is not None and reward.late >= e.low + rates.NEAR_TOP * e.scale:
         return Next(HARDER, ", as there is little left to gain on these")
+    if rose and rise.right_stayed(e):
+        return _for_right_answers(e)
     if rose and reward.late - reward.before > reward.error:
         return Next(LONGER, ", as the reward was still rising", trained=True)
     groups = step_groups(reward.steps[-1], "worst")
     return Next(Link("read its groups", groups.tab, groups.params), " to see what still goes wrong")
+
+
+def _for_right_answers(e: Evidence) -> Next:
+    """Where form alone was learned: more weight on what says what is right, while it has no more than the others."""
+    others = max(e.weight(name) for name in e.functions if name != e.target)
+    if e.weight(e.target) <= others and e.place(e.target) and not e.weights_move:
+        heavier = changes.weigh_double(e, e.target)
+        label = f"{heavier.label[:1].lower()}{heavier.label[1:]}"
+        return Next(replace(heavier, label=label), ", as right answers hardly moved")
+    groups = step_groups(e.reward.steps[-1], "worst")
+    return Next(Link("read its groups", groups.tab, groups.params), " to see why right answers hardly moved")

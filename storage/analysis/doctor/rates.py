@@ -4,7 +4,7 @@ pure."""
 import math
 from dataclasses import dataclass
 
-from groupwise.storage.analysis.doctor import changes, grounds
+from groupwise.storage.analysis.doctor import changes, grounds, rise
 from groupwise.storage.analysis.doctor.curve import Curve, mean
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import (
@@ -212,6 +212,8 @@ def _rate_low(e: Evidence, said: str, links: tuple[Link, ...], rate: float) -> V
     moved, ahead = e.curve("kl"), _ahead(e)
     if e.usual_rates.is_high(max(rate, e.number("learning_rate") or 0.0)) or not _stays(e):
         return None
+    if rise.functions_that_rose(e, rise.CERTAIN):
+        return None  # something is learned, so it moves
     if not (rate < learning_rates.LEAST or ahead is not None and ahead < NOWHERE or _is_still(e)):
         return None
     why = f"KL {e.verb} {short_number(moved.now)}" if len(moved) else f"the learning rate is {rate:g}"

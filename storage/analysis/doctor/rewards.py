@@ -176,8 +176,8 @@ def constant(e: Evidence) -> Verdict | None:
         )  # fmt: skip
         return Verdict(
             "constant", PROBLEM if alone else WARNING, f"{name} says the same of everything", words,
-            f"Shown when it never gave anything else in {BESIDE} logged steps or more ({SURE} where no other function "
-            f"tells completions apart, {TREND} where it gave 0).", COMMON,
+            f"Shown when all of its scores were the same in {BESIDE} logged steps or more; in {TREND} where they were "
+            f"0, and in {SURE} where the other functions told no completions apart either.", COMMON,
             (chart(f"rewards/{name}/mean", f"The chart of {name}"), completions("The last completions", sort="newest")),
             (fix,), rests,
         )  # fmt: skip

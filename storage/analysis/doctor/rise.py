@@ -10,10 +10,12 @@ ENOUGH = 10  # logged steps
 LESS_HELD_OUT = 0.05  # of the scale, between two evaluations: what the prompts of a small one differ by
 LOST_HELD_OUT = 0.4  # of what it earned above the least at first, where that was little
 FEW_RIGHT, MORE_RIGHT = 0.05, 0.02  # shares of completions: nearly none; a rise that is one
-LESS_RIGHT = 0.05  # of completions, or of the range of the function that tells what is right
+LESS_RIGHT = 0.05  # more or less, of completions, or of the range of the function that tells what is right
 # The same between two evaluations, which are of few prompts; and the least, where half of it or more was lost.
 LESS_HELD_OUT_RIGHT, HALVED_HELD_OUT_RIGHT = 0.15, 0.1
+NEARLY_ALL = 0.9  # right: there is little left to rise
 ROSE = 0.05  # of a function's own range
+CERTAIN = 3.0  # standard errors
 NAMED = 2  # functions at most
 HARDLY = 0.25  # of how far it rose in training: a held-out rise that does not bear it out
 
@@ -30,6 +32,31 @@ def speaks_against(e: Evidence, *, rose: bool) -> dict[str, str]:
     if rose and _is_hardly_right(e):
         found[f"{percent(solved.now)} right"] = f"{percent(solved.now)} of completions {e.verbs} right"
     return found
+
+
+def right_stayed(e: Evidence) -> bool:
+    """Whether other functions rose while as much is right as at the start, though there is more to be: what a reward
+    that rose does not say. Not where held-out prompts are solved more often."""
+    told, span = _right_curve(e)
+    risen, held_out = functions_that_rose(e), _right_curve(e, "eval_")[0]
+    if not risen or e.target in risen or len(told) < ENOUGH or not told.now < NEARLY_ALL * span:
+        return False
+    if len(held_out) > 1 and held_out.values[-1] - held_out.values[0] >= LESS_HELD_OUT_RIGHT * span:
+        return False
+    return abs(told.rise) < LESS_RIGHT * span
+
+
+def say_right(e: Evidence) -> str:
+    """How much is right, where the reward rose by other functions alone: that it hardly moved, or by how much, which
+    may be chance; “” where right answers rose too, or that cannot be said."""
+    told, span = _right_curve(e)
+    risen = functions_that_rose(e)
+    if not risen or e.target in risen or len(told) < ENOUGH or span <= 0:
+        return ""
+    from_to = _say_from_to(e, told.start, told.now)
+    if right_stayed(e):
+        return f"; {_what_is_right(e)} hardly moved, {from_to}"
+    return f"; {_what_is_right(e)} went {from_to}, which may be chance" if abs(told.rise) >= LESS_RIGHT * span else ""
 
 
 def say_held_out(e: Evidence) -> str:
@@ -87,8 +114,21 @@ def say_by_which(e: Evidence) -> str:
     if e.weights_move or sum(1 for told in e.functions.values() if told.weight) < 2:
         return ""
     risen = functions_that_rose(e)[:NAMED]
-    named = " and ".join(f"“{name}”" for name in risen)
+    named = " and ".join(f"“{name}” ({_say_rise(e, name)})" for name in risen)
     return f", by {named}{_say_held_out_stayed(e, risen)}" if named else ""
+
+
+def say_clear_rise(e: Evidence) -> str:
+    """Which functions rose for certain, though the total may not have, and from what to what; “” where none did."""
+    risen = functions_that_rose(e, CERTAIN)[:NAMED]
+    link = "rose" if e.ended else "is up" if len(risen) == 1 else "are up"
+    named = " and ".join(f"“{name}” ({_say_rise(e, name)})" for name in risen)
+    return f", while {named} {link}" if risen else ""
+
+
+def _say_rise(e: Evidence, name: str) -> str:
+    curve = e.curve(f"rewards/{name}/mean")
+    return f"{short_number(curve.start)} to {short_number(curve.now)}"
 
 
 def _say_held_out_stayed(e: Evidence, risen: list[str]) -> str:
@@ -149,17 +189,21 @@ def _fewer_right_held_out(e: Evidence) -> bool:
 
 def _say_fewer_right(e: Evidence) -> str:
     """That less is right than at the start, in training or held-out; “” where that cannot be said."""
-    said, what = [], f"“{e.target}”" if e.scale_is_other else f"share scored correct by “{e.target}”"
-    the = "" if e.scale_is_other else "the "
+    said, what = [], _what_is_right(e)
     if _fewer_right_in_training(e):
         told, _ = _right_curve(e)
-        said.append(f"{the}{what} {_fell(e)} {_say_from_to(e, told.start, told.now)}")
+        said.append(f"{what} {_fell(e)} {_say_from_to(e, told.start, told.now)}")
     if _fewer_right_held_out(e):
         told, _ = _right_curve(e, "eval_")
         fell = _say_from_to(e, told.values[0], told.values[-1])
         fell += _of_prompts(e)
-        said.append(f"held-out {fell}" if said else f"{the}held-out {what} {_fell(e)} {fell}")
+        said.append(f"held-out {fell}" if said else f"{_what_is_right(e, 'held-out ')} {_fell(e)} {fell}")
     return " and ".join(said)
+
+
+def _what_is_right(e: Evidence, where: str = "") -> str:
+    """What tells how much is right, as a sentence names it."""
+    return f"{where}“{e.target}”" if e.scale_is_other else f"the {where}share scored correct by “{e.target}”"
 
 
 def _say_from_to(e: Evidence, then: float, now: float) -> str:
@@ -167,11 +211,12 @@ def _say_from_to(e: Evidence, then: float, now: float) -> str:
     return f"from {write(then)} to {write(now)}"
 
 
-def functions_that_rose(e: Evidence) -> list[str]:
-    """The functions that count and score higher than at the start, beyond noise; the one that brings most first."""
+def functions_that_rose(e: Evidence, errors: float = 2.0) -> list[str]:
+    """The functions that count and score higher than at the start, by so many standard errors; the one that brings most
+    first."""
     moved: dict[str, float] = {}
     for name in e.functions:
         curve = e.curve(f"rewards/{name}/mean")
-        if len(curve) >= ENOUGH and curve.direction(ROSE * (curve.high - curve.low), 2.0) > 0:
+        if len(curve) >= ENOUGH and curve.direction(ROSE * (curve.high - curve.low), errors) > 0:
             moved[name] = curve.rise * e.weight(name)
     return [name for name in sorted(moved, key=lambda name: -moved[name]) if moved[name] > 0]

@@ -11,6 +11,7 @@ from groupwise.app.core import format
 from groupwise.app.pages.new.preflight.counts import Counts, counts
 from groupwise.app.pages.new.preflight.settings import Settings
 from groupwise.storage.checks.reward_columns import source_kind_and_name
+from groupwise.storage.checks.tag_room import tag_room
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.learning_rates import LEAST, parameters_of, usual_rates
 from groupwise.storage.library.models.model_facts import LEARNED_POSITIONS, ModelFacts
@@ -120,24 +121,16 @@ def _positions(settings: Settings, facts: ModelFacts | None, prompt_tokens: int 
 
 
 def _tags(settings: Settings) -> Iterator[Problem]:
-    """Where “format” is strict it wants each tag opened and closed, and something between: for the starter, which reads
-    characters, that is known; for others each is at least one token."""
-    longest, spec = settings.count("max_completion_length"), settings.spec
-    wanted = next((one.parameters for one in spec.rewards if one.name == "format" and not one.version), None)
-    if wanted is None or longest is None or wanted.get("strict", True) is not True:
-        return
-    tags = wanted.get("tags", ("think", "answer"))
-    names = [one for one in ([tags] if isinstance(tags, str) else tags) if isinstance(one, str)]
-    characters = spec.model.id == "starter"
-    least = sum(len(f"<{name}></{name}>") + 1 if characters else 3 for name in names)
-    if longest >= least:
+    """Completions that are too short for the tags that “format” wants (storage/checks/tag_room.py)."""
+    longest, room = settings.count("max_completion_length"), tag_room(settings.spec.rewards, settings.spec.model.id)
+    if room is None or longest is None or longest >= room.least:
         return
     message = (
-        f"{format.plural(longest, 'token')} cannot hold the tags that “format” wants, which take {least} at the "
+        f"{format.plural(longest, 'token')} cannot hold the tags that “format” wants, which take {room.least} at the "
         "least: no completion will earn from it."
     )
-    room = 48 if characters else 256
-    yield _training("max_completion_length", message, WARNING, _set_training(f"Use {room}", max_completion_length=room))
+    fix = _set_training(f"Use {room.usual}", max_completion_length=room.usual)
+    yield _training("max_completion_length", message, WARNING, fix)
 
 
 def _sampling(settings: Settings) -> Iterator[Problem]:

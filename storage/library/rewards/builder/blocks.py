@@ -113,7 +113,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "length_between": {
         "label": "Right length",
         "sentence": "The completion is neither too short nor too long.",
-        "partial": "Half as long as the least, or twice as long as the most, earns half.",
+        "partial": "Too short or too long still earns a part: half at half the least or at twice the most.",
         "network": False,
         "settings": [
             _setting("least", "At least", "int", 1, "The shortest that earns everything."),

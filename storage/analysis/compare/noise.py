@@ -1,0 +1,46 @@
+"""How far a run's figures may be off by chance: they are of some completions to some prompts, and of others they would
+be others."""
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from groupwise.storage.analysis.compare.curves import Part
+from groupwise.storage.home.sqlite_tools import Database
+from groupwise.storage.record import recent
+
+MOST = 20_000  # groups of one figure
+
+
+def error_of_mean(run: Database, mode: str, parts: Sequence[Part]) -> float | None:
+    """The standard error of the mean reward of the groups that count of these steps; None of fewer than two. `mode`:
+    train or eval."""
+    means = [mean for _, mean in _groups(run, mode, parts) if mean is not None]
+    return statistics.stdev(means) / math.sqrt(len(means)) if len(means) > 1 else None
+
+
+def error_of_share(run: Database, share: float | None, parts: Sequence[Part]) -> float | None:
+    """The standard error of a share of the completions of these steps; one that is 0 or 1 is never quite sure."""
+    count = sum(size for size, _ in _groups(run, "train", parts))
+    if share is None or not count:
+        return None
+    near = (share * count + 1) / (count + 2)
+    return math.sqrt(near * (1 - near) / count)
+
+
+def last_parts(run: Database, key: int | None, parts: Sequence[Part]) -> list[Part]:
+    """The stretches of steps that what a metric is at the end is the mean of."""
+    points = recent.recent_points(run, key, parts)
+    size = recent.window_of(len(points))
+    after = points[-size - 1][0] + 1 if len(points) > size else 0
+    return recent.since(parts, after - 1) if points else []
+
+
+def _groups(run: Database, mode: str, parts: Sequence[Part]) -> list[tuple[int, float | None]]:
+    found: list[tuple[int, float | None]] = []
+    for attempt, first, last in parts:
+        found += run.execute(
+            "SELECT size, mean FROM grp WHERE mode = ? AND attempt = ? AND step BETWEEN ? AND ? LIMIT ?",
+            [mode, attempt, first, last, MOST],
+        ).fetchall()
+    return found
