@@ -17,7 +17,7 @@ from groupwise.storage.analysis.outcome import Outcome
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
-from groupwise.storage.record.step_record import Checkpoint
+from groupwise.storage.record.step_record import Checkpoint, Event
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.messages.facts import Catalogue, Setting
 from tests.support.made_runs import made_run
@@ -177,10 +177,14 @@ def test_a_record_whose_tables_are_being_made_is_not_there_yet(run_id: str, tabl
 
 def test_before_the_first_metric_the_board_says_when_it_comes(run_id: str) -> None:
     paths.run_folder(run_id).spec.write_text(SPEC.replace("beta: 0.0", "logging_steps: 10"))
-    for state in (states.STARTING, states.RUNNING):
-        registry.set_state(run_id, state, "")
+    registry.set_state(run_id, states.STARTING, "")
     writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0})
     asked = {"run": run_id, "empty": True}
+    writer.commit(0)
+    assert "the model is loading" in overview.draw_board(asked)["wait"]
+    writer.commit(0, events=[Event("begin", "Training begins: 60 steps.", {"total": 60})])
+    assert "the first group is being generated" in overview.draw_board(asked)["wait"], "before the state says so"
+    registry.set_state(run_id, states.RUNNING, "")
     assert "the first group is being generated" in overview.draw_board(asked)["wait"]
     writer.commit(3, groups=[group_of("x", 3)])
     writer.close()

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from groupwise.app.pages.new import new_run, url_settings, yaml_edit
-from groupwise.app.pages.run import doctor
+from groupwise.app.pages.run import doctor, overview
 from groupwise.storage.analysis.compare import finals
 from groupwise.storage.analysis.doctor import evidence_reader
 from groupwise.storage.analysis.doctor.examine import examine
@@ -22,7 +22,7 @@ from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.record import record_check, states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Event, Group
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 from groupwise.storage.spec import spec
 from tests.support import offer
 from tests.support.doctor import healthy
@@ -103,6 +103,17 @@ def test_hostile_names_and_messages_are_plain_text() -> None:
     said = json.dumps(doctor.diagnose_run({"run": run_id}), ensure_ascii=False)
     assert "fails" in said
     assert "\x1b" not in said and "\u202e" not in said and "\\u001b" not in said
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_a_run_that_was_asked_to_go_on_is_told_of_no_end() -> None:
+    run_id = made_run("goes on", 5, state=states.STOPPED)
+    ended = doctor.diagnose_run({"run": run_id})
+    assert ended["headline"].startswith("It ended after 5 logged steps: ")
+    assert not overview.draw_board({"run": run_id})["live"]
+    commands.ask_of_run(run_id, commands.RESUME)
+    assert doctor.diagnose_run({"run": run_id, "after": ended["seq"]})["headline"].startswith("Diagnostics need ")
+    assert overview.draw_board({"run": run_id})["live"], "its figures are those of now, and not of the end"
 
 
 def test_what_the_head_of_a_failed_run_offers_is_not_offered_again() -> None:

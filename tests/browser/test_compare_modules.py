@@ -134,7 +134,8 @@ def test_runs_on_other_data_or_sampled_otherwise_have_no_best(bare_page: Page) -
     ]  # fmt: skip
     longer = runs({}, {"step": 12})
     assert page.evaluate("runs => shortWords(runs)", longer) == [
-        "Solved at the end, best first: “Fragen 1”: 25\u202f%, “Fragen 0”: 0\u202f%.",
+        "Held-out reward, on prompts that are not trained on, best first: “Fragen 1”: 1.00, “Fragen 0”: 0.",
+        "Solved in training at the end, best first: “Fragen 1”: 25\u202f%, “Fragen 0”: 0\u202f%.",
         "These runs have trained for different numbers of steps (12 and 60).",
     ]  # fmt: skip
     assert page.evaluate(best, longer) == 3

@@ -115,7 +115,8 @@ export function apartWords(runs, run) {
 }
 
 // ---- what there is to see first ----
-// One sentence each: who did best, as far as that can be said, on held-out prompts before all; what keeps them apart, and who did not end well.
+// One sentence each: who did best, as far as that can be said, on held-out prompts first; what keeps them apart,
+// and who did not end well.
 export function shortWords(runs) {
   const heldOut = rankWords(runs, "held_out", "Held-out reward, on prompts that are not trained on", number);
   const where = heldOut ? " in training" : "";

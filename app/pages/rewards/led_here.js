@@ -15,7 +15,7 @@ export async function sayWhatLedHere() {
   if (!told?.title) return;
   const back = el("a", { href: `/run?${new URLSearchParams({ id: run })}` }, told.run);
   find(".led-here").replaceChildren("From run ", back, ": ", el("b", told.title), ` ${told.words}`);
-  if (page.open.built_in) find(".led-here").append(el("span", ...whatToDo(told.without_code)));
+  if (page.open.builtIn) find(".led-here").append(el("span", ...whatToDo(told.without_code)));
   showBesideIt();
 }
 // What ships cannot be edited: what helps for all that, without code first.
