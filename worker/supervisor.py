@@ -130,7 +130,7 @@ class Supervisor:
             sentence = "Waiting for the worker to start it again."
             registry.set_state(run.id, states.QUEUED, sentence, attempt=run.attempt + 1, **gone)
         elif run.state == states.QUEUED:
-            registry.set_state(run.id, states.STOPPED, "Stopped before it started. Resume starts it.")
+            registry.set_state(run.id, states.STOPPED, "Removed from the queue before it started.")
         elif command.action == commands.KILL:
             registry.set_state(run.id, states.STOPPING, "Stopping at once, without saving.")
             log_notes.append_note(run.folder.log, "Asked to stop at once, without saving.")

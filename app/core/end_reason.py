@@ -8,13 +8,17 @@ from groupwise.storage.registry.registry import Run
 TOLD = (states.FAILED, states.KILLED, states.INTERRUPTED)
 SENTENCE = re.compile(r"(.+?[.!?])\s+(?=[A-Z“])", re.DOTALL)
 PREFIX = re.compile(r"(Failed at step \d+|Could not be started): ")
+# What a reward function did that ended it, and its own words, which are no headline; what to do, a button says.
+NO_SCORES = re.compile(
+    r"(the reward function “.+” scored nothing in .+ in a row): (.+?)( Fix it under Rewards.*)?", re.DOTALL
+)
 RAW = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Exit|Interrupt|Warning)\b")  # Python's words: no headline
 
 
 def reason_of(run: Run) -> str:
     """Why a run that failed, was killed or interrupted ended so; "" of any other."""
     headline, rest = headline_and_rest(run.sentence) if run.state in TOLD else ("", "")
-    return f"{headline}: {rest}" if RAW.match(rest) else headline
+    return f"{headline}: {rest}" if RAW.match(rest) or headline.endswith("in a row") else headline
 
 
 def headline_and_rest(sentence: str) -> tuple[str, str]:
@@ -25,4 +29,6 @@ def headline_and_rest(sentence: str) -> tuple[str, str]:
         return "An unexpected error ended it", said
     first = SENTENCE.match(said)
     headline, rest = (first[1], said[first.end() :]) if first else (said, "")
+    if scored := NO_SCORES.fullmatch(said):
+        headline, rest = scored[1], scored[2]
     return f"{headline[:1].upper()}{headline[1:]}".rstrip("."), rest

@@ -103,7 +103,7 @@ async def enter(request: Request, gate: Gate) -> Response:
     if admitted is None:
         return _page(place, "Too many wrong tokens came from your network. Try again in a few seconds.", 429)
     if not admitted:
-        return _page(place, "That is not the token. It was printed where Groupwise was started.", 403)
+        return _page(place, "That is not the token of this dashboard.", 403)
     reply = RedirectResponse(place, status_code=303)
     reply.set_cookie(
         gate.sessions.cookie, gate.sessions.new(), max_age=COOKIE_SECONDS, path="/",
@@ -143,9 +143,9 @@ PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Log in · Groupwise</title>
 <style>
-:root{--bg:#fafaf9;--panel:#fff;--line:#d0d0cd;--ink:#18181b;--ink-2:#52525b;--accent:#1d4ed8;--on:#fff;--bad:#b91c1c}
+:root{--bg:#fafaf9;--panel:#fff;--line:#d0d0cd;--ink:#18181b;--ink-2:#52525b;--accent:#1d4ed8;--bad:#b91c1c}
 @media (prefers-color-scheme:dark){:root{--bg:#0f0f10;--panel:#161618;--line:#3b3b41;--ink:#f4f4f5;--ink-2:#b4b4bb;
---accent:#7aa2ff;--on:#0f0f10;--bad:#f87171}}
+--accent:#7aa2ff;--bad:#f87171}}
 *{box-sizing:border-box}
 body{margin:0;min-height:100vh;display:grid;place-items:center;background:var(--bg);color:var(--ink);
 font:14px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
@@ -154,7 +154,7 @@ h1{font-size:17px;margin:0}p{margin:0;color:var(--ink-2)}p[role=alert]{color:var
 label{display:grid;gap:4px;font-weight:600}
 input,button{font:inherit;padding:8px 12px;border-radius:6px;border:1px solid var(--line)}
 input{background:var(--panel);color:var(--ink);font-family:ui-monospace,Menlo,monospace}
-button{background:var(--accent);border-color:var(--accent);color:var(--on);font-weight:600;cursor:pointer}
+button{background:var(--ink);border-color:var(--ink);color:var(--bg);font-weight:600;cursor:pointer}
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 </style></head><body>
 <form method="post" action="/login"><h1>Groupwise</h1>{note}

@@ -150,7 +150,7 @@ def _row_from_folder(folder: paths.RunFolder) -> dict[str, Any]:
         odd = odd or "Its state.json is missing, so a later name, note and tags are not known."
     row |= kept
     if row["state"] == states.QUEUED:  # copying a folder must not start anything
-        row |= {"state": states.STOPPED, "sentence": "Was waiting to start. Resume starts it."}
+        row |= {"state": states.STOPPED, "sentence": "It was waiting to start, and was not started."}
     if row["state"] in states.LIVE and not (files.is_file(folder.lock) and locks.is_held(folder.lock)):
         # Nothing trains in this very folder: the process its state speaks of is gone, or belongs to the original that
         # this is a copy of. Forget it, or stopping the copy would end the original.

@@ -77,6 +77,9 @@ def test_from_a_word_to_its_group_and_back_and_out_as_a_file(open_page: OpenPage
         page.keyboard.press("Escape")
     page.locator(".filters .clear").click()
     told(page, "1,280 completions")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.locator(".export summary").click()
+    expect(page.locator(".export .menu")).to_be_in_viewport(ratio=0.99)
 
 
 def test_what_is_found_nowhere_and_what_cannot_be_asked_say_so(

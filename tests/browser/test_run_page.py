@@ -91,9 +91,13 @@ def test_a_failed_reward_function_opens_at_its_line(open_page: OpenPage, address
     code = "def graded(completions, **kwargs):\n    scores = []\n    return [1 / 0 for _ in completions]\n"
     library.save_reward("graded", code)
     reason = "the reward function “graded” scored nothing in 3 calls in a row: ZeroDivisionError: division by zero."
+    reason += " Fix it under Rewards, then start a new run from this one."
     run_id = ended("graded", f"Failed at step 3: {reason}", reason=reason, cause="reward", function="graded", line=3)
     page = open_page(f"{address}/run?id={run_id}")
     expect(head(page).get_by_role("button")).to_have_count(0)
+    expect(head(page).locator(".ending h2")).to_have_text(re.compile("scored nothing in 3 calls in a row$"))
+    expect(head(page).locator(".rest")).to_have_text("ZeroDivisionError: division by zero.")
+    expect(head(page).get_by_text(re.compile("start a new run"))).to_have_count(1)  # beside the button
     head(page).get_by_role("link", name="Open graded at line 3").click()
     page.wait_for_url(re.compile(r"/rewards\?name=graded"))
     expect(page.locator(".ace_gutter-active-line, .ace_gutter-cell.ace_gutter-active-line").first).to_have_text("3")
@@ -186,6 +190,8 @@ def test_what_a_run_waits_for_is_said_once_and_its_settings_can_be_used(open_pag
     page = open_page(f"{address}/run?id={run_id}")
     expect(page.get_by_text("Waiting for its turn: the worker has not started this run yet.")).to_have_count(1)
     expect(page.locator(".board .controls .wait")).to_be_visible()
+    expect(page.locator(".board figure.chart").locator("visible=true")).to_have_count(0)  # nothing to draw
+    expect(page.locator(".axes")).to_be_hidden()
     expect(head(page).get_by_role("link", name="Use these settings")).to_be_visible()
     registry.set_state(run_id, states.STOPPED, "Removed from the queue.")  # others of this home count who waits
 
@@ -263,7 +269,7 @@ def test_a_resume_says_whom_it_waits_for_and_offers_nothing_meanwhile(open_page:
     registry.set_state(run_id, states.QUEUED, "Waiting for ahead of it to end: one run trains at a time.", attempt=2)
     expect(head(page).locator(".pill")).to_have_text(re.compile(r"Queued · \d+(st|nd|rd|th) in queue"))
     expect(head(page).locator(".sentence")).to_contain_text("Waiting for ahead of it to end")
-    first = head(page).locator(".sentence").get_by_role("link", name="Open ahead of it")
+    first = head(page).locator(".sentence").get_by_role("link", name="ahead of it")
     expect(first).to_have_attribute("href", f"/run?id={trains}")
 
 

@@ -220,6 +220,9 @@ def usual_columns_fit_beside_a_long_state(page: Page, run_id: str) -> None:
         return box.clientWidth - box.scrollWidth;
     }""")
     assert spare >= 0
+    page.set_viewport_size({"width": 390, "height": 844})  # as a card
+    step = run(page, run_id).locator('[data-label="step"] > bdi').bounding_box()
+    assert step and step["width"] >= 12, "its step stands beside “resumed from 9”"
     page.set_viewport_size({"width": 1440, "height": 900})
 
 

@@ -147,7 +147,10 @@ function drawSentence(words, finished, ahead) {
     const known = node.querySelector("a");
     if (node.dataset.words === words && known?.getAttribute("href") === ahead.href) return;
     node.dataset.words = words;
-    node.replaceChildren(`${words} `, el("a", { href: ahead.href }, `Open ${ahead.name}`));
+    const [before, ...after] = words.split(ahead.name);
+    const named = after.length > 0;
+    const link = el("a", { href: ahead.href, dir: "auto" }, named ? ahead.name : `Open ${ahead.name}`);
+    node.replaceChildren(named ? before : `${words} `, link, after.join(ahead.name));
     node.hidden = false;
     return;
   }

@@ -32,6 +32,7 @@ from groupwise.storage.registry import commands, registry
 
 TABS = ["overview", "groups", "completions", "statistics", "config", "log", "checkpoints"]
 POLL, POLL_ENDED = 1000, 5000  # ms; an ended run may be resumed from elsewhere
+AHEAD = 40  # characters of the name of the run that it waits for
 WAITING = {states.QUEUED, *states.RESUMABLE}  # of which it is told when they will start
 ASKS = {"stop": commands.STOP, "kill": commands.KILL, "resume": commands.RESUME}
 TEMPLATE = """
@@ -85,13 +86,16 @@ def _status(run: registry.Run, now: float) -> dict[str, object]:
     label, sentence = told[asked] if asked in told else (label_with_place(run, busy), run.sentence)
     if any(action.get("do") == commands.RESUME for action in offered):
         sentence = " ".join(filter(None, (ending.without_resume(sentence), ending.say_damaged_point(run))))
+    ahead = None if asked else ahead_of(run, busy)
+    if ahead:
+        sentence = sentence.replace(ahead.name, format.shorten(ahead.name, AHEAD))
     came_to = Outcome() if asked or live_now else run_facts.outcomes_of([run]).get(run.id, Outcome())
     return {
         "name": visible_text(run.name), "state": run.state, "asked": asked or "",
         "label": visible_text(state_badge.with_verdict(label, came_to.verdict)),
         "kind": state_badge.kind(run.state, came_to.level), "colour": run_colours.own_colour(run),
         "sentence": visible_text(sentence), "end": None if asked else ending.describe_end(run), "meanwhile": told,
-        "ahead": None if asked else ahead_of(run, busy),
+        "ahead": ahead and {"name": visible_text(format.shorten(ahead.name, AHEAD)), "href": f"/run?id={ahead.id}"},
         **_progress(run, facts, pace, now, ends=asked is not None, begins=begins is not None),
         "note": "The folder of this run was deleted. Only this row is left of it." if gone
         else note_on_files(run, problem) or waits(run)
@@ -134,14 +138,11 @@ def label_with_place(run: registry.Run, busy: Sequence[registry.Run]) -> str:
     return state_badge.label(run.state, run_query.queue_words(run_query.queue_places(busy).get(run.id)))
 
 
-def ahead_of(run: registry.Run, busy: Sequence[registry.Run]) -> dict[str, str] | None:
-    """The run that a queued one waits for first, by name and address; None where it waits for none. `busy`: the runs
-    that train or wait."""
+def ahead_of(run: registry.Run, busy: Sequence[registry.Run]) -> registry.Run | None:
+    """The run that a queued one waits for first; None where it waits for none. `busy`: the runs that train or wait."""
     places = run_query.queue_places(busy)
     first = min(busy, key=lambda one: places.get(one.id, 0), default=run)
-    if run.state != states.QUEUED or first.id == run.id:
-        return None
-    return {"name": visible_text(format.shorten(first.name, 60)), "href": f"/run?id={first.id}"}
+    return None if run.state != states.QUEUED or first.id == run.id else first
 
 
 def begins_at(run: registry.Run) -> int:

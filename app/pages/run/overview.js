@@ -1,6 +1,6 @@
 // The Overview: asks for what is new, gives it to the charts, and says what is now.
 
-import { openGroup, params, setParams } from "../../ui/address.js";
+import { openGroup, params } from "../../ui/address.js";
 import { Board } from "../../ui/charts/board.js";
 import { Chart } from "../../ui/charts/chart.js";
 import { el, setText, showText } from "../../ui/dom.js";
@@ -45,22 +45,18 @@ function takeTold(told) {
   [most, board.known] = [told.most, told.known];
 }
 
+// Before the first step there is nothing to draw: what it waits for is said once, not in a dozen empty boxes.
+function showCharts(there) {
+  for (const part of [find(".sections"), all]) part.hidden = !there;
+}
+
 // A run that is over and logged nothing says so once, not in each chart.
 function drawEnded(ended) {
   find(".ended").hidden = !ended;
   for (const part of [find(".charted"), find(".figures"), find(".latest")]) part.hidden = !!ended;
   if (!ended) return;
-  setText(find(".ended h2"), ended.title);
-  showText(find(".ended .why"), ended.why);
-  find(".ended .row").hidden = !ended.why; // the head says why, and what helps
-  find(".ended [data-tab]").href = `?${new URLSearchParams({ id: run, tab: "log" })}`;
-  find(".ended [data-new]").href = `/new?${new URLSearchParams({ from: run })}`;
+  setText(find(".ended h2"), ended); // the head says why, and what helps
 }
-find(".ended [data-tab]").addEventListener("click", (event) => {
-  if (event.ctrlKey || event.metaKey) return;
-  event.preventDefault();
-  setParams({ tab: "log" }, { push: true });
-});
 
 // ---- every metric, drawn on demand ----
 const all = find(".all-metrics");
@@ -206,6 +202,7 @@ function take(now) {
   const news = changed.size > 0 || now.wait !== waiting || now.marks || before !== board.live;
   waiting = now.wait;
   drawEnded(curves.names.length ? null : now.ended);
+  showCharts(curves.names.length > 0);
   if (news) {
     board.update(changed);
     showText(find(".controls .wait"), curves.logged ? "" : waiting);
@@ -233,6 +230,7 @@ async function look() {
 }
 if (first.board?.sections) {
   layOut(first.board);
+  if (first.head) showCharts(first.head.seq > 0);
   view.dataset.laid = "yes";
 }
 poll(view, look, async () => seen !== null && news(run, seen));

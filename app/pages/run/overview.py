@@ -9,7 +9,6 @@ import gradio as gr
 
 from groupwise.app.core import format
 from groupwise.app.core.answer_cache import share_answers
-from groupwise.app.core.end_reason import TOLD
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.core.run_stamp import mark_of_run
 from groupwise.app.pages.run.header import run_progress
@@ -43,9 +42,7 @@ UNBEGUN = "This run ended before its first step."
 MOST_NAMES = 200  # metrics of one answer
 TEMPLATE = """
 <div class="board"><p class="s problem" role="status" hidden></p>
-<section class="panel ended" hidden><h2></h2><p class="why"></p><p class="row">
-<a class="btn" data-tab="log">Read its log</a>
-<a class="btn" data-new>Use these settings</a></p></section>
+<section class="panel ended" hidden><h2></h2></section>
 <div class="charted"><div class="controls s">
 <div class="switch axes" role="group" aria-label="What the charts run along">
 <button type="button" data-x="step">Steps</button><button type="button" data-x="tokens">Tokens</button>
@@ -76,7 +73,7 @@ def draw_board(payload: Payload) -> dict[str, Any]:
     The first answer (`after` 0) also has the layout. `seq` is what to give as `after` next time, and `seen` what to
     wait for news with (see app.server.news); `head`: how far the run is, for the head of the page, of the same
     moment; `empty` says that the reader has none of the metrics that training logs.
-    `ended` says why there will be nothing to draw.
+    `ended` says that there will be nothing to draw.
     """
     seen = mark_of_run(payload.get("run"))  # before anything is read
     with db.kept_open():
@@ -142,14 +139,11 @@ def end_event(run: registry.Run) -> dict[str, Any] | None:
     return {"at": format.clock(run.state_at), "step": run.step, "kind": run.state, "message": words}
 
 
-def ended_notice(run: registry.Run, wait: str) -> dict[str, str] | None:
-    """What to say once, in place of charts, of a run that is over and logged nothing; why, where the head does not, and
-    where there is a folder to look into."""
+def ended_notice(run: registry.Run, wait: str) -> str:
+    """What to say once, in place of charts, of a run that is over and logged nothing: the head says why. Else empty."""
     if run.state not in states.ENDED:
-        return None
-    title = UNBEGUN if wait.startswith(UNBEGUN) else wait
-    said = run.state in TOLD or not run.folder.path.is_dir()
-    return {"title": title, "why": "" if said else visible_text(run.sentence)}
+        return ""
+    return UNBEGUN if wait.startswith(UNBEGUN) else wait
 
 
 @answer
