@@ -46,3 +46,17 @@ export function neighbours(values, value) {
   }
   return [low, high];
 }
+
+// The number that someone typed; null for what is none.
+export function typedNumber(words) {
+  const plain = words.trim().replace("−", "-");
+  return plain !== "" && Number.isFinite(Number(plain)) ? Number(plain) : null;
+}
+// A number typed with a decimal comma, with a point; null for what is none.
+export function withPoint(words) {
+  if (!/^[-+−]?\d*,\d+$/.test(words.trim())) return null;
+  return words
+    .trim()
+    .replace(",", ".")
+    .replace(/^([-+−]?)\./, "$10.");
+}

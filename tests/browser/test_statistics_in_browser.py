@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from groupwise.storage.home import paths
 from groupwise.storage.record.record import RunWriter
-from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.conftest import OpenPage, bring, no_sideways_scroll, picture
 from tests.support.made_runs import learning_group, made_run
 
 GROUPS = 4
@@ -52,8 +52,10 @@ def test_from_a_number_to_what_is_behind_it(open_page: OpenPage, reading_dashboa
     page.get_by_label("Score from which on it is right").press("Enter")
     expect(solved).to_have_text(re.compile("pass@1 0\u202f%"))
     expect(page).to_have_url(re.compile("solved=correctness%3A2"))
+    expect(solved).to_have_text(re.compile(r"No completion came to 2: the most was 1\.$"))
     page.get_by_role("button", name="as the run counts it").click()
     expect(solved).not_to_have_text(re.compile("pass@1 0\u202f%"))
+    a_number_that_is_none_is_said_and_the_function_counts(page)
 
     prompts = panel(page, "prompts")
     expect(prompts.locator("tbody tr")).to_have_count(12)
@@ -77,6 +79,39 @@ def test_from_a_number_to_what_is_behind_it(open_page: OpenPage, reading_dashboa
     assert number
     link.click()
     expect(page).to_have_url(re.compile(rf"tab=groups.*prompt={number[1]}\b"))
+
+
+def a_number_that_is_none_is_said_and_the_function_counts(page: Page) -> None:
+    of_correctness = panel(page, "pass").locator(".says").inner_text()
+    which = page.get_by_label("Reward function that says whether a completion is right")
+    least, fault = page.get_by_label("Score from which on it is right"), page.locator(".gw-statistics .solved .problem")
+    which.select_option("format")
+    expect(panel(page, "pass").locator(".says")).not_to_have_text(of_correctness)
+    of_format = panel(page, "pass").locator(".says").inner_text()
+    least.fill("")
+    least.press("Tab")
+    expect(fault).to_have_text("No number is typed: ≥ 1 counts.")
+    expect(page).to_have_url(re.compile("solved=format%3A1"))
+    expect(panel(page, "pass").locator(".says")).to_have_text(of_format)
+    page.get_by_role("button", name="as the run counts it").click()
+    expect(fault).to_be_hidden()
+    expect(least).to_have_value("1")
+    expect(panel(page, "pass").locator(".says")).to_have_text(of_correctness)
+
+    # the other way round: what the select shows is what is counted
+    least.fill("abc")
+    which.select_option("format")
+    expect(fault).to_have_text("“abc” is no number: ≥ 1 counts.")
+    expect(least).to_have_attribute("aria-invalid", "true")
+    expect(page).to_have_url(re.compile("solved=format%3A1"))
+    expect(panel(page, "pass").locator(".says")).to_have_text(of_format)
+    least.fill("0,5")
+    least.press("Enter")
+    page.get_by_role("button", name="Use 0.5").click()
+    expect(page).to_have_url(re.compile("solved=format%3A0.5"))
+    expect(fault).to_be_hidden()
+    page.get_by_role("button", name="as the run counts it").click()
+    expect(which).to_have_value("correctness")
 
 
 def test_the_figures_are_walked_by_keyboard(open_page: OpenPage, reading_dashboard: str, run_id: str) -> None:
@@ -126,22 +161,45 @@ def test_the_figures_are_walked_by_keyboard(open_page: OpenPage, reading_dashboa
     expect(page).to_have_url(re.compile(r"function=correctness%3A0\.\.0&steps=6\.\.30"))
 
 
+def test_the_numbers_of_an_axis_have_equally_many_digits(bare_page: Page) -> None:
+    page = bring(bare_page, "pages/run/statistics_figures.js", "axisNumbers", "heat")
+    written = {
+        (0, 1, 2): ["0", "1", "2"], (0, 0.5, 1): ["0.0", "0.5", "1.0"], (-0.25, 0, 4 / 3): ["−0.25", "0.00", "1.33"],
+        (0.001, 0.002): ["0.001", "0.002"], (-1e-12, 1500): ["0", "1,500"], (0, 1e-5): ["0", "1.0e-5"],
+    }  # fmt: skip
+    for values, words in written.items():
+        assert page.evaluate("values => axisNumbers(values)", list(values)) == words
+    ticks = """steps => heat({ mode: "eval", steps: steps.map(step => [step, step]), x: [], y: [], counts: [],
+      share: [], bounds: [] }).layout.xaxis.tickvals"""
+    assert page.evaluate(ticks, [0, 20]) == [0, 20] and page.evaluate(ticks, [5]) == [5]
+    assert page.evaluate(ticks, [0, 20, 40, 60, 61]) == [0, 20, 40, 60], "none lies over another"
+    assert page.evaluate(ticks, list(range(0, 1200, 20))) == list(range(0, 1200, 180))
+
+
 def test_held_out_groups_and_what_comes_later(open_page: OpenPage, reading_dashboard: str, run_id: str) -> None:
     page = open_page(f"{reading_dashboard}/run?id={run_id}&tab=statistics")
+    expect(page.locator(".gw-statistics section").first).to_have_text(re.compile("^Learning signal"), timeout=PATIENCE)
     expect(panel(page, "ties").locator(".says")).to_have_text(
         re.compile("no learning signal from|has a learning signal"), timeout=PATIENCE
     )
+    panel(page, "lengths").scroll_into_view_if_needed()
+    expect(panel(page, "lengths").locator(".heatmaplayer image")).to_be_visible(timeout=PATIENCE)
     page.locator(".gw-statistics [data-mode=eval]").click()
     says = panel(page, "ties").locator(".says")
     expect(says).to_have_text(re.compile(r"^Of the 4 groups of the last evaluation \(step 30\)"))
     expect(page.locator(".gw-statistics section").first).to_have_text(re.compile("^Ties"), use_inner_text=True)
     words = page.locator(".gw-statistics .sections")
     expect(words).not_to_have_text(re.compile("gradient|learning signal", re.I), use_inner_text=True)
+    below = panel(page, "lengths")
+    expect(below.locator(".wait")).to_have_text("Counting…")  # it was drawn of training, and is not yet in view
+    expect(below.locator(".drawn")).to_be_hidden()
     expect(page).to_have_url(re.compile("mode=eval"))
     assert no_sideways_scroll(page)
     for figure in page.locator(".gw-statistics [data-panel]").all():
         figure.scroll_into_view_if_needed()
         expect(figure).to_have_attribute("data-key", re.compile("eval"), timeout=PATIENCE)
+    expect(panel(page, "reward").locator(".xtick text")).to_have_text(["10", "20", "30"])
+    expect(panel(page, "reward").locator(".ytick text")).to_have_text(["0", "1", "2", "3"])
     picture(page, "statistics")
 
     writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0, "correctness": 2.0})

@@ -132,6 +132,9 @@ def test_pass_at_k_counts_what_the_target_function_solved(made: dict[str, str]):
 
 def test_what_is_solved_can_be_said_anew(made: dict[str, str]):
     assert asked(made["known"], "pass", solved="correctness:2")["rates"][0] == [0.0] * 10
+    for panel in ("pass", "prompts"):
+        says = asked(made["known"], panel, solved="correctness:15")["says"]
+        assert says.endswith(". No completion came to 15: the most was 1."), says
     unscored = asked(made["known"], "pass", solved="format:0.5")  # it gave no score at all: that is not wrong
     assert unscored == {"wait": "“format” has scored no completion of these groups."}
     for nonsense in ("nobody:1", "correctness:nan", "correctness", ":", "correctness:1e999", 7, None):

@@ -2,6 +2,7 @@
 
 import { onAddress, openGroup, params, setParams } from "../../ui/address.js";
 import { el, option, setHtml, setText, show, showText, touched } from "../../ui/dom.js";
+import { typedNumber, withPoint } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 import { whyNothing } from "./why_nothing.js";
@@ -37,28 +38,22 @@ const ends = (words) => {
   return words?.includes("..") ? [low, high] : [low, low];
 };
 const RANGE_BOXES = "[name=reward], [name=steps], [name=length], .of .range input";
-const isNoNumber = ({ value }) => {
-  const words = value.trim().replace("−", "-");
-  return !words.includes("..") && words !== "" && !Number.isFinite(Number(words));
-};
+const isNoNumber = ({ value }) => !value.includes("..") && value.trim() !== "" && typedNumber(value) === null;
 // A box of a range whose least is above its most.
 const isTurned = (box) => {
-  const ends = [...box.parentElement.querySelectorAll("input")].map(({ value }) => value.trim().replace("−", "-"));
-  return ends.every(Boolean) && Number(ends[0]) > Number(ends[1]);
+  const ends = [...box.parentElement.querySelectorAll("input")].map(({ value }) => typedNumber(value));
+  return !ends.includes(null) && ends[0] > ends[1];
 };
 // The boxes that hold no number, or a range that ends before it begins, are marked, and the first that has a decimal
 // comma is offered with a point.
 function markBoxes() {
   const boxes = all(RANGE_BOXES);
   for (const box of boxes) box.setAttribute("aria-invalid", String(isNoNumber(box) || isTurned(box)));
-  const comma = boxes.find((box) => isNoNumber(box) && /^[-+−]?\d*,\d+$/.test(box.value.trim()));
+  const comma = boxes.find((box) => isNoNumber(box) && withPoint(box.value) !== null);
   const button = find(".as-number");
   show(button, !!comma, find(".words"));
   if (!comma) return;
-  const meant = comma.value
-    .trim()
-    .replace(",", ".")
-    .replace(/^([-+−]?)\./, "$10.");
+  const meant = withPoint(comma.value);
   setText(button, `Use ${meant}`);
   button.onclick = () => {
     comma.value = meant;

@@ -4,10 +4,11 @@ import { onAddress, params, setParams, without } from "../../ui/address.js";
 import { FigureKeyboardNav } from "../../ui/charts/figure_keyboard_nav.js";
 import { Plots } from "../../ui/charts/plots.js";
 import * as Figures from "./statistics_figures.js";
-import { el, option, press, setText, showText } from "../../ui/dom.js";
+import { el, press, setText, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 import { drawPromptTable } from "./prompt_table.js";
+import { RightIs } from "./right_is.js";
 import { whyNothing } from "./why_nothing.js";
 
 const { root: view, find, server } = part("pages/run/statistics");
@@ -16,9 +17,7 @@ const run = params().get("id") ?? "";
 const OFTEN = 4000; // ms between two fillings of a panel that is in view of a live run
 const byRight = new Set(["pass", "prompts"]);
 let mark = "";
-let usual = null;
 let filling = false;
-let choices = "";
 
 const asked = () => ({
   mode: params().get("mode") === "eval" ? "eval" : "train",
@@ -29,6 +28,7 @@ const panels = [...view.querySelectorAll("[data-panel]")].map((node) => ({
   node,
   name: node.dataset.panel,
   settings: null,
+  mode: null, // of what is drawn
   mark: null,
   at: 0,
   inView: false,
@@ -76,13 +76,23 @@ async function fill() {
 }
 
 // ---- drawing ----
-function show({ node, name, mark, settings }, data) {
+function show(panel, data) {
+  const { node, name, mark, settings } = panel;
   const wait = whyNothing(data) ?? data.wait ?? "";
+  panel.mode = data.mode;
   showText(node.querySelector(".wait"), wait);
   setText(node.querySelector(".says"), wait ? "" : (data.says ?? ""));
   node.querySelector(".drawn").hidden = !!wait;
   node.dataset.key = `${mark} ${settings}`;
   if (!wait) DRAW[name](node.querySelector(".drawn"), data);
+}
+
+// What is said under a title is of the other mode by now: what was drawn of the former goes.
+function blank(panel) {
+  setText(panel.node.querySelector(".says"), "");
+  showText(panel.node.querySelector(".wait"), "Counting…");
+  panel.node.querySelector(".drawn").hidden = true;
+  [panel.mode, panel.settings] = [null, null];
 }
 
 // The node inside a panel that Plotly draws into.
@@ -230,38 +240,14 @@ for (const button of view.querySelectorAll("[data-order]")) {
     setParams({ order: button.dataset.order === "hardest" ? null : button.dataset.order }),
   );
 }
-const right = find(".solved");
-const which = right.querySelector("select");
-const least = right.querySelector("input");
-function ask() {
-  const same = usual && which.value === usual.name && Number(least.value) === usual.threshold;
-  setParams({ solved: same || least.value === "" ? null : `${which.value}:${Number(least.value)}` });
-}
-which.addEventListener("change", ask);
-least.addEventListener("change", ask);
-right.querySelector(".usual").addEventListener("click", () => setParams({ solved: null }));
+const right = new RightIs(find(".solved"));
 
 function showTools(now) {
   press(view.querySelectorAll("[data-mode]"), (button) => button.dataset.mode === asked().mode);
   for (const words of view.querySelectorAll("[data-of]")) words.hidden = words.dataset.of !== asked().mode;
-  right.hidden = !now.functions?.length;
-  if (right.hidden) return;
-  usual = now.solved;
-  const names = JSON.stringify(now.functions);
-  if (choices !== names) {
-    choices = names;
-    which.replaceChildren(...now.functions.map(([name, words]) => option(name, words)));
-  }
-  const { solved } = asked();
-  const at = solved.lastIndexOf(":");
-  const known =
-    at >= 0 &&
-    now.functions.some(([name]) => name === solved.slice(0, at)) &&
-    solved.slice(at + 1) !== "" &&
-    Number.isFinite(Number(solved.slice(at + 1)));
-  if (document.activeElement !== which) which.value = known ? solved.slice(0, at) : usual.name;
-  if (document.activeElement !== least) least.value = known ? Number(solved.slice(at + 1)) : usual.threshold;
-  right.querySelector(".usual").hidden = !known;
+  panels.filter(({ mode }) => mode && mode !== asked().mode).forEach(blank);
+  right.node.hidden = !now.functions?.length;
+  if (now.functions?.length) right.update(now.functions, now.solved);
 }
 
 const wake = poll(view, async () => {

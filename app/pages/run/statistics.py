@@ -33,7 +33,7 @@ PANELS: dict[str, Callable[[Statistics, Asked], dict[str, Any]]] = {
     "share": panels.variance_share,
 }
 SECTIONS = (
-    ("Gradient", (
+    ("Learning signal", (
         ("ties", "tied groups", "Groups whose completions all scored the same give no learning signal. Few is good; "
          "all failed: too hard, all top score: too easy."),
         ("spread", "spread within groups", "How far apart the rewards of one group are (standard deviation). Above 0.1 "
@@ -66,7 +66,7 @@ SECTIONS = (
 )  # fmt: skip
 # What the title of a section and the words under a panel's are for groups that nothing is learnt from.
 HELD_OUT = {
-    "Gradient": "Ties",
+    "Learning signal": "Ties",
     "ties": "Groups whose completions all scored the same. All failed: these prompts are too hard as yet; all top "
     "score: they are solved.",
     "spread": "How far apart the rewards of one group are (standard deviation): near 0, it always answers alike.",
@@ -199,7 +199,10 @@ def template() -> str:
         '<button data-mode="eval" aria-pressed="false">held-out</button></span>'
         '<span class="row tight s solved" hidden><label for="gw-solved">Right is</label>'
         '<select class="input" id="gw-solved" aria-label="Reward function that says whether a completion is right">'
-        '</select> ≥ <input class="input" type="number" step="any" aria-label="Score from which on it is right">'
+        '</select> ≥ <input class="input" type="text" inputmode="decimal" autocomplete="off" '
+        'aria-label="Score from which on it is right" aria-describedby="gw-no-score">'
+        '<span class="problem" role="alert" id="gw-no-score" hidden></span>'
+        '<button class="btn s meant" hidden></button>'
         '<button class="link usual" hidden>as the run counts it</button></span></div>'
         f'<p class="s mut nothing" role="status"></p><div class="sections" hidden>{sections}</div>'
     )

@@ -11,6 +11,23 @@ const hundredfold = (values) => values.map((value) => (value === null ? null : v
 const shares = { hovertemplate: "%{y:.3~g} % %{fullData.name}<extra></extra>" };
 export const exactly = ([low, high]) => `${low}..${high}`;
 const plainly = (value) => (Number.isInteger(value) ? value.toLocaleString("en").replace("-", "−") : number(value));
+// Numbers of one axis, all with as many digits after the point as those need that are told apart by the last.
+const FINEST = 4;
+export function axisNumbers(values) {
+  const apart = new Set(values).size;
+  const digits = [0, 1, 2, 3, FINEST].find((n) => {
+    const written = values.map((value) => value.toFixed(n));
+    const isExact = values.every((value, i) => Math.abs(value - written[i]) < 1e-9);
+    return isExact || (n >= 2 && new Set(written).size === apart);
+  });
+  if (digits === undefined || Math.max(...values.map(Math.abs)) >= 1e6) return values.map(number);
+  return values.map((value) =>
+    value
+      .toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })
+      .replace(/^-(?=.*[1-9])/, "−")
+      .replace(/^-/, ""),
+  );
+}
 const readable = ([low, high]) => (low === high ? plainly(low) : `${plainly(low)} to ${plainly(high)}`);
 
 // A line per series; a point alone is drawn as a point.
@@ -23,6 +40,7 @@ function drawLine(data, name, y, colour, more = {}) {
     name: Plots.plain(name),
     line: { color: colour, width: 2 },
     marker: { color: colour, size: 5 },
+    cliponaxis: false, // a point on the axis, such as one at step 0, is drawn whole
     customdata: data.steps.map(stretch),
     hovertemplate: `%{y:.3~g} <span>%{fullData.name}</span><extra></extra>`,
     ...more,
@@ -130,8 +148,18 @@ export function heat(data) {
   );
   return heatMap(
     { x: data.x, y: data.y, z: data.share.map((line) => line.map((share) => share || null)), words },
-    { x: fewSteps(data), y: binTicks(data.bounds) },
+    { x: data.mode === "eval" ? evaluationTicks(data.steps) : fewSteps(data), y: binTicks(data.bounds) },
   );
+}
+// A column of evaluations is as wide as these lie apart, so the axis names the steps that there were, as far apart as
+// can be read.
+const APART = 7; // so many at most, but for the first
+function evaluationTicks(steps) {
+  const all = steps.map(([first]) => first);
+  const least = (all.at(-1) - all[0]) / APART;
+  const tickvals = [];
+  for (const step of all) if (!tickvals.length || step - tickvals.at(-1) >= least) tickvals.push(step);
+  return { tickvals, tickangle: 0 };
 }
 export function plane(data) {
   const { plane } = data;
@@ -150,7 +178,7 @@ export function plane(data) {
 // Where few values have a bin each, they are what the axis names.
 function binTicks(bounds) {
   return bounds.length < 7 && bounds.every(([low, high]) => low === high)
-    ? { tickvals: bounds.map(([low]) => low), ticktext: bounds.map(([low]) => number(low)) }
+    ? { tickvals: bounds.map(([low]) => low), ticktext: axisNumbers(bounds.map(([low]) => low)) }
     : {};
 }
 // The whole numbers between two halves.

@@ -117,7 +117,21 @@ def pass_at_k_curves(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     found, part = pass_at_k.pass_over_steps(groups, stretches), newest(groups, asked.mode)
     largest = min(group.n for group in part)
     told = [f"pass@{k} {percent(mean_pass(k, part))}" for k in dict.fromkeys((1, largest))]
-    return found | {"says": f"{' and '.join(told)} {of_last(len(part), part[-1].step, asked.mode)}."}
+    says = f"{' and '.join(told)} {of_last(len(part), part[-1].step, asked.mode)}."
+    return found | {"says": says + unreached_words(statistics, asked, groups)}
+
+
+def unreached_words(statistics: Statistics, asked: Asked, groups: Sequence[Solved]) -> str:
+    """No completion came to 15: the most was 1. Empty where one did."""
+    if asked.function is None or any(group.c for group in groups):
+        return ""
+    most = statistics.highest_score(asked.function)
+    return "" if most is None else f" No completion came to {digits(asked.threshold)}: the most was {digits(most)}."
+
+
+def digits(value: float) -> str:
+    """A score in as many digits as it was given with, six at most: 15, 0.998."""
+    return f"{value:,.6g}".replace("-", "−")
 
 
 def mean_pass(k: int, part: Sequence[Solved]) -> float:
@@ -138,7 +152,7 @@ def prompt_table(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     return {
         "steps": stretches.all_steps(),
         "rows": [outline(row, texts.get(row.prompt), cells[row.prompt]) for row in rows],
-        "says": prompt_words(asked.order, len(rows), of, rates),
+        "says": prompt_words(asked.order, len(rows), of, rates) + unreached_words(statistics, asked, groups),
     }
 
 

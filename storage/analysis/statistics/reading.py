@@ -81,6 +81,15 @@ class Statistics:
         )
         return [Solved(*row) for row in rows]
 
+    def highest_score(self, function: int) -> float | None:
+        """The most that a function gave a completion of these groups; None where it scored none."""
+        found: float | None = self._run.execute(
+            "SELECT max(value) FROM grp NOT INDEXED JOIN score ON score.grp = grp.id AND function = ? "
+            f"WHERE {self._where} AND value {FINITE}",
+            [function, *self._values],
+        ).fetchone()[0]
+        return found
+
     def prompts(self, ids: list[int]) -> dict[int, Any]:
         """The prompts of these ids, as TRL has them."""
         rows = self._run.execute(
