@@ -114,6 +114,28 @@ def test_a_closer_look_over_attempts_is_of_each_from_its_own_beginning(tmp_path:
     record.close()
 
 
+@pytest.mark.parametrize("axis", ["step", "tokens", "time", "attempt"])
+def test_a_line_with_few_points_is_drawn_across_the_ends_of_a_closer_look(tmp_path: Path, axis: str) -> None:
+    """To its neighbours outside, which stand where they stand in the whole; where it has none, it ends within."""
+    path = tmp_path / "run.db"
+    each = {s: {"reward": 1.0, "num_tokens": 10.0 * s, "time/elapsed": 10.0 * s} for s in range(1, 61)}
+    written(path, {0: {"eval_reward": 0.0}, **{s: v | ({"eval_reward": s / 60} if s % 20 == 0 else {})
+                                                for s, v in each.items() if s < 60}})  # fmt: skip
+    record = db.open_reader(path)
+    times = 10.0 if axis in ("tokens", "time") else 1.0
+
+    def at(low: int, high: int) -> list[float]:
+        found = curves.read_curves(record, ["eval_reward", "reward"], axis, span=(times * low, times * high))
+        assert all(times * (low - 2) <= x <= times * (high + 2) for line in found["reward"] for x in line["x"])
+        return [x / times for line in found.get("eval_reward", []) for x in line["x"]]
+
+    first = 0 if axis in ("step", "attempt") else 1  # before the first step nothing is known of tokens and time
+    assert at(12, 32) == [first, 20, 40] and at(22, 38) == [20, 40]
+    assert at(32, 58) == [20, 40] and at(42, 58) == []
+    assert at(12, 20)[-1] in (20, 40) and at(12, 20)[:2] == [first, 20]
+    record.close()
+
+
 @pytest.mark.parametrize(
     "sent", [None, 7, [], [1], [5, 2], [1, 2, 3], ["1", "2"], [math.nan, 2.5], [-1, 4], [0, 2**70], [True, 4]]
 )

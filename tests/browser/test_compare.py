@@ -68,7 +68,7 @@ def test_curves_are_laid_over_each_other_hidden_and_grouped(open_page: OpenPage,
     page.locator(".chosen .toggle").first.click()
     page.get_by_label("Group the runs by").select_option("training.learning_rate")
     expect(page.locator(".together .label").first).to_have_text("Learning rate 1e-05 2 runs")
-    assert [trace["fill"] for trace in traces(page, "reward")] == ["", "tonexty", ""] * 2
+    assert [trace["fill"] for trace in traces(page, "reward")] == ["toself", ""] * 2
     strokes = "lines => [...new Set(lines.map(line => line.style.stroke))].sort()"
     of_groups = page.locator(".together .label .swatch line").evaluate_all(strokes)
     assert len(of_groups) == 2, "and no table has another run in the colour of a group"
@@ -135,6 +135,13 @@ def the_head_lies_over_what_scrolls_below_it(page: Page) -> None:
     prompts.evaluate("node => { node.style.maxHeight = ''; node.scrollTop = 0; }")
 
 
+# How far apart the runs ended on each shared prompt, in the order of the table.
+SPREADS = """[...document.querySelectorAll('.prompts tbody tr')].map(row => {
+    const ends = [...row.querySelectorAll('td')].map(cell => parseInt(cell.textContent.split('→').at(-1)));
+    return Math.max(...ends) - Math.min(...ends);
+})"""
+
+
 def test_tables_code_and_prompts(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
     page = compared(open_page, sweeps)
     finals = page.locator("table.finals")
@@ -167,6 +174,9 @@ def test_tables_code_and_prompts(open_page: OpenPage, sweeps: tuple[str, list[st
     expect(page.locator(".cards .comp").first).to_be_in_viewport()
     asked = page.locator(".prompts [data-hash]").first.inner_text()
     assert rows_saved(page, "the shared prompts")[1][0] == asked
+    page.get_by_label("Order of the prompts").select_option("largest difference first")
+    expect(page).to_have_url(re.compile("prompts=differ"))
+    page.wait_for_function(f"({SPREADS}).every((spread, i, all) => !i || spread <= all[i - 1] + 1)")  # rounded
     page.get_by_label("Search prompts").fill("nowhere")
     expect(page.locator(".alike .told")).to_have_text("No prompt of these runs has these words.")
     expect(page.get_by_role("button", name="Download the shared prompts as CSV")).to_be_hidden()
@@ -265,10 +275,21 @@ def test_a_band_is_over_the_runs_that_reach_so_far(lines: Page) -> None:
     band = lines.evaluate("lines => Lines.band(lines, 'range')", same)
     assert (band["low"], band["y"], band["high"]) == ([1, 1], [2, 3], [3, 5])
     wild = [{"x": list(range(40)), "y": [(n * n * k) % 7 for n in range(40)]} for k in (1, 2, 3)]
-    smooth = lines.evaluate("lines => Lines.smoothed(Lines.band(lines, 'range'))", wild)
-    inside = zip(smooth["low"], smooth["middle"], smooth["high"], strict=True)
+    smooth = lines.evaluate("lines => Lines.band(Lines.smoothed(lines), 'range')", wild)
+    inside = zip(smooth["low"], smooth["y"], smooth["high"], strict=True)
     assert all(low <= mean <= high for low, mean, high in inside), "a mean runs in its own band"
     assert max(smooth["high"]) < 6, "and its edges are as smooth as it is"
+    apart = [{"x": list(range(end)), "y": [float(k)] * end} for k, end in ((0, 60), (2, 20))]
+    drawn = lines.evaluate("lines => { const band = Lines.band(Lines.smoothed(lines), 'range'); "
+                           "return [band, Lines.outline(band)] }", apart)  # fmt: skip
+    band, outline = drawn
+    assert band["y"] == [1] * 20 + [0] * 40, "where one of two has ended, the mean is the other’s at once"
+    assert max(outline["x"]) == 19 and set(outline["y"]) == {0, 2}, "and the band ends there"
+    pieces = {"x": [0, 1, 2, 3], "low": [0, 1, 2, 3], "high": [5, 6, 7, 8], "n": [2, 2, 1, 2]}
+    assert lines.evaluate("band => Lines.outline(band)", pieces) == {
+        "x": [0, 1, 1, 0, None, 3, 3], "y": [5, 6, 1, 0, None, 8, 3],
+    }  # fmt: skip
+    assert lines.evaluate("band => Lines.outline(band)", {**pieces, "n": [1] * 4}) == {"x": [], "y": []}
     band = lines.evaluate("lines => Lines.band(lines, 'std')", same)
     assert [round(value, 3) for value in band["high"]] == [3.414, 5.828]
     long = [{"x": list(range(1000)), "y": [1.0] * 1000}]

@@ -132,6 +132,15 @@ def test_runs_on_other_data_or_sampled_otherwise_have_no_best(bare_page: Page) -
     assert page.evaluate("runs => runs.map(run => apartWords(runs, run))", partly) == [
         "", "", "not compared: other data and length limit",
     ]  # fmt: skip
+    means = """([runs, ids]) => { const table = document.createElement("table");
+      drawFinals(table, runs, "", () => {}, [{label: "beta 0", ids, colour: "--r1", dash: "solid"}]);
+      return table.querySelector(".means").rows[0].cells[1].textContent }"""
+    assert page.evaluate(means, [partly, ["0", "1"]]) == "mean of 2 runs"
+    assert page.evaluate(means, [partly, ["0", "2"]]) == (
+        "mean of 2 runsnot comparable: they differ in data and length limit"
+    )
+    other = runs({}, {"reward": "y"})
+    assert page.evaluate(means, [other, ["0", "1"]]).endswith("reward not comparable: they differ in reward functions")
     longer = runs({}, {"step": 12})
     assert page.evaluate("runs => shortWords(runs)", longer) == [
         "Held-out reward, on prompts that are not trained on, best first: “Fragen 1”: 1.00, “Fragen 0”: 0.",

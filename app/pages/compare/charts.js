@@ -104,6 +104,7 @@ export class CompareChart {
       type: "scatter",
       mode: marked ? "lines+markers" : "lines",
       marker: { color: colour, size: 4 },
+      cliponaxis: false, // a point on the axis, such as one at step 0, is drawn whole
     };
     // which line it is, wherever it is drawn
     const meta = `${one.key} ${this.view.x === "attempt" ? line.attempt : ""}`;
@@ -123,19 +124,21 @@ export class CompareChart {
 
   banded(one, lines) {
     const colour = Plots.colour(one.colour);
-    const band = Lines.band(lines, this.view.band);
-    const least = Math.min(...band.y.filter((y) => y > 0)); // a band that falls to 0 has no end on a log scale
-    const { low: lowest, middle, high } = this.view.smooth ? Lines.smoothed(band) : { ...band, middle: band.y };
-    const low = this.log ? lowest.map((y) => (y > 0 ? y : least)) : lowest;
-    const base = { x: band.x, type: "scatter", mode: band.x.length < 3 ? "lines+markers" : "lines" };
-    const edge = { ...base, mode: "lines", hoverinfo: "skip", line: { width: 0 } };
+    const { smooth, band: how } = this.view;
+    const logged = Lines.band(lines, how);
+    const drawn = smooth ? Lines.band(Lines.smoothed(lines), how) : logged;
+    const least = Math.min(...drawn.y.filter((y) => y > 0)); // a band that falls to 0 has no end on a log scale
+    const low = this.log ? drawn.low.map((y) => (y > 0 ? y : least)) : drawn.low;
+    const edge = { type: "scatter", mode: "lines", hoverinfo: "skip", line: { width: 0 } };
     return [
-      { ...edge, y: low },
-      { ...edge, y: high, fill: "tonexty", fillcolor: Plots.fade(colour, 0.16) },
+      { ...edge, ...Lines.outline({ ...drawn, low }), fill: "toself", fillcolor: Plots.fade(colour, 0.16) },
       {
-        ...base,
-        y: middle,
-        customdata: band.y.map((y, i) => [y, band.n[i]]),
+        x: drawn.x,
+        y: drawn.y,
+        type: "scatter",
+        mode: drawn.x.length < 3 ? "lines+markers" : "lines",
+        cliponaxis: false,
+        customdata: logged.y.map((y, i) => [y, logged.n[i]]),
         meta: one.key,
         name: Plots.plain(one.label),
         marker: { color: colour, size: 5 },

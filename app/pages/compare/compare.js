@@ -318,9 +318,13 @@ const wake = poll(page, async () => {
   return now.poll;
 });
 function follow() {
-  const before = JSON.stringify([state.ids, state.x, state.metrics, state.by, state.a, state.b, state.zoom]);
+  const asked = () => {
+    const { ids, x, metrics, by, a, b, zoom, prompts } = state;
+    return JSON.stringify([ids, x, metrics, by, a, b, zoom, prompts]);
+  };
+  const before = asked();
   readAddress();
-  if (before !== JSON.stringify([state.ids, state.x, state.metrics, state.by, state.a, state.b, state.zoom])) wake();
+  if (before !== asked()) wake();
   if (order.length) {
     drawAll();
     drawParallel();

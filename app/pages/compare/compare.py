@@ -81,7 +81,9 @@ class="input s a" aria-label="Reward code of this run"></select></label><label c
 aria-label="Against the reward code of this run"></select></label></div><div class="functions"></div></section>
 <section class="alike several"><div class="row controls"><h2>The same prompts <span class="mut xs">solved at first → at
 last</span></h2><input class="input s" type="search"
-placeholder="words in the prompt" aria-label="Search prompts">
+placeholder="words in the prompt" aria-label="Search prompts"><select class="input s order"
+aria-label="Order of the prompts"><option value="">in most runs first</option><option value="differ">largest difference
+first</option></select>
 <button class="link s csv" type="button" aria-label="Download the shared prompts as CSV">CSV</button></div>
 <p class="s mut told">Looking…</p><div class="panel flush scroll prompts" tabindex="-1"><table></table></div>
 <div class="one"></div></section></div>

@@ -40,6 +40,7 @@ export function readAddress() {
     hidden: new Set(list("hide")),
     sort: now.get("sort") ?? "",
     prompt: now.get("prompt") ?? "",
+    prompts: now.get("prompts") === "differ" ? "differ" : "",
     a: now.get("a") ?? "",
     b: now.get("b") ?? "",
     chosen: Parallel.read(now.get("pick") ?? ""),

@@ -12,11 +12,14 @@ export class LineKeyboardNav {
     Plots.slider(this.plot, `${chart.about.title} of the runs`, this);
   }
 
-  // The lines that a pointer would find, each with its points that have a value.
+  // The lines that a pointer would find, each with its points in sight that have a value.
   lines() {
+    const [by] = this.chart.unit ?? [1];
+    const [from, to] = (this.chart.view?.zoom ?? [-Infinity, Infinity]).map((end) => end / by);
+    const inSight = (x) => x >= from && x <= to;
     return (this.plot.data ?? [])
       .map(({ name, meta, x, y, customdata, hovertemplate }, curve) => {
-        const known = hovertemplate ? y.map((value, i) => (value === null ? -1 : i)).filter((i) => i >= 0) : [];
+        const known = hovertemplate ? [...y.keys()].filter((i) => y[i] !== null && inSight(x[i])) : [];
         return {
           name,
           meta,
@@ -43,8 +46,8 @@ export class LineKeyboardNav {
     const at = LineKeyboardNav.at(line, this.x);
     const along = Plots.along(event, at, line.x.length);
     const [by] = this.chart.unit;
-    const last = by * Math.max(...lines.map(({ x }) => x.at(-1))); // hours are drawn, seconds zoomed
-    const zoom = Plots.closer(event, this.chart.view.zoom ?? [0, last], line.x[at] * by, last);
+    const { end } = this.chart.view;
+    const zoom = Plots.closer(event, this.chart.view.zoom ?? [0, end], line.x[at] * by, end); // hours are drawn
     const does = {
       ArrowUp: () => this.next(lines, line, 1),
       ArrowDown: () => this.next(lines, line, -1),

@@ -46,12 +46,25 @@ export class Lines {
     return out;
   }
 
-  // A band's mean and its edges, smoothed alike, so that no mean runs beside its own band: {middle, low, high}.
-  static smoothed(band) {
-    const middle = Smoother.over(band.y);
-    const low = Smoother.over(band.low).map((y, i) => Math.min(y, middle[i]));
-    const high = Smoother.over(band.high).map((y, i) => Math.max(y, middle[i]));
-    return { middle, low, high };
+  // Each line for itself, before several make a band: across the place where one of them ends, a smoothed band would
+  // show a spread that is not there.
+  static smoothed(lines) {
+    return lines.map((line) => ({ ...line, y: Smoother.over(line.y) }));
+  }
+
+  // Around a band, as a line that closes, in pieces where only one run is left: one alone has no spread.
+  static outline({ x, low, high, n }) {
+    const pieces = [];
+    n.forEach((many, i) => {
+      if (many < 2) return;
+      if (n[i - 1] > 1) pieces.at(-1).push(i);
+      else pieces.push([i]);
+    });
+    const around = (there, back) =>
+      pieces
+        .flatMap((piece) => [...piece.map((i) => there[i]), ...piece.toReversed().map((i) => back[i]), null])
+        .slice(0, -1);
+    return { x: around(x, x), y: around(high, low) };
   }
 
   // The runs that are there, grouped by what they have in a field: [{label, ids, colour, dash}], in the order of the

@@ -98,6 +98,13 @@ export function bestWords(runs) {
   if (!Object.keys(MARKS).some((key) => bestOf(runs, key).size)) return "";
   return `▲ the best at the end${partedLots(runs).length ? " among runs that are measured alike" : ""}`;
 }
+// Why the mean of some runs is of no one measure; "" where it is.
+export function mixedWords(runs) {
+  const names = ways(runs.filter(({ final }) => (final?.reward ?? null) !== null)).map(([name]) => name);
+  if (!names.length) return "";
+  const which = names.some((name) => MEASURED_ON.includes(name)) ? "" : `${listed(names)} `;
+  return `${which}not comparable: they differ in ${listed(names.map((name) => CALLED[name]))}`;
+}
 // Why a run has no part in who is best, while others have: what of it is measured otherwise; "" of one that has.
 export function apartWords(runs, run) {
   const apart = ["reward", "solved"].filter((key) => {

@@ -9,7 +9,7 @@ from groupwise.app.pages.compare.runs import open_run_record, run_ids, run_spec
 from groupwise.app.ui.highlight import colour_tags
 from groupwise.app.ui.live import Payload, answer, run_by_id, text
 from groupwise.app.ui.safe_text import visible_text
-from groupwise.storage.analysis.compare.prompts import Looker, hashes, hashes_in_common, prompt_ids
+from groupwise.storage.analysis.compare.prompts import Looker, hashes, hashes_in_common, prompt_ids, widest_first
 from groupwise.storage.analysis.compare.prompts import prompt_text as text_of
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.library import right
@@ -23,13 +23,17 @@ LONGEST = 4000  # characters of a completion; the whole of it stands in its grou
 @answer
 def shared_prompts(payload: Payload) -> dict[str, Any]:
     """Prompts with `words` in them that at least two of the runs had: hash, text, and for each run in the order of
-    `ids` how it did on it, null where it did not have it. `count` of them, of `seen` that any of the runs had."""
+    `ids` how it did on it, null where it did not have it. `count` of them, of `seen` that any of the runs had.
+    `order`: “differ” for those first on which the runs' last results differ most, else those that the most runs had."""
     ids, words = run_ids(payload), text(payload, "words")
     runs = [run_by_id(run_id) for run_id in ids]
     had = [sample(run, words) for run in runs]
     union = list(dict.fromkeys(digest for some in had for digest in some))
     numbers = [numbers_in(run, union) for run in runs]
     both = hashes_in_common(numbers)
+    if text(payload, "order") == "differ":
+        results = [results_in(run, of, both) for run, of in zip(runs, numbers, strict=True)]
+        both = widest_first(both, results)
     shown = both[:SHOWN]
     columns = [column(run, [of.get(digest) for digest in shown]) for run, of in zip(runs, numbers, strict=True)]
     rows = [
@@ -54,6 +58,19 @@ def numbers_in(run: registry.Run | None, digests: list[str]) -> dict[str, int]:
         return {}
     with contextlib.suppress(Unanswerable), open_run_record(run) as record:
         return prompt_ids(record, digests)
+    return {}
+
+
+def results_in(
+    run: registry.Run | None, numbers: dict[str, int], digests: list[str]
+) -> dict[str, tuple[float | None, float | None]]:
+    """{hash: (share solved, mean reward)} of a run's last group of each of these prompts that it had."""
+    if run is None or not numbers:
+        return {}
+    with contextlib.suppress(Unanswerable), open_run_record(run) as record:
+        had = {numbers[digest]: digest for digest in digests if digest in numbers}
+        found = Looker(record, target_function(run, record)).last_results(list(had))
+        return {had[number]: result for number, result in found.items()}
     return {}
 
 

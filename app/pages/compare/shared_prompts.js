@@ -27,6 +27,8 @@ words.addEventListener("input", () => {
   clearTimeout(searching);
   searching = setTimeout(loadPrompts, 200);
 });
+const first = find(".alike .order");
+first.addEventListener("change", () => setParams({ prompts: first.value }));
 // A live run's prompts follow it, but not at its every step.
 export function hear() {
   const ids = drawnIds().join();
@@ -34,7 +36,7 @@ export function hear() {
   if (heard.ids !== ids || (heard.seqs !== seqs && Date.now() - heard.at > FOLLOW))
     heard = { ids, seqs, at: Date.now() };
 }
-const sharedKey = () => JSON.stringify([drawnIds(), words.value, heard.seqs, state.by]);
+const sharedKey = () => JSON.stringify([drawnIds(), words.value, state.prompts, heard.seqs, state.by]);
 const reportedKey = () => JSON.stringify([drawnIds(), state.prompt, state.by]);
 // A prompt that was chosen opens below the table: its completions are brought into sight, and some of the table stays.
 let chosen = false;
@@ -54,9 +56,7 @@ const isRead = (node) =>
 // What is said of the shared prompts where the table does not say it all.
 function sharedWords({ rows, count, seen }, asked) {
   if (rows.length)
-    return count > rows.length
-      ? `${rows.length} of ${countWords(count, "shared prompt")}, those in the most runs first. Search for others.`
-      : "";
+    return count > rows.length ? `${rows.length} of ${countWords(count, "shared prompt")}. Search for others.` : "";
   if (asked)
     return seen
       ? `${countWords(seen, "prompt has", "prompts have")} these words, none shared by two of these runs.`
@@ -67,19 +67,21 @@ function sharedWords({ rows, count, seen }, asked) {
 }
 offerCsv(".alike", "prompts", () => promptRows(drawn.runs, drawn.rows));
 export async function loadPrompts() {
+  first.value = state.prompts;
   if (!inView || order.length < 2) return;
   const key = sharedKey();
   if (shared !== key) {
-    const now = await server.shared_prompts({ ids: drawnIds(), words: words.value });
+    const now = await server.shared_prompts({ ids: drawnIds(), words: words.value, order: state.prompts });
     if (!now || key !== sharedKey()) return; // what is asked for by now was asked for when it changed
     shared = key;
-    const asked = JSON.stringify([drawnIds(), words.value]);
+    const asked = JSON.stringify([drawnIds(), words.value, state.prompts]);
     const rows = keepPlaces(now.rows ?? [], drawn.asked === asked ? drawn.rows : []);
     drawn = { runs: runsDrawn(), rows, asked };
     showText(find(".told"), now.sentence ?? sharedWords(now, words.value));
     find(".prompts").hidden = !rows.length;
     show(find(".alike .csv"), rows.length, find(".adder input"));
     show(words, rows.length || words.value, find(".adder input"));
+    show(first, rows.length > 1, find(".adder input"));
     drawTable(find(".prompts table"), runsDrawn(), rows, state.prompt, choose);
   }
   await loadPrompt();

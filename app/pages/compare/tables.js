@@ -2,7 +2,7 @@
 
 import { breakable, el, setText } from "../../ui/dom.js";
 import { countWords, number, percent, seconds, wholeNumber } from "../../ui/number.js";
-import { apartWords, bestOf } from "./measure.js";
+import { apartWords, bestOf, mixedWords } from "./measure.js";
 
 export function swatch(look) {
   const dash =
@@ -82,7 +82,9 @@ function meanRow(group, runs) {
     return el("td.n", { title: words(values.length) }, write(mean));
   };
   const label = el("span.named", { title: group.label }, swatch(group), el("bdi", group.label));
-  return el("tr", el("td.name", label), el("td.s.mut", words(those.length)), ...COLUMNS.map(cell));
+  const mixed = mixedWords(those);
+  const about = el("td.s.mut", words(those.length), mixed ? el("div.xs.apart", mixed) : null);
+  return el("tr", el("td.name", label), about, ...COLUMNS.map(cell));
 }
 
 // `groups`: those that the runs are in, where they are grouped.

@@ -40,7 +40,8 @@ def read_curves(
 
     x is in steps, in tokens (TRL's num_tokens) or in seconds trained; a record without the metric that says so has
     no line over it, but for the time, which is then that between its rows. `counting`: metrics.stretches, where the
-    caller has them already. `span`: only from here to there on the axis, and so the more finely.
+    caller has them already. `span`: only from here to there on the axis, and so the more finely; where a line does not
+    reach the ends of it, with the point next to it outside, so that it is drawn across them.
     """
     keys = keys_of(run)
     parts = _attempts(run) if axis == "attempt" else metrics.stretches(run) if counting is None else counting
@@ -48,16 +49,18 @@ def read_curves(
     scale = _scale(run, keys, axis, parts)
     if scale is not None and not scale[0]:
         return {}
+    every = parts
     if span is not None:
-        before, parts = parts, _clip_parts(parts, span, scale, begun)
-        scale = _scale(run, keys, axis, before, parts)
-    whole = [[part] for part in parts] if axis == "attempt" else [parts]
+        parts = _clip_parts(parts, span, scale, begun)
+        scale = _scale(run, keys, axis, every, parts)
+    # of each line what is drawn, and all of it
+    whole = [([part], _of_attempt(every, part[0])) for part in parts] if axis == "attempt" else [(parts, every)]
     size = _size(parts)
     found = {}
     for name in names:
         if name not in keys:
             continue
-        drawn = [_line(run, keys[name], some, size, scale, begun) for some in whole]
+        drawn = [_line(run, keys[name], some, size, scale, begun, line) for some, line in whole]
         drawn = [line for line in drawn if line["x"]]
         if drawn:
             found[name] = drawn
@@ -76,6 +79,10 @@ def _attempts(run: Database) -> list[Part]:
         if first is not None:
             found.append((attempt, first, last))
     return found
+
+
+def _of_attempt(parts: list[Part], attempt: int) -> list[Part]:
+    return [part for part in parts if part[0] == attempt]
 
 
 def _first_steps(run: Database, parts: list[Part]) -> dict[int, int]:
@@ -112,10 +119,12 @@ def _size(parts: Sequence[Part]) -> int:
 
 def _line(
     run: Database, key: int, parts: list[Part], size: int, scale: Scale | None,
-    begun: dict[int, int],
+    begun: dict[int, int], every: list[Part],
 ) -> Line:  # fmt: skip
+    """A metric's points in these parts of a line, and beside them where it goes on; `every`: all that it has."""
     rows = [row for part in parts for row in _rows(run, key, part, size)]
-    points = thin(rows, POINTS)
+    before, after = _points_beside(run, key, rows, parts, size, every) if parts else ([], [])
+    points = [*before, *thin(rows, POINTS), *after] if rows or (before and after) else []
     start = begun.get(parts[0][0], 0) if parts else 0
     x = [step - start for step, _, _ in points] if scale is None else [axis_value(scale, step) for step, _, _ in points]
     return {
@@ -124,6 +133,30 @@ def _line(
         "y": [_six_digits(total / n) for _, n, total in points],
         "per": max((n for _, n, _ in points), default=1),
     }
+
+
+def _points_beside(
+    run: Database, key: int, rows: list[Row], parts: list[Part], size: int, every: list[Part]
+) -> tuple[list[Row], list[Row]]:
+    """The metric's last point before these parts of `every` one, and its first behind them; none on a side to whose
+    end its rows there reach."""
+    first, last = parts[0][1], parts[-1][2]
+    before = [] if rows and rows[0][0] - first < size else _end_point(run, key, _parts_before(every, parts[0]), "DESC")
+    after = [] if rows and last - rows[-1][0] < size else _end_point(run, key, _parts_after(every, parts[-1]), "ASC")
+    return before, after
+
+
+def _end_point(run: Database, key: int, parts: list[Part], order: str) -> list[Row]:
+    """The first point in these parts (“ASC”) or the last (“DESC”), if there is one."""
+    for part in parts if order == "ASC" else reversed(parts):
+        rows = run.execute(
+            "SELECT step, 1, value FROM metric WHERE key = ? AND attempt = ? AND step BETWEEN ? AND ? "
+            f"AND abs(value) < 9e999 ORDER BY step {order} LIMIT 1",
+            [key, *part],
+        ).fetchall()
+        if rows:
+            return rows
+    return []
 
 
 def _rows(run: Database, key: int, part: Part, size: int) -> list[Row]:
@@ -175,8 +208,8 @@ def _scale(
 ) -> Scale | None:
     """Steps and what they are on the axis; None where the axis is the steps themselves.
 
-    `closer`: what of the parts is looked at more closely. What came before it is read as coarsely as ever: a scale
-    is right only from its beginning on.
+    `closer`: what of the parts is looked at more closely. What came before it is read as coarsely as ever, as a scale
+    is right only from its beginning on; and what comes behind it, where the next point of a line may be.
     """
     name = OF_AXIS.get(axis)
     if name is None:
@@ -185,6 +218,7 @@ def _scale(
         return [], []
     pieces = [(part, _size(parts)) for part in (_parts_before(parts, closer[0]) if closer else parts)]
     pieces += [(part, _size(closer)) for part in closer]
+    pieces += [(part, _size(parts)) for part in (_parts_after(parts, closer[-1]) if closer else [])]
     if name not in keys:
         return rising(_seconds_by_clock(run, pieces))
     rows = (row for part, width in pieces for row in _rows(run, keys[name], part, width))
@@ -196,6 +230,13 @@ def _parts_before(parts: list[Part], begin: Part) -> list[Part]:
     before = parts[: next(place for place, part in enumerate(parts) if part[0] == begin[0]) + 1]
     attempt, first, _ = before.pop()
     return [*before, (attempt, first, begin[1] - 1)] if first < begin[1] else before
+
+
+def _parts_after(parts: list[Part], end: Part) -> list[Part]:
+    """What of the parts lies behind one that ends within them."""
+    place = next(place for place, part in enumerate(parts) if part[0] == end[0])
+    attempt, _, last = parts[place]
+    return [*([(attempt, end[2] + 1, last)] if end[2] < last else []), *parts[place + 1 :]]
 
 
 def _seconds_by_clock(run: Database, pieces: list[tuple[Part, int]]) -> list[tuple[float, float]]:

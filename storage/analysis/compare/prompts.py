@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from groupwise.storage.home.sqlite_tools import Database
@@ -42,6 +42,21 @@ def hashes_in_common(had: Iterable[Iterable[str]]) -> list[str]:
     for some in had:
         counts.update(list(some))  # of a mapping, a Counter would add up the values
     return sorted((digest for digest, n in counts.items() if n > 1), key=lambda digest: -counts[digest])
+
+
+def widest_first(
+    shared: Sequence[str], results: Sequence[Mapping[str, tuple[float | None, float | None]]]
+) -> list[str]:
+    """The hashes of shared prompts, those first whose last results differ most between the runs. `results`: of each
+    run, by hash; the shares solved differ, or the mean rewards where not all that had the prompt know a share."""
+
+    def width(digest: str) -> float:
+        there = [one[digest] for one in results if digest in one]
+        shares = [share for share, _ in there if share is not None]
+        known = shares if len(shares) == len(there) else [mean for _, mean in there if mean is not None]
+        return max(known) - min(known) if known else 0.0
+
+    return sorted(shared, key=lambda digest: -width(digest))
 
 
 def prompt_text(run: Database, prompt: int) -> Any:
@@ -87,6 +102,29 @@ class Looker:
             "group": group[0], "step": group[1], "idx": index, "text": words, "tokens": tokens,
             "truncated": bool(truncated), "reward": reward,
         }  # fmt: skip
+
+    def last_results(self, prompts: Sequence[int]) -> dict[int, tuple[float | None, float | None]]:
+        """(share solved, mean reward) of the last group of each of these prompts that has one: `ends`, of many at
+        once."""
+        rows = self.run.execute(
+            "SELECT prompt, id, mean FROM grp WHERE prompt IN (SELECT value FROM json_each(?)) "
+            f"AND {self._counts} ORDER BY mode = 'train', step, id",  # an evaluation is told of where there is no other
+            [json.dumps(list(prompts)), *self._values],
+        )
+        last = {prompt: (group, mean) for prompt, group, mean in rows}
+        solved = self._solved_of([group for group, _ in last.values()])
+        return {prompt: (solved.get(group), mean) for prompt, (group, mean) in last.items()}
+
+    def _solved_of(self, groups: list[int]) -> dict[int, float]:
+        if self._solver is None:
+            return {}
+        function, threshold = self._solver
+        rows = self.run.execute(
+            "SELECT grp, avg(coalesce(value, -9e999) >= ?) FROM score WHERE function = ? "
+            "AND grp IN (SELECT value FROM json_each(?)) GROUP BY grp",
+            [threshold, function, json.dumps(groups)],
+        )
+        return dict(rows.fetchall())
 
     def count(self, prompt: int) -> int:
         """How many groups of the prompt there are."""
