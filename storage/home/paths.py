@@ -186,6 +186,11 @@ class RunFolder:
         return self.path / "exit.json"
 
     @property
+    def versions(self) -> Path:
+        """Of the libraries that its newest attempt trained with."""
+        return self.path / "versions.json"
+
+    @property
     def state(self) -> Path:
         """The registry's row of this run, kept beside it so that a copied folder is whole."""
         return self.path / "state.json"

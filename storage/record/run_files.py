@@ -72,6 +72,8 @@ def fitting_columns(told: dict[str, Any]) -> dict[str, Any]:
     return salvage(_COLUMNS, told)[0]
 
 
+LIBRARIES = ("python", "torch", "trl", "transformers", "peft", "accelerate")  # whose versions a run records
+
 # Why a training process ended of itself, as far as that decides what helps.
 MEMORY, DISK, REWARD, SETTINGS, DATA, OTHER = "memory", "disk", "reward", "settings", "data", "other"
 WEIGHTS = "weights"  # of the model, whose output is inf or nan
@@ -109,6 +111,17 @@ def exit_record(folder: RunFolder, attempt: int | None) -> dict[str, Any] | None
     return found.model_dump() | kept
 
 
+_VERSIONS = field_types({name: text_type(40, least=1) for name in LIBRARIES})
+
+
+def library_versions(folder: RunFolder) -> dict[str, str]:
+    """The versions of Python and the libraries that the run's newest attempt trained with, by name; {} where they are
+    not known."""
+    told = files.read_json(folder.versions)
+    found = salvage(_VERSIONS, told)[0] if isinstance(told, dict) else {}
+    return {name: found[name] for name in LIBRARIES if name in found}
+
+
 class OddFolder(Exception):
     """A run's folder holds what is no file, or no folder, where one should be; the message says which."""
 
@@ -116,7 +129,8 @@ class OddFolder(Exception):
 def refuse_odd(folder: RunFolder) -> None:
     """Raises OddFolder where something in a run's folder is a link, a pipe or the like: to write through it would reach
     elsewhere, or wait for ever."""
-    plain = [folder.spec, folder.task, folder.script, folder.log, folder.exit, folder.state, folder.notes, folder.lock]
+    plain = [folder.spec, folder.task, folder.script, folder.log, folder.exit, folder.state, folder.notes, folder.lock,
+             folder.versions]  # fmt: skip
     record = [folder.path / f"{folder.db.name}{end}" for end in ("", "-wal", "-shm", "-journal")]
     for path in (*plain, *record, folder.path / "run.spill.jsonl"):
         if files.exists(path) and not files.is_file(path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import sqlite3
 import time
 from pathlib import Path
@@ -295,6 +296,20 @@ def test_config_says_which_settings_applied_and_which_were_set(run_id: str) -> N
     assert (found["lora.lora_alpha"]["set"], found["lora.r"]["words"]) == (True, "8")
     assert found["data.limit"] == {"label": "Rows", "name": "data.limit", "words": "all", "set": False}
     assert "training.output_dir" not in found
+    folder = paths.run_folder(run_id)
+    assert config.config_files({"run": run_id})["versions"] == ""  # it has not begun
+    whose = {}
+    for trained in (None, "1.2", "1.1"):
+        if trained:
+            folder.versions.write_text(json.dumps({"trl": trained, "python": "3.12.1", "torch": 2, "other": "1"}))
+        registry.publish_fact(Catalogue(versions={"trl": "1.2"}, training={}))
+        whose[trained] = config.effective_settings({"run": run_id})["defaults"]
+    assert whose == {
+        None: "Defaults (faint) are those of the installed TRL (1.2).",
+        "1.2": "Defaults (faint) are those of TRL 1.2, which this run trained with.",
+        "1.1": "Defaults (faint) are those of TRL 1.2, which is installed now; this run trained with TRL 1.1.",
+    }
+    assert config.config_files({"run": run_id})["versions"] == "Trained with Python 3.12.1, TRL 1.1."
     paths.run_folder(run_id).spec.unlink()
     assert "cannot be read" in config.effective_settings({"run": run_id})["sentence"]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from groupwise.app.pages.run.group import standing
 from groupwise.app.pages.run.group_list import group_line, order_groups, tell_apart, tie, verdict
 
 SEEN = (0.0, 3.0)
@@ -81,3 +82,11 @@ def test_the_ties_of_a_step_are_told_in_words():
     assert verdict([GROUPS[2]], "train", SEEN).startswith("This group is tied (all failed):")
     assert verdict(GROUPS[:2], "eval", SEEN) == "1 of 2 groups is tied: every completion scored the same."
     assert verdict([GROUPS[1]]) == ""
+
+
+def test_a_group_without_an_answer_says_nothing_about_its_prompt() -> None:
+    found = {**group(3, 0.0, 0.0), "mode": "train", "completions": [{"text": "<<<<<<<"}, {"text": ""}]}
+    ruined, seen = standing(found, SEEN), "this says nothing about the prompt"
+    assert "all failed" in ruined and seen in ruined and "too hard" not in ruined
+    tried = standing({**found, "completions": [{"text": "<<<<<<<"}, {"text": "< 7"}]}, SEEN)
+    assert "The prompt may be too hard as yet" in tried and seen not in tried

@@ -256,7 +256,10 @@ def are_all_in_sight(notes: Locator) -> None:
 
 def test_the_notes_of_an_import_stay_with_its_draft(new_run: Page, importing: Locator, open_page: OpenPage) -> None:
     script = (
-        ("from trl import *\n\n\nf('<i>tok</i>').x = 1\nGRPOTrainer('a/b', reward_funcs=think_format_reward).train()")
+        (
+            "from trl import *\n\n\nf('<i>tok</i>').x = 1\n"
+            "GRPOTrainer('a/b', reward_funcs=think_format_reward, args=GRPOConfig(bf16=works(2))).train()"
+        )
         + "".join(f"\nlater_{number}(1)" for number in range(12))
         + "".join(f"\ng.x{n} = 1" for n in range(12))
     )
@@ -267,6 +270,8 @@ def test_the_notes_of_an_import_stay_with_its_draft(new_run: Page, importing: Lo
     picture(new_run, "new-import-notes")
     note = new_run.locator(".import-note")
     expect(note).to_contain_text("“f('<i>tok</i>').x” (line 4) is set")
+    note.locator("li", has_text="bf16").get_by_role("button", name="Set bf16").click()
+    expect(new_run.locator(".field", has_text="bf16").locator(":focus")).to_be_in_viewport()
     follows(new_run, "a/b")
     new_run.reload()
     expect(note).to_contain_text("“f('<i>tok</i>').x” (line 4) is set")

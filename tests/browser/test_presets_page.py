@@ -40,7 +40,7 @@ def test_any_runs_settings_are_kept_as_a_preset(new_run: Page, open_page: OpenPa
     run = registry.get_run(ended_run(QUICKSTART.read_text()))
     assert run is not None
     page = open_page(f"{shared_dashboard}/run?id={run.id}&tab=config")
-    page.get_by_role("link", name="Save as preset").click()
+    page.get_by_role("link", name="Save as preset in New run").click()
     page.locator("#keep-title").fill("kept from a run")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".origin")).to_contain_text("kept from a run")

@@ -80,6 +80,7 @@ def place(catalogue: Any) -> Iterator[tuple[str, str, str]]:
         registry.set_state(failed, states.FAILED, "Failed at step 20: the device ran out of memory. Train with LoRA.")
         folder = paths.run_folder(learns)
         seal_checkpoint(folder.final)
+        folder.script.write_text('"""Trains."""\nimport trl  # TRL\n\nRATE, NAME = 1e-4, f"a {trl}"\n')
         folder.log.write_text("a line\n{'loss': 0.0123, 'reward': 1.25}\n" * 20)
         with no_worker(), dashboard() as (_, address):
             yield address, learns, failed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import random
 import re
@@ -17,7 +18,7 @@ from typing import Any
 import pytest
 
 from groupwise.storage.home import paths, process
-from groupwise.storage.record import checkpoint_files, metrics, states
+from groupwise.storage.record import checkpoint_files, metrics, run_files, states
 from groupwise.storage.registry import commands, registry
 from groupwise.worker.training import checkpoints
 from tests.support.homes import wait_for
@@ -203,6 +204,8 @@ def test_a_resume_after_the_last_step_only_finishes(start_worker: StartWorker) -
     assert (run.step, run.total) == (10, 10)
     assert {path.name for path in folder.final.iterdir()} >= {"model.safetensors", "config.json", "tokenizer.json"}
     assert not (folder.final / "optimizer.pt").exists()
+    known = run_files.library_versions(folder)
+    assert tuple(known) == run_files.LIBRARIES and known["trl"] == importlib.metadata.version("trl")
 
 
 def test_lora_resumes_and_keeps_as_many_checkpoints_as_asked(start_worker: StartWorker) -> None:

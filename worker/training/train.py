@@ -5,7 +5,9 @@ Reads the run's folder, trains with TRL's GRPOTrainer, records into run.db, and 
 
 import contextlib
 import faulthandler
+import importlib.metadata
 import os
+import platform
 import signal
 import sys
 import time
@@ -76,6 +78,8 @@ def train(folder: RunFolder, attempt: int, is_main: bool, stop: Signals, record:
         from groupwise.worker.training.failures import Failures
         from groupwise.worker.training.recorder import Recorder
 
+    if is_main:
+        record_versions(folder)
     weights = stages.weights(run_spec)
     writer = resume_record(folder.db, attempt, weights) if is_main else None
     recorder = Recorder(
@@ -94,6 +98,14 @@ def train(folder: RunFolder, attempt: int, is_main: bool, stop: Signals, record:
         if writer is not None:
             record["unrecorded"] = writer.close()
     ranks.part()
+
+
+def record_versions(folder: RunFolder) -> None:
+    """Write which Python and libraries train here."""
+    names = [name for name in run_files.LIBRARIES if name != "python"]
+    known = {"python": platform.python_version(), **{name: importlib.metadata.version(name) for name in names}}
+    with contextlib.suppress(OSError):  # a full disk: a run that can train does
+        files.write_json(folder.versions, known)
 
 
 def _resume_point(folder: RunFolder, attempt: int, writer: RunWriter | None) -> Path | None:

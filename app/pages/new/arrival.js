@@ -197,7 +197,7 @@ function offer(draft) {
     dropOffered(draft.id);
     drawOffered();
   };
-  const from = draft.request && draft.about?.origin ? ` · ${draft.about.origin}` : "";
-  const words = el("span.s", el("b", "Unfinished draft "), draft.name, el("span.mut", `${from}, ${when(draft.at)}`));
+  const from = draft.request && draft.about?.origin ? ` · ${draft.about.origin.replace(/\.$/, "")}` : "";
+  const words = el("span.s", el("b", "Unfinished draft "), draft.name, el("span.mut", `${from} · ${when(draft.at)}`));
   return el("li.row.tight.wrap", words, link("Continue with it", take), link("Discard", discard));
 }

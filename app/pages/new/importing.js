@@ -7,6 +7,7 @@ import { limitPaste, roomIn } from "../../ui/paste_limit.js";
 import { asOwnDraft } from "../../ui/run_drafts.js";
 import { acceptDrops } from "../../ui/stray_drops.js";
 import { dropNotes, find, onNotes, page, replaceText, server } from "./core.js";
+import { goTo } from "./go_to.js";
 
 const MOST_FILE = 50 * 1024 * 1024; // bytes: notebooks hold pictures, which stay here
 const NO_ANSWER = "The server did not answer. Try again.";
@@ -191,6 +192,24 @@ function bringLarge(text) {
   else put(readable);
 }
 
+// The field that a note says is to be set here: “bf16 (line 12) is computed by the script: set it here.”
+function fieldInNote(note) {
+  const [, ours] = note.match(/: set (data\.\w+) here\.$/) ?? [];
+  const [, name] = note.match(/^(\w+) \(.*: set it here\.$/) ?? [];
+  const known = (path) => page.form.fields.some((one) => one.path === path);
+  return [ours, name && `training.${name}`, name && `lora.${name}`].find((path) => path && known(path));
+}
+function noteLine(note) {
+  const field = fieldInNote(note);
+  const words = `Set ${field?.split(".").at(-1)}`;
+  return el(
+    "li",
+    note,
+    field && " ",
+    field && el("button.link.s", { type: "button", onclick: () => goTo({ field }) }, words),
+  );
+}
+
 // ---- what an import said, above the settings for as long as they are a draft ----
 function drawNotes() {
   const node = find(".import-note");
@@ -200,7 +219,7 @@ function drawNotes() {
   const dismiss = el("button.link.s", { type: "button", onclick: dropNotes }, "Dismiss");
   const summary = el("summary.s", notesHeading(lines));
   const list = el("ul.s", { "aria-label": "Notes of the import" });
-  list.append(...lines.map((line) => el("li", line)));
+  list.append(...lines.map(noteLine));
   node.replaceChildren(el("details", { open: true }, summary, list), dismiss);
 }
 

@@ -1,6 +1,7 @@
 // The three views of one spec: the form, the YAML (edited here, too), and the plain TRL script.
 
 import { params, setParams } from "../../ui/address.js";
+import { colouredYaml } from "../../ui/code_colours.js";
 import { copy, download, el, setText, showText } from "../../ui/dom.js";
 import { limitPaste, roomIn } from "../../ui/paste_limit.js";
 import { listenToTabs, markTab } from "../../ui/tabs.js";
@@ -46,7 +47,7 @@ const paint = () => {
   }
   const { unreadable } = page.view ?? {};
   if (unreadable?.line) marks.set(unreadable.line, { level: "blocking", words: [unreadable.message] });
-  back.replaceChildren(...coloured(area.value));
+  back.replaceChildren(...colouredYaml(area.value));
   const number = (_, n) => {
     const mark = marks.get(n + 1);
     return el("span", mark ? { class: `at ${mark.level}`, title: mark.words.join("\n") } : {}, String(n + 1));
@@ -137,13 +138,3 @@ const fileName = () =>
       .replace(/[^a-z0-9]+/g, "-")
       .replace(/^-+|-+$/g, "") || "run"
   }.yaml`;
-// Keys, comments and the rest, as spans: enough to read by, in one pass.
-function coloured(text) {
-  return text.split(/(\n)/).flatMap((line) => {
-    if (line === "\n") return [line];
-    const [, indent, key, colon, rest] = line.match(/^(\s*(?:- )*)([\w.]+)(:)(.*)$/) ?? [null, "", "", "", line];
-    const hash = rest.search(/(^|\s)#/);
-    const [value, comment] = hash < 0 ? [rest, ""] : [rest.slice(0, hash), rest.slice(hash)];
-    return [indent, key && el("b.key", key), colon, value, comment && el("i.comment", comment)].filter(Boolean);
-  });
-}

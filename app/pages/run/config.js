@@ -2,6 +2,7 @@
 // are looked at.
 
 import { params } from "../../ui/address.js";
+import { coloured } from "../../ui/code_colours.js";
 import { copy, el, setText, showText, table } from "../../ui/dom.js";
 import { countWords } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
@@ -15,7 +16,7 @@ let drawn = "";
 // to the workbench.
 function linksOf({ name, use }) {
   const link = (href, words) => el("a.btn.s", { href }, words);
-  if (use) return [link(`/new?from=${encodeURIComponent(run)}&keep=1`, "Save as preset")];
+  if (use) return [link(`/new?from=${encodeURIComponent(run)}&keep=1`, "Save as preset in New run")];
   const [, reward] = name.match(/^rewards\/(\w+)\.py$/) ?? [];
   return reward
     ? [link(`/rewards?name=${reward}&run=${encodeURIComponent(run)}&view=rescore`, "Re-score with changes")]
@@ -44,7 +45,7 @@ function draw(files) {
           el("span", el("b.mono", file.name), " ", el("span.xs.mut", file.about)),
           el("span.row.tight", ...linksOf(file), button, saved(file)),
         ),
-        el("pre.mono", { tabindex: "0" }, file.text),
+        el("pre.mono", { tabindex: "0" }, ...coloured(file.name, file.text)),
       );
     }),
   );
@@ -55,25 +56,23 @@ const effective = find(".effective");
 const search = effective.querySelector("[type=search]");
 const only = effective.querySelector(".only");
 let settings = null;
+let defaults = ""; // whose they are, in words
 effective.addEventListener("toggle", async () => {
   if (!effective.open || settings) return;
   const now = await server.effective_settings({ run }).catch(() => null);
   settings = now?.settings ?? null;
-  if (settings) drawSettings(now.complete);
+  defaults = now?.defaults ?? "";
+  if (settings) drawSettings();
   else
     setText(effective.querySelector(".told"), now?.sentence ?? "The dashboard did not answer. Fold it and try again.");
 });
 for (const input of [search, only]) input.addEventListener("input", () => settings && drawSettings());
-function drawSettings(isComplete = true) {
+function drawSettings() {
   const words = search.value.trim().toLowerCase();
   const has = ({ label, name, words: value }) => `${label} ${name} ${value}`.toLowerCase().includes(words);
   const shown = settings.filter((one) => (one.set || !only.checked) && has(one));
   const count = shown.length < settings.length ? `${shown.length} of ` : "";
-  const defaults = isComplete ? "" : " TRL's defaults are not known yet: the worker is starting.";
-  setText(
-    effective.querySelector(".told"),
-    `${count}${countWords(settings.length, "setting")}. Defaults (faint) are those of the installed TRL.${defaults}`,
-  );
+  setText(effective.querySelector(".told"), `${count}${countWords(settings.length, "setting")}. ${defaults}`);
   const row = ({ label, name, words: value, set }) =>
     el(
       "tr",
@@ -90,6 +89,7 @@ poll(view, async () => {
   if (!now) return undefined;
   showText(find(".wait"), now.sentence);
   effective.hidden = !now.files?.length || !!now.sentence; // of damaged settings none are in effect
+  showText(find(".versions"), now.versions);
   if (now.files) draw(now.files);
   return now.files?.length > 1 ? 30000 : 2000;
 });

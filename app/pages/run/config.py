@@ -17,18 +17,21 @@ from groupwise.storage.home.files import is_file, is_folder, open_file
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.record import run_files
+from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.storage.spec import spec as specs
 from groupwise.storage.spec.words.problem import SpecError
 
 MOST_BYTES = 512 * 1024
 MOST_FILES = 64  # reward functions
 BINARY = re.compile("[\ufffd\u2400-\u2421]")  # what `visible_text` makes of a file that is no text
+LIBRARIES = {"python": "Python", "trl": "TRL", "peft": "PEFT"}  # others are called by their names
 FROM_SCRIPT = " Its train.py, below, has the same settings."
 LONGEST = 2000  # characters of a setting
 DECIDED = {*OWNED, "report_to", "disable_tqdm", "use_cpu"}  # what a run sets itself, whatever TRL's default is
 
 TEMPLATE = """
-<p class="s mut wait">Reading…</p>
+<p class="s mut wait">Reading…</p><p class="s mut versions" hidden></p>
 <details class="panel effective" hidden><summary><b>Settings in effect</b> <span class="s mut">also those that were not
 set: with the defaults that applied</span></summary><p class="s mut told" role="status"></p><div class="row controls">
 <input class="input" type="search" placeholder="search settings" aria-label="Search settings"><label class="s check">
@@ -59,7 +62,10 @@ def config_files(payload: Payload) -> dict[str, Any]:
         *(item(path, "a reward function, exactly as it scored") for path in _functions(folder.rewards)),
     ]
     told = f"{fault[:1].upper()}{fault[1:]}.{FROM_SCRIPT if is_file(folder.script) else ''}"
-    return {"files": [file for file in found if file], **({"sentence": told} if fault else {})}
+    return {
+        "files": [file for file in found if file], "versions": _versions_words(folder),
+        **({"sentence": told} if fault else {}),
+    }  # fmt: skip
 
 
 @answer
@@ -72,7 +78,7 @@ def effective_settings(payload: Payload) -> dict[str, Any]:
         raise Unanswerable(
             "The settings (spec.yaml) of this run cannot be read, so what applied is not known."
         ) from error
-    offer = Offer.read_published()
+    folder, offer = run_of(payload).folder, Offer.read_published()
     found = fields.flat(spec, {name: about["default"] for name, about in (offer.training or {}).items()})
     if spec.lora is not None:
         for name, about in (offer.lora or {}).items():
@@ -83,8 +89,31 @@ def effective_settings(payload: Payload) -> dict[str, Any]:
              "words": visible_text(compared_words(name, one["value"]))[:LONGEST], "set": one["set"]}
             for name, one in found.items() if one["set"] or name.removeprefix("training.") not in DECIDED
         ],
-        "complete": offer.training is not None,
+        "defaults": _whose_defaults(run_files.library_versions(folder).get("trl")),
     }  # fmt: skip
+
+
+def _versions_words(folder: RunFolder) -> str:
+    """The versions that a run trained with, in a sentence; "" before it trains."""
+    known = run_files.library_versions(folder)
+    if known:
+        return f"Trained with {', '.join(f'{LIBRARIES.get(name, name)} {version}' for name, version in known.items())}."
+    if not is_file(folder.db):
+        return ""
+    return "The versions of Python, torch and TRL that this run trained with were not recorded."
+
+
+def _whose_defaults(trained: str | None) -> str:
+    """Which TRL has the defaults that are shown. `trained`: the version that the run trained with; None: not known."""
+    catalogue = registry.read_fact(Catalogue)
+    if catalogue is None or catalogue.training is None:
+        return "TRL's defaults are not known yet: the worker is starting."
+    here = catalogue.versions.get("trl", "")
+    if trained is None:
+        return f"Defaults (faint) are those of the installed TRL{f' ({here})' if here else ''}."
+    if trained == here:
+        return f"Defaults (faint) are those of TRL {here}, which this run trained with."
+    return f"Defaults (faint) are those of TRL {here}, which is installed now; this run trained with TRL {trained}."
 
 
 def text_files(folder: RunFolder) -> dict[str, Path]:

@@ -18,6 +18,10 @@ TIED = {
     "learning signal.",
     "other": "Tied: every completion scored the same, so this group gives no learning signal.",
 }
+NO_ANSWERS = (  # of what a ruined model writes, such as <<<<<<<, nothing follows for the prompt
+    "Tied, all failed: every completion earned the least of this run, so this group gives no learning signal. None of "
+    "them has a letter or a digit in it, so this says nothing about the prompt."
+)
 
 
 def draw_group(
@@ -40,11 +44,17 @@ def draw_group(
     )  # fmt: skip
 
 
+def _has_answers(completions: list[dict[str, Any]]) -> bool:
+    """Whether a completion has a letter or a digit in it."""
+    return any(char.isalnum() for one in completions for char in one["text"])
+
+
 def standing(found: dict[str, Any], seen: Range | None) -> str:
     """Whether it teaches nothing, and whether a resumed run trained over it."""
     said = []
     if found["tied"] and found["mode"] == "train":
-        said.append(TIED[tie(found, seen) or "other"])
+        kind = tie(found, seen) or "other"
+        said.append(NO_ANSWERS if kind == "all_low" and not _has_answers(found["completions"]) else TIED[kind])
     if not found.get("counts", True):
         said.append(
             f"From attempt {found['attempt']}, before the run was resumed: a later attempt trained step "
