@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import json
+
 from playwright.sync_api import expect
 
 from groupwise.storage.home import paths
+from groupwise.storage.spec.yaml import yaml_text
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.support.made_runs import made_run
 
 
 def test_all_settings_in_effect_are_one_search_away(open_page: OpenPage, reading_dashboard: str) -> None:
     run_id = made_run("set", 4, groups=0)
+    folder = paths.run_folder(run_id)
+    folder.spec.write_text(yaml_text.dump(json.loads(folder.spec.read_text())))
+    folder.versions.write_text('{"python": "3.12.1", "torch": "2.9.0", "trl": "0.1"}')
+    folder.script.write_text('"""Trains."""\nimport trl  # TRL\n\nRATE, NAME = 1e-4, f"a # {trl}"\n')
     page = open_page(f"{reading_dashboard}/run?id={run_id}&tab=config")
     with page.expect_download() as saved:
         page.get_by_role("link", name="Download spec.yaml").click()
     assert saved.value.suggested_filename == "spec.yaml"
     assert saved.value.path().read_bytes() == paths.run_folder(run_id).spec.read_bytes()
     expect(page.get_by_role("link", name="Use these settings")).to_have_count(1)  # in the head of the page
+    expect(page.locator(".versions")).to_have_text("Trained with Python 3.12.1, torch 2.9.0, TRL 0.1.")
+    script = page.locator("section", has_text="train.py").locator("pre").last
+    expect(script.locator(".code-string")).to_have_text(['"""Trains."""', 'f"a # {trl}"'])
+    expect(script.locator(".code-keyword, .code-comment, .code-number")).to_have_text(["import", "# TRL", "1e-4"])
+    assert script.text_content() == folder.script.read_text()
+    expect(page.locator("pre").first.locator(".code-key").first).to_be_visible()
+    picture(page, "run-config")
     page.locator(".effective summary").click()
+    expect(page.locator(".told")).to_contain_text("this run trained with TRL 0.1")
     rows = page.locator(".effective tbody tr")
     page.get_by_label("Search settings").fill("temperature")
     expect(rows.first).to_contain_text("training.temperature")
