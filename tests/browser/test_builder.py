@@ -42,7 +42,9 @@ def weights_are_read_as_meant(rewards: Page) -> None:
     wrong = rewards.locator(".blocks li").nth(1).locator(".wrong")
     expect(wrong).to_contain_text("The weight has to be a number, not “2,5”. Did you mean 2.5?")
     expect(weight).to_have_attribute("aria-invalid", "true")
-    expect(rewards.locator(".live .wait")).to_have_text("Scores come as soon as the blocks are complete.")
+    expect(rewards.locator(".live .wait")).to_have_text(
+        "These scores are from before the last change. Scores come as soon as the blocks are complete."
+    )
     expect(rewards.locator(".live .total.old b").nth(1)).to_have_text("0.5")  # those before it stay
     wrong.get_by_role("button", name="Use 2.5").click()
     expect(weight).to_have_value("2.5")
@@ -71,8 +73,15 @@ def test_the_empty_page_offers_to_build_without_code_and_three_rows_are_scored_a
     rewards.locator(".kinds").get_by_role("button", name="Right number").click()
     assert points(rewards, 0) == ["1", "1"]
     rewards.locator(".kinds").get_by_role("button", name="Right length").click()
+    long = rewards.locator(".blocks li .alike-here").nth(1)
+    expect(long).to_contain_text("All answers tried here, right and wrong, get 1 from this block")
+    totals_are_in_sight_on_a_phone(rewards)
+    rewards.get_by_label("At most").fill("4,5")
+    rewards.get_by_label("At most").press("Tab")
+    expect(rewards.get_by_label("At most")).to_have_value("4.5")
     rewards.get_by_label("At most").fill("4")
     expect_points(rewards, 1, "1", "0", "0.5")
+    expect(long).to_be_hidden()
     paid = rewards.locator(".live .paid")  # a short wrong answer earns the length, a long right one the number
     expect(paid).to_contain_text("A wrong answer scores as much as a right one. Row 1: <answer>")
     picture(rewards, "rewards-paid-wrong")
@@ -97,12 +106,21 @@ def test_the_empty_page_offers_to_build_without_code_and_three_rows_are_scored_a
     expect_points(rewards, 1, "0", "1", "0.75")
     rewards.locator(".kinds").get_by_role("button", name="Contains words").click()
     expect(rewards.locator(".blocks li").nth(2).locator(".wrong")).to_have_text("Write at least one text to look for.")
-    expect(rewards.locator(".live .wait")).to_have_text("Scores come as soon as the blocks are complete.")
+    expect(rewards.locator(".live .wait")).to_have_text(
+        "These scores are from before the last change. Scores come as soon as the blocks are complete."
+    )
     expect(rewards.get_by_role("button", name="Save", exact=True)).to_be_disabled()
     rewards.locator(".ace_content, body").first.press("Control+s")
     expect(rewards.locator(".said-saved")).to_have_text("Complete the blocks first: what is missing stands at each.")
     assert library.newest_rewards() == []
-    rewards.locator(".blocks li").nth(2).locator("textarea").fill("<answer>\n</answer>")
+    texts = rewards.locator(".blocks li").nth(2).locator("textarea")
+    texts.fill("<answer>, </answer>")
+    expect(rewards.locator(".blocks li .commas").nth(0)).to_contain_text(
+        "“<answer>, </answer>” is looked for as one text."
+    )
+    rewards.get_by_role("button", name="Put each on a line").click()
+    expect(texts).to_have_value("<answer>\n</answer>")
+    expect(rewards.locator(".commas")).to_be_hidden()
     expect_points(rewards, 0, "1", "0", "1", "0.4")
     a_removed_block_comes_back(rewards)
     assert rewards.locator(".blocks li .means").nth(2).inner_text() == (
@@ -110,6 +128,18 @@ def test_the_empty_page_offers_to_build_without_code_and_three_rows_are_scored_a
     )
     assert no_sideways_scroll(rewards)
     picture(rewards, "rewards-builder")
+
+
+def totals_are_in_sight_on_a_phone(rewards: Page) -> None:
+    totals = rewards.locator(".row-totals")
+    expect(totals).to_be_hidden()
+    rewards.set_viewport_size({"width": 390, "height": 844})
+    rewards.locator(".blocks li").nth(0).scroll_into_view_if_needed()
+    expect(totals).to_be_in_viewport()
+    expect(totals).to_have_text("Row 1: 1 · Row 2: 1 · Row 3: 1")
+    totals.click()
+    expect(rewards.locator(".live .row-of").nth(0)).to_be_in_viewport()
+    rewards.set_viewport_size({"width": 1440, "height": 900})
 
 
 def a_removed_block_comes_back(rewards: Page) -> None:

@@ -37,6 +37,16 @@ def test_code_of_blocks_goes_back_to_its_blocks(layout: str):
     assert_same_blocks(LAYOUTS[layout])
 
 
+def test_a_function_of_one_block_is_called_what_that_looks_for_unless_it_was_given_a_sentence():
+    code = to_code("reward", [Block("contains", {"texts": ["please"]})], "")
+    assert '"""Earns where the text contains “please”.\n' in code
+    reading = read_blocks(code, "reward")
+    assert reading and reading.sentence == ""
+    before = to_code("reward", [Block("contains", {"texts": ["please"]})], "A reward made of one block.")
+    reading = read_blocks(before, "reward")  # what was saved before stays as it is
+    assert reading and reading.blocks and reading.sentence == "A reward made of one block."
+
+
 @pytest.mark.parametrize("value", NASTY)
 def test_whatever_was_typed_comes_back(value: str):
     if not block_problems([Block("contains", {"texts": [value]})]):

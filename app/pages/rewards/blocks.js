@@ -101,6 +101,7 @@ function card(desk, block, n) {
     ),
     el("div.row.tight.wrap.weighing", ...weightAndCredit(desk, block, n, about)),
     el("div.wrong.s"),
+    el("p.alike-here.s.mut", { hidden: true }),
   );
   showAsked(node, block);
   return node;
@@ -167,7 +168,7 @@ function settingField(desk, block, one) {
     });
     return el("label", given, one.label, select);
   }
-  return el("label", given, one.label, typedField(one, value, set));
+  return el("label", given, one.label, ...typedField(one, value, set));
 }
 function typedField(one, value, set) {
   const isList = one.types.includes("list");
@@ -186,10 +187,37 @@ function typedField(one, value, set) {
           placeholder: one.types.includes("str") || one.default === null ? "" : String(one.default),
         });
   input.value = isList ? value.join("\n") : (value ?? "");
-  input.addEventListener("input", () =>
-    set(isList ? input.value.split("\n").filter((line) => line !== "") : meant(input.value, one)),
-  );
-  return input;
+  input.addEventListener("input", () => set(isList ? linesOf(input) : meant(input.value, one)));
+  if (isList) return [input, commaHint(input)];
+  // What is a number in another writing stands there as it is kept: 0,5 is 0.5 after a reload, too.
+  input.addEventListener("change", () => {
+    const number = meant(input.value, one);
+    if (typeof number === "number" && input.value.includes(",")) input.value = String(number);
+  });
+  return [input];
+}
+const linesOf = (input) => input.value.split("\n").filter((line) => line !== "");
+// Several words on a line, with commas between them, are one text; that is said, with a button that parts them.
+function commaHint(input) {
+  const hint = el("span.xs.mut.commas", { hidden: true });
+  const partsOf = (line) => line.split(",").map((word) => word.trim());
+  const say = () => {
+    const line = linesOf(input).find((each) => each.includes(",") && partsOf(each).every(Boolean));
+    hint.hidden = line === undefined;
+    if (hint.hidden) return hint.replaceChildren();
+    const part = () => {
+      input.value = linesOf(input)
+        .flatMap((each) => (each === line ? partsOf(each) : [each]))
+        .join("\n");
+      input.dispatchEvent(new Event("input", { bubbles: true }));
+      input.focus();
+    };
+    const words = `“${plain(line.length > 40 ? `${line.slice(0, 40)}…` : line)}” is looked for as one text. `;
+    return hint.replaceChildren(words, button("Put each on a line", part, "link xs"));
+  };
+  input.addEventListener("input", say);
+  say();
+  return hint;
 }
 // What was typed, as the setting takes it; what it cannot be stays text, and the builder says so.
 function meant(words, one) {

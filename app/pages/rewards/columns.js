@@ -32,7 +32,7 @@ export function aboutColumn(name, isShort = false) {
     ? isShort
       ? `“${cut(own, 20)}”`
       : `the mapped column “${cut(own, 30)}”`
-    : "the right answer of the row";
+    : `the right answer${isShort ? "" : " of the row"}`;
   // where only its number is kept, as the column writes it: so the block's setting says how numbers are written
   const written = (decimal && sampleOf(mapped)) || answer || sample;
   const compared = written !== answer && answer ? `compared as ${example(answer, most).replace("e.g. ", "")}` : "";

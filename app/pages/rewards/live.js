@@ -7,9 +7,10 @@ import { blocksNow, requireBlock, traced, waysShown } from "./builder.js";
 import { action, askWorker, button, find, on, page, stopAsking } from "./core.js";
 import { columnsInWords } from "./columns.js";
 import { dataChosen, runOfData } from "./source.js";
+import { drawTotals, markTotals, sayOfBlocks } from "./row_totals.js";
 import { cut, plain, questionOf } from "./text.js";
 import { keepAnswer, typedAnswer } from "./typed_answers.js";
-import { alikeNote, examplesOf, findPaidWrong, paidWrongNote } from "./wrong_answers.js";
+import { alikeBlocks, alikeNote, examplesOf, findPaidWrong, paidWrongNote } from "./wrong_answers.js";
 
 const TRACED = "score_each_block";
 const PAUSE = 300; // ms without a change before the rows are scored
@@ -206,6 +207,7 @@ const keyOf = () => JSON.stringify([of, from, shown.map(({ row, at, text }) => (
 function scoreSoon(ms = PAUSE) {
   clearTimeout(timer);
   for (const node of box.querySelectorAll(".points, .total")) node.classList.add("old");
+  markTotals();
   timer = setTimeout(score, ms);
 }
 async function score() {
@@ -217,10 +219,11 @@ async function score() {
   const mine = ++scoring;
   if (!traced.code) {
     // Of blocks that are not complete the scores before them stay, as old ones.
-    for (const node of box.querySelectorAll(blocksNow().length ? ".paid" : ".points, .total, .paid"))
-      node.replaceChildren();
-    say(blocksNow().length ? traced.why : "Add a block: what it gives stands here.");
-    return;
+    const some = blocksNow().length > 0;
+    for (const node of box.querySelectorAll(some ? ".paid" : ".points, .total, .paid")) node.replaceChildren();
+    if (!some) drawTotals();
+    const old = box.querySelector(".total b") ? "These scores are from before the last change. " : "";
+    return say(some ? old + traced.why : "Add a block: what it gives stands here.");
   }
   const key = keyOf();
   if (kept?.key !== key) {
@@ -256,6 +259,7 @@ function drawPoints(answer) {
     sum.replaceChildren("score ", el("b.num", worth(total)));
   }
   const pointsAt = (at) => blocksNow().map((_, m) => one.extras?.[`block ${m + 1}`]?.[at]);
+  drawTotals();
   notePaidWrong(scored.map((each, at) => ({ ...each, total: each.scores?.[TRACED]?.value, points: pointsAt(at) })));
   const failed = one.failures?.[0];
   say(failed ? `It failed: ${plain(cut(failed.message ?? "", 300))}` : "", Boolean(failed));
@@ -272,9 +276,9 @@ function notePaidWrong(scored) {
       ),
     }))
     .find(({ wrong }) => wrong);
-  const notes = found
-    ? [paidWrongNote(found, worth, requireBlock)]
-    : alikeNote(scored, worth, from !== "run" && scored.length > shown.length);
+  const isOfExamples = from !== "run" && scored.length > shown.length;
+  const notes = found ? [paidWrongNote(found, worth, requireBlock)] : alikeNote(scored, worth, isOfExamples);
+  sayOfBlocks(alikeBlocks(scored, blocksNow(), worth, isOfExamples));
   box.querySelector(".paid").replaceChildren(...notes);
 }
 const short = (value) =>
@@ -330,6 +334,7 @@ export function drawLive() {
     from = "probes";
     wish(from);
     for (const node of box.querySelectorAll(".rows, .paid")) node.replaceChildren();
+    drawTotals();
     offerRun();
     scoreSoon(0);
   });

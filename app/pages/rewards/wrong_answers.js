@@ -63,3 +63,14 @@ export function alikeNote(scored, worth, isOfExamples) {
     ),
   ];
 }
+
+// Of each block what is said of it where it gives the same to all that is tried; nothing where the score does so, too.
+export function alikeBlocks(scored, blocks, worth, isOfExamples) {
+  const same = (values) => typeof values[0] === "number" && values.every((value) => value === values[0]);
+  if (scored.length < 2 || same(scored.map(({ total }) => total))) return blocks.map(() => "");
+  const all = isOfExamples ? "All answers tried here, right and wrong," : "All answers here";
+  return blocks.map((_, n) => {
+    const points = scored.map((one) => one.points[n]);
+    return same(points) ? `${all} get ${worth(points[0])} from this block: it tells none of them apart.` : "";
+  });
+}

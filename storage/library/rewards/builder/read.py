@@ -16,7 +16,7 @@ from groupwise.storage.library.rewards.builder.blocks import KINDS, Block, block
 from groupwise.storage.library.rewards.builder.first_difference import first_differing_line
 from groupwise.storage.library.rewards.builder.parts import COLUMN, part_of
 from groupwise.storage.library.rewards.builder.typed_values import READERS, Function, Settings, literal_of
-from groupwise.storage.library.rewards.builder.write import REQUIRED, SCORE, BuilderError, count_in_words, to_code
+from groupwise.storage.library.rewards.builder.write import REQUIRED, SCORE, BuilderError, default_sentence, to_code
 
 _HELPERS = {
     "matches_pattern": "matches", "contains_texts": "contains", "number_is_right": "number_equals",
@@ -61,9 +61,9 @@ def most_of_code(code: str, name: str) -> float | None:
 
 def _compare(code: str, module: ast.Module, name: str, blocks: list[Block], sentence: str) -> Reading:
     """The blocks, where they make this code; else the line that they would not make."""
-    sentence = "" if sentence == count_in_words(len(blocks)) else sentence
     if block_problems(blocks):
         return Reading(None, line=first_differing_line(code, module, _closest(blocks, name, sentence)))
+    sentence = "" if " ".join(sentence.split()) == default_sentence(blocks) else sentence
     try:
         made = to_code(name, blocks, sentence)
     except BuilderError:

@@ -53,10 +53,10 @@ def to_code(name: str, blocks: list[Block], sentence: str) -> str:
     parts = _parts(blocks)
     if name in _names_in_use(parts):
         raise BuilderError(f"“{name}” is what the builder calls a part of the code. Choose another name.")
-    sentence = visible(" ".join(sentence.split()))[:LONGEST_SENTENCE]
+    sentence = _one_line(sentence) or default_sentence(blocks)
     direct = len(blocks) == 1 and blocks[0].weight > 0
     functions = [
-        _write_main(name, blocks, parts, sentence or count_in_words(len(blocks)), direct),
+        _write_main(name, blocks, parts, sentence, direct),
         *([] if direct else _combine_blocks(blocks, parts)),
         *(part.code for part in parts),
         *(SHARED[helper] for helper in _shared_helpers(parts, blocks)),
@@ -91,9 +91,13 @@ def describe_blocks(blocks: list[Block]) -> list[str]:
     return ["" if n in wrong or None in wrong else sentence_of(block) for n, block in enumerate(blocks)]
 
 
-def count_in_words(blocks: int) -> str:
-    """The sentence of a function that was given none."""
-    return f"A reward made of {'one block' if blocks == 1 else f'{blocks} blocks'}."
+def default_sentence(blocks: list[Block]) -> str:
+    """The sentence of a function that was given none: what its only block looks for, or how many it has."""
+    return _one_line(sentence_of(blocks[0])) if len(blocks) == 1 else f"A reward made of {len(blocks)} blocks."
+
+
+def _one_line(sentence: str) -> str:
+    return visible(" ".join(sentence.split()))[:LONGEST_SENTENCE]
 
 
 def _parts(blocks: list[Block]) -> list[Part]:
