@@ -30,7 +30,7 @@ function drawPill() {
   const words = !reached ? ["Not connected"] : ready ? ["Worker ready"] : begins;
   const said = words.map((one) => one.textContent ?? one).join("");
   if (pill.lastElementChild.textContent !== said) pill.lastElementChild.replaceChildren(...words);
-  pill.className = `worker pill s ${reached && ready ? "ok" : "idle"}`;
+  pill.className = `worker pill s ${!reached ? "idle away" : ready ? "ok" : "idle"}`;
 }
 addEventListener("groupwise:reach", ({ detail }) => {
   reached = detail;

@@ -57,6 +57,8 @@ def test_what_trl_gave_up_is_said_and_no_help_has_the_marks_of_a_docstrings_link
     assert gone["max_prompt_length"].startswith("max_prompt_length is no longer there since TRL 0.28.")
     assert not set(gone) & set(installed.training or {})
     assert not [one["path"] for one in form.describe(installed) if "](http" in one["help"]]
+    said_twice = [one["path"] for one in form.describe(installed) if one["help"].lower() == one["label"].lower() != ""]
+    assert said_twice == []  # PEFT's help for lora_alpha is “Lora alpha”
 
 
 def test_no_two_settings_of_the_installed_training_share_a_label(installed: Offer) -> None:

@@ -105,6 +105,7 @@ def test_chips_count_the_runs_of_each_state_and_filter_by_them(registry_home: Pa
     both = runs_table.draw_runs({"states": ["failed", "queued", "nonsense"], "search": "o"})
     assert shown(both) == [failed] and "showing 1" in both["counts"] and waits not in both["rows"]
     assert [chip["on"] for chip in both["chips"]] == [True, False, True]
+    assert [chip["n"] for chip in runs_table.draw_runs({"search": "broken"})["chips"]] == ["0", "0", "1"]
     stopped = runs_table.draw_runs({"states": ["stopped"]})
     assert stopped["nothing"] == "No run is stopped." and stopped["chips"][-2]["n"] == "0"
     assert runs_table.matching_runs({"states": ["finished"], "search": "done"}) == {"runs": ended[::-1]}
@@ -300,6 +301,7 @@ def test_many_are_deleted_restored_and_erased_and_those_that_cannot_be_are_named
     assert shown(now) == ended[::-1] and "2 deleted runs" in now["counts"] and "gone in" in now["head"]
     assert cells(now, ended[0])[-2].startswith(("24 h", "23 h")) and cells(now, ended[0])[-1] == "Restore"
     assert runs_table.draw_runs({})["chips"][-1] == {"state": "deleted", "label": "Deleted", "n": "2", "on": False}
+    assert runs_table.draw_runs({"search": ended[1]})["chips"][-1]["n"] == "1"
     assert runs_table.matching_runs({"deleted": True, "search": ended[1]}) == {"runs": [ended[1]]}
     refusal = live.answer(lambda payload: {"run": live.run_of(payload)})({"run": ended[0]})["sentence"]
     assert "was deleted. The Runs page can restore it" in refusal

@@ -17,6 +17,7 @@ from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from tests.browser.compare_page import HOSTILE, compared, traces, two_sweeps
 from tests.browser.conftest import OpenPage, bring, no_sideways_scroll, picture
+from tests.support.homes import wait_for
 from tests.support.made_runs import made_run
 
 
@@ -220,6 +221,13 @@ def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweep
     page.locator(".found .option").first.click()
     expect(page.locator(".chosen")).to_have_count(2)
     expect(page.locator("table.settings")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    table = page.locator(".scroll:has(> .finals)")  # fades out where it goes on, until one has scrolled there
+    beyond = "node => getComputedStyle(node).getPropertyValue('--beyond')"
+    wait_for("a fading edge", lambda: table.evaluate(beyond) == "40px")
+    table.evaluate("node => node.scrollTo(10000, 0)")
+    wait_for("no fading edge", lambda: table.evaluate(beyond) == "0px")
+    page.set_viewport_size({"width": 1440, "height": 900})
     expect(page.get_by_label("Add a run")).to_be_focused()
     expect(page.locator(".adder .found")).to_be_hidden()  # it would lie over the run just added
     page.keyboard.press("ArrowDown")

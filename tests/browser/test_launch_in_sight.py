@@ -71,17 +71,27 @@ def test_the_head_of_a_phone_is_low_with_all_that_it_may_have(new_run: Page) -> 
     assert bar and bar["height"] < 160, bar
     new_run.reload()
     expect(new_run.locator(".gw-topbar .worker")).to_be_visible()
-    for words in ("Not connected", "Starting…"):
+    expect(new_run.locator(".gw-topbar .brand")).to_be_visible()
+    for words, kind in (("Not connected", "idle away"), ("Starting…", "idle")):
         too_wide = new_run.locator(".gw-topbar").evaluate(
-            """(bar, words) => {
+            """(bar, [words, kind]) => {
             const pill = bar.querySelector(".worker");
-            Object.assign(pill, { hidden: false, className: "worker pill s idle" });
+            Object.assign(pill, { hidden: false, className: `worker pill s ${kind}` });
             pill.lastElementChild.textContent = words;
             return bar.scrollWidth - bar.clientWidth;
         }""",
-            words,
+            [words, kind],
         )
         assert too_wide <= 0, words
+    new_run.get_by_label("Name", exact=True).fill("x" * 306)
+    expect(new_run.locator(".launch-bar .count")).to_have_text("◆ 1 problem")
+    launch_button(new_run).click()
+    expect(new_run.locator(".launch-note")).to_contain_text("Name should have at most 80 characters; it has 306.")
+    new_run.route("**/component_server/**", lambda route: route.abort())  # it does not answer any more
+    expect(new_run.locator(".launch-bar .count")).to_have_text("Not connected")
+    expect(new_run.locator("#gw-offline")).to_be_visible()
+    expect(new_run.locator(".gw-topbar .brand")).to_be_visible()
+    expect(launch_button(new_run)).to_have_class(re.compile("blocked"))
 
 
 def test_the_keyboard_skips_to_launch(new_run: Page) -> None:

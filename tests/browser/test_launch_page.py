@@ -26,6 +26,7 @@ def test_one_step_is_tried_and_leaves_nothing_behind(new_run: Page) -> None:
     new_run.set_viewport_size({"width": 1280, "height": 640})
     new_run.get_by_role("button", name="Try one step").click()
     tried = new_run.locator(".tried")
+    expect(new_run.locator(".launch-note")).to_have_text(re.compile(r"^Trying one step… \d+ s$"))
     expect(tried.locator("p").first).to_be_in_viewport(timeout=90_000)
     expect(tried).to_contain_text("One step works", timeout=90_000)
     expect(new_run.locator(".launch-note")).to_have_text("One step works: see below.")

@@ -11,7 +11,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from groupwise.storage.record import states
 from groupwise.storage.registry import labels, registry, trash
-from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.conftest import OpenPage, no_sideways_scroll, picture, set_params
 from tests.browser.runs_page import COUNTER, SPEC, name_of, order, own_dashboard, run, some, table
 from tests.support.made_runs import made_run, running
 
@@ -145,6 +145,14 @@ def test_nothing_that_happens_takes_away_what_is_written_chosen_or_focused(open_
     page.keyboard.type("ght")
     expect(run(page, one).get_by_label("Note", exact=True)).to_have_value("half a thought")
     expect(run(page, one).get_by_label("Note", exact=True)).to_be_focused()
+    run(page, one).get_by_role("button", name="Edit tags").click()
+    expect(run(page, one).locator(".editing .problem")).to_have_text("Save or cancel the note first.")
+    expect(run(page, one).get_by_label("Note", exact=True)).to_have_value("half a thought")
+    set_params(page, {"deleted": "1"})
+    expect(run(page, one)).to_be_hidden()  # it is none of the deleted ones
+    set_params(page, {"deleted": None})
+    expect(run(page, one).get_by_label("Note", exact=True)).to_have_value("half a thought")
+    run(page, one).get_by_label("Note", exact=True).focus()
     expect(run(page, two).get_by_role("checkbox")).to_be_checked()
     page.locator('[data-sort="name"]').click()
     order(page, [two, third, one])

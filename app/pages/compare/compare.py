@@ -74,7 +74,7 @@ aria-label="Search metrics"><div class="names"></div></details></section>
 <div class="panel flush scroll" tabindex="-1"><table class="finals"></table></div></section>
 <section class="sweep several"><h2>Settings vs. final metrics <span class="mut xs">one line a run; drag along an axis to
 choose some</span> <button class="link s every" type="button" hidden>Show all</button></h2><p class="s mut why"></p>
-<div class="panel"><div class="lay"><div class="plot"></div>
+<div class="panel scroll" tabindex="-1"><div class="lay"><div class="plot"></div>
 <i class="mark" hidden></i></div></div></section>
 <section class="code several"><h2>Reward code</h2><div class="row pair s"><label class="mut">from <select
 class="input s a" aria-label="Reward code of this run"></select></label><label class="mut">to <select class="input s b"

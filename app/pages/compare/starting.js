@@ -47,9 +47,15 @@ export async function offerRuns() {
   const reply = await server.search_runs({ many: true });
   asked = !!reply?.runs;
   box.querySelector(".offers").replaceChildren(...(reply?.runs ?? []).map(offer));
-  const words = reply?.empty
-    ? "There is no run yet. Start one, and another with a setting changed, and compare them here."
-    : reply?.sentence;
-  if (words) showText(box.querySelector(".said"), words);
+  const said = box.querySelector(".said");
+  if (reply?.sentence) showText(said, reply.sentence);
+  if (reply?.empty) {
+    said.hidden = false;
+    said.replaceChildren(
+      "There is no run yet. ",
+      el("a", { href: "/new" }, "Start one"),
+      ", and another with a setting changed, and compare them here.",
+    );
+  }
   go.hidden = !!reply?.empty;
 }

@@ -115,12 +115,13 @@ def _field(path: str, about: Field, *, section: str) -> Field:
     part, _, name = path.rpartition(".")
     _, advice = field_labels.SHORT.get(path) or field_labels.REWARD.get(path) or ("", "")
     is_argument = part.endswith("parameters")  # of a function, which has its name from whoever wrote that
+    label, told = name if is_argument else field_labels.own_label(path), _LINK.sub(r"\1", about.get("help") or "")
     return {
         "path": path,
         "name": name,
-        "label": name if is_argument else field_labels.own_label(path),
+        "label": label,
         "advice": advice,
-        "help": _LINK.sub(r"\1", about.get("help") or ""),
+        "help": "" if told.rstrip(".").casefold() == label.casefold() else told,
         "types": about["types"],
         "default": field_text(about.get("default")),
         "choices": [field_text(choice) for choice in about.get("choices") or []],

@@ -11,5 +11,7 @@ function labelled(name) {
   const known = page.form.fields.find(({ path }) => paths.includes(path));
   return known ? `${known.label} (${name})` : name;
 }
-// The message of a problem as a sentence.
-export const inFormWords = ({ message }) => sentence(message.replace(NAME, labelled));
+// The message of a problem as a sentence. `of`: what it is about, where the message begins with what is wrong with it.
+const WITHOUT_SUBJECT = /^(should|must|is|has|cannot) /;
+export const inFormWords = ({ message }, of = "") =>
+  sentence((of && WITHOUT_SUBJECT.test(message) ? `${of} ${message}` : message).replace(NAME, labelled));

@@ -4,6 +4,7 @@ import { setText } from "../../ui/dom.js";
 import { blocking, find, page } from "./core.js";
 import { inFormWords } from "./form_words.js";
 import { goTo } from "./go_to.js";
+import { placeName } from "./verdicts.js";
 
 let holds = null; // whether the answer to the last Launch is still true
 export function note(words) {
@@ -19,7 +20,7 @@ export function answer(words) {
 // Leads to the first thing to fix, and says that nothing starts before.
 export function sayBlocked() {
   const [first] = blocking();
-  note(`Not started yet. ${inFormWords(first)}`);
+  note(`Not started yet. ${inFormWords(first, first.field && placeName(first.field))}`);
   holds = () => blocking().some(({ field, message }) => field === first.field && message === first.message);
   goTo(first);
 }

@@ -20,6 +20,7 @@ import {
   workerSaid,
 } from "./core.js";
 import { showProblems } from "./fields.js";
+import { bringBelowEstimates } from "./in_sight.js";
 import { answer, forgetAnswer, note, sayBlocked } from "./launch_note.js";
 import { figure, showWhetherToTry, tryOneStep } from "./try_step.js";
 import { counts, drawVerdicts } from "./verdicts.js";
@@ -37,7 +38,9 @@ let drawn = "";
 let soon = null;
 
 // In a few words, beside Launch: what there is to fix, or that all was looked at.
+let reached = true;
 const cleanWords = () => {
+  if (!reached) return "Not connected";
   if (!isSaid("preview")) return "Reading the data…";
   if (!isSaid("build")) return "Checking the settings…";
   return isSaid("check_data") ? "✓ No problems found" : "Checking the rows…";
@@ -45,7 +48,7 @@ const cleanWords = () => {
 function drawState(found) {
   const counted = counts(found);
   const clean = cleanWords();
-  const words = counted.length || page.view.unreadable ? counted : [el("span", clean)];
+  const words = reached && (counted.length || page.view.unreadable) ? counted : [el("span", clean)];
   if (words.map((one) => one.textContent).join() !== [...state.children].map((one) => one.textContent).join())
     state.replaceChildren(...words);
   state.disabled = !found.length;
@@ -64,7 +67,7 @@ function draw() {
       `${unreadable.line ? `Line ${unreadable.line}: ` : ""}${unreadable.message.replace(/\.?$/, ".")} ` +
         "The form waits until it can be read.",
     );
-  go.classList.toggle("blocked", blocking().length > 0);
+  go.classList.toggle("blocked", !reached || blocking().length > 0);
   showWhetherToTry();
   drawState(found);
   forgetAnswer();
@@ -187,18 +190,6 @@ async function pressLaunch() {
   }
 }
 
-// What stands above them is made only once it is in sight, and would push them out of it.
-async function goToVerdicts() {
-  const unseen = page.preflightUnseen;
-  const show = () => inBox(".verdicts").scrollIntoView({ block: "start" });
-  page.preflightUnseen = false;
-  show();
-  if (!unseen) return;
-  settleIn(0);
-  await settled();
-  show();
-}
-
 export function drawPreflight() {
   new IntersectionObserver((seen) => {
     const { isIntersecting } = seen.at(-1);
@@ -213,9 +204,13 @@ export function drawPreflight() {
     }, 300);
   });
   onProblems(draw);
+  addEventListener("groupwise:reach", ({ detail }) => {
+    reached = detail;
+    draw();
+  });
   go.addEventListener("click", pressLaunch);
   find("[data-do=try]").addEventListener("click", tryOneStep);
-  state.addEventListener("click", goToVerdicts);
+  state.addEventListener("click", () => bringBelowEstimates(inBox(".verdicts")));
   find(".skip").addEventListener("click", (event) => {
     event.preventDefault();
     go.focus();

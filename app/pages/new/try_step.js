@@ -6,6 +6,7 @@ import { sentence } from "../../ui/text.js";
 import { waitWords } from "../../ui/wait_words.js";
 import { blocking, find, onView, page, server, settled } from "./core.js";
 import { goTo } from "./go_to.js";
+import { bringBelowEstimates } from "./in_sight.js";
 import { answer as sayBesideLaunch, note, sayBlocked } from "./launch_note.js";
 
 const SHOWN = 16; // completions of a step, of which some stand there at once
@@ -48,17 +49,17 @@ export async function tryOneStep() {
   trying = asked.question;
   attempt.textContent = "Stop trying";
   showWhetherToTry();
-  bringIntoView();
+  await bringIntoView();
   await follow(trying);
   trying = null;
   attempt.textContent = "Try one step";
   showWhetherToTry();
 }
 // Where the window is low, what came of it stands below its edge, or behind Launch.
-function bringIntoView() {
+const bringIntoView = () => {
   result.style.scrollMarginTop = `${find(".launch-bar").offsetHeight}px`;
-  result.scrollIntoView({ block: "start" });
-}
+  return bringBelowEstimates(result);
+};
 async function follow(question) {
   const began = Date.now();
   for (;;) {
@@ -67,6 +68,8 @@ async function follow(question) {
       showTried(now.answer);
       return bringIntoView();
     }
+    // beside Launch, which is in sight wherever one has scrolled to
+    note(now?.gone ? "" : `Trying one step… ${Math.floor((Date.now() - began) / 1000)} s`);
     if (now?.gone) return result.replaceChildren(el("p.s.mut", "Stopped; it left nothing behind."));
     if (now?.waiting) result.replaceChildren(el("p.s.mut", { role: "status" }, waitWords(now.waiting, began)));
     await new Promise((done) => setTimeout(done, 300));

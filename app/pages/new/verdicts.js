@@ -33,7 +33,7 @@ const ofLevel = (problems, level) => problems.filter((problem) => problem.level 
 const rewardName = (number) => (page.view?.unreadable ? null : plainAt("rewards")?.[number]?.name);
 
 // What a person calls the place of a problem: a field's label, a reward function, a part of the form.
-function placeName(path) {
+export function placeName(path) {
   const [, list, number, inside] = path.match(/^(rewards|stages)\.(\d+)\.?(.*)/) ?? [];
   if (list === "rewards") return `Reward ${rewardName(number) ?? Number(number) + 1}`;
   if (list === "stages") {

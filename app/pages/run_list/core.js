@@ -66,5 +66,5 @@ export async function change(name, payload, say = complainInSight) {
 }
 
 // ---- rows ----
-export const boxes = () => [...page.querySelectorAll("tbody .pick input")];
+export const boxes = () => [...page.querySelectorAll("tbody tr:not([hidden]) .pick input")];
 export const idOf = (node) => node.closest("tr").dataset.run;

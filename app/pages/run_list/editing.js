@@ -20,7 +20,7 @@ function retag(value, row) {
 }
 
 export function edit(row, what) {
-  if (row.dataset.editing) return row.querySelector(".editing .input").focus();
+  if (row.dataset.editing && !leave(row, what)) return undefined;
   const kind = KINDS[what];
   const field = el(what === "note" ? "textarea.input.s" : "input.input.s", {
     "aria-label": kind.label,
@@ -59,6 +59,19 @@ export function edit(row, what) {
   field.focus();
   field.select();
   return undefined;
+}
+// What is being written of a row gives way to something else of it, unless it would be lost: then it says so.
+function leave(row, next) {
+  const now = row.dataset.editing;
+  const form = row.querySelector(".editing");
+  const field = form.querySelector(".input");
+  if (now !== next && field.value === row.dataset[now]) {
+    close(row, form, now);
+    return true;
+  }
+  if (now !== next) showText(form.querySelector(".problem"), `Save or cancel the ${now} first.`);
+  field.focus();
+  return false;
 }
 function close(row, form, what) {
   const had = form.contains(document.activeElement);

@@ -96,6 +96,8 @@ function draw(now) {
   mark = now.mark;
   drawHead(now);
   drawRows(find("tbody"), now.rows);
+  // what is being written of a run is kept, but it is none of the deleted ones
+  for (const row of page.querySelectorAll("tbody [data-editing]")) row.hidden = look.deleted;
   drawChips(now.chips);
   drawChosen(now);
   setText(find(".counts"), now.counts);

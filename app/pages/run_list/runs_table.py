@@ -111,11 +111,11 @@ def draw_runs(payload: Payload) -> dict[str, object]:
     shown, all_known = sort_rows(found, everything, asked, now)
     colours = row_colours([row.run for row in shown], everything, asked.chosen[: run_colours.PALETTE])
     ids = {run.id for run in everything}
-    odd = strays.found_strays(ids)
+    odd = [] if asked.words or asked.states else strays.found_strays(ids)
     return _unless_same(payload, {
         "head": rows.table_head(asked.keys, asked.sort),
         "rows": "".join(rows.run_row(row, asked.keys, colours[row.run.id]) for row in shown),
-        "chips": chips(there, asked.states, trash.count_deleted()),
+        "chips": chips(everything, there, asked.states, trash.count_deleted(), count_gone(asked)),
         "counts": counts_line(everything, found, len(shown)),
         "limits": limits_words(len(found), len(shown), list(colours.values()).count(run_colours.NONE)),
         "more": more_words(len(found), len(shown)), "found": len(found), "sort": asked.sort,
@@ -182,9 +182,11 @@ def draw_deleted(asked: Asked, now: float) -> dict[str, object]:
     kept = outcome.outcomes_kept([one.run for one in drawn], paths.trash_folder())  # a deleted run is no better
     made = [rows.deleted_row(Row(one.run, kept.get(one.run.id), now), keys, one.at) for one in drawn]
     everything = registry.list_runs(curves=False)
+    there = [run for run in everything if run_query.matches(run, asked.words)]
     return {
         "head": rows.deleted_head(keys), "rows": "".join(made), "sort": "", "sorts": [], "columns": asked.keys,
-        "chips": chips(everything, [], len(every), deleted=True), "limits": limits_words(len(gone), len(drawn), 0),
+        "chips": chips(everything, there, [], len(every), len(gone), deleted=True),
+        "limits": limits_words(len(gone), len(drawn), 0),
         "counts": f"{format.plural(len(gone), 'deleted run')}.",
         "more": more_words(len(gone), len(drawn)), "found": len(gone), "settled": True, "empty": False,
         "newcomer": False, "nothing": "" if gone else "No run was deleted in the last day.", "strays": "",
@@ -201,17 +203,28 @@ def names_elsewhere(chosen: Sequence[str], shown: Sequence[Run], everything: Seq
     return [visible_text(format.shorten(name, 40)) for name in hidden[:NAMED]]
 
 
-def chips(runs: Sequence[Run], wanted: Sequence[str], gone: int, *, deleted: bool = False) -> list[dict[str, object]]:
-    """The states that there are, with how many runs are in each, and what was deleted."""
-    counts = Counter(run.state for run in runs)
-    found: list[dict[str, object]] = [
+def count_gone(asked: Asked) -> int:
+    """How many deleted runs a page's words leave."""
+    if not asked.words:
+        return trash.count_deleted()
+    return sum(run_query.matches(one.run, asked.words) for one in trash.deleted_runs())
+
+
+def chips(
+    everything: Sequence[Run], found: Sequence[Run], wanted: Sequence[str], ever_gone: int, gone: int, *,
+    deleted: bool = False,
+) -> list[dict[str, object]]:  # fmt: skip
+    """The states that there are, with how many of the runs that were searched for (`found`) are in each, and what was
+    deleted: `ever_gone`, of which `gone` were searched for. None goes while one types."""
+    there, counts = {run.state for run in everything}, Counter(run.state for run in found)
+    states_now = [state for state in run_query.STATES if state in there or state in wanted]
+    shown: list[dict[str, object]] = [
         {"state": state, "label": states.LABELS[state], "n": format.count(counts[state]), "on": state in wanted}
-        for state in run_query.STATES
-        if counts[state] or state in wanted
+        for state in states_now
     ]
-    if gone or deleted:
-        found.append({"state": DELETED, "label": "Deleted", "n": format.count(gone), "on": deleted})
-    return found
+    if ever_gone or deleted:
+        shown.append({"state": DELETED, "label": "Deleted", "n": format.count(gone), "on": deleted})
+    return shown
 
 
 def sorts(keys: Sequence[str]) -> list[list[str]]:
