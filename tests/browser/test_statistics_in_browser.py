@@ -162,7 +162,7 @@ def test_the_figures_are_walked_by_keyboard(open_page: OpenPage, reading_dashboa
 
 
 def test_the_numbers_of_an_axis_have_equally_many_digits(bare_page: Page) -> None:
-    page = bring(bare_page, "pages/run/statistics_figures.js", "axisNumbers", "heat")
+    page = bring(bare_page, "pages/run/statistics_figures.js", "axisNumbers", "heat", "spread")
     written = {
         (0, 1, 2): ["0", "1", "2"], (0, 0.5, 1): ["0.0", "0.5", "1.0"], (-0.25, 0, 4 / 3): ["−0.25", "0.00", "1.33"],
         (0.001, 0.002): ["0.001", "0.002"], (-1e-12, 1500): ["0", "1,500"], (0, 1e-5): ["0", "1.0e-5"],
@@ -174,6 +174,9 @@ def test_the_numbers_of_an_axis_have_equally_many_digits(bare_page: Page) -> Non
     assert page.evaluate(ticks, [0, 20]) == [0, 20] and page.evaluate(ticks, [5]) == [5]
     assert page.evaluate(ticks, [0, 20, 40, 60, 61]) == [0, 20, 40, 60], "none lies over another"
     assert page.evaluate(ticks, list(range(0, 1200, 20))) == list(range(0, 1200, 180))
+    first = """(({ data, layout: { xaxis, yaxis } }) => [data[0].cliponaxis, xaxis.layer, yaxis.layer])(
+      spread({ mode: "eval", steps: [[0, 0], [20, 20]], spread: [1, 2], small: null }))"""
+    assert page.evaluate(first) == [False, "below traces", "below traces"], "a point at step 0 is seen whole"
 
 
 def test_held_out_groups_and_what_comes_later(open_page: OpenPage, reading_dashboard: str, run_id: str) -> None:

@@ -160,12 +160,14 @@ export class CompareChart {
       uirevision: `${this.view.x} ${zoom}`,
       margin: { l: 48, r: 20, t: 6, b: 24 },
       x: {
+        ...Plots.belowPoints,
         tickformat: tokens ? "~s" : ",~g",
         ticksuffix: unit ? `\u202f${unit}` : "",
         range: [from / by, to / by],
         autorange: false,
       },
       y: {
+        ...Plots.belowPoints,
         fixedrange: true,
         type: this.log ? "log" : "linear",
         rangemode: this.about.unit === "%" ? "nonnegative" : "normal",

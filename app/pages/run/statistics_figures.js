@@ -49,9 +49,10 @@ function drawLine(data, name, y, colour, more = {}) {
 function overSteps(data, traces, { y = {}, ...rest } = {}) {
   const layout = Plots.layout({
     height: 200,
-    y,
+    y: { ...Plots.belowPoints, ...y },
     ...rest,
     x: {
+      ...Plots.belowPoints,
       rangemode: "tozero",
       tickformat: ",d",
       ...fewSteps(data),

@@ -40,6 +40,8 @@ export class Plots {
     };
   }
 
+  // For an axis on which points may stand, such as one at step 0: it would be drawn across them.
+  static belowPoints = { layer: "below traces" };
   static config = { displayModeBar: false, responsive: true, doubleClick: "reset", showTips: false };
 
   // One colour of the eight for runs and functions, by its place or by the name of its variable (“--r3”).
