@@ -91,8 +91,10 @@ def clock(at: float) -> str:
 
 
 def size(nbytes: int) -> str:
-    """A file's size: 812 B, 3.2 MB, 1.5 GB."""
+    """A size: 812 B, 3.2 MB, 1.5 GB; beyond what any machine has, 1,000+ TB."""
     value = float(nbytes)
+    if value >= 1e15:
+        return "1,000+ TB"
     for unit in ("B", "KB", "MB", "GB"):
         if value < 1000:
             return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"

@@ -26,6 +26,8 @@ _WORDS = {
     "dict": "a mapping", "none": "null",
 }  # fmt: skip
 
+LARGE = 1e6  # from here on Python writes zeros that nobody typed
+
 
 def value_fault(value: Any, field: dict[str, Any]) -> str:
     """What is wrong with a value of a field {types, default, choices, booleans}; empty where nothing is."""
@@ -74,9 +76,11 @@ def fixes_of_value(path: str, value: Any, field: dict[str, Any]) -> tuple[Fix, .
 
 
 def _as_given(value: Any) -> str:
-    """A value as it was written; text in the quotes of the pages."""
+    """A value as it was written; text in the quotes of the pages; a large number as people type it: 1e9."""
     if isinstance(value, str) and value.isprintable():
         return f"“{value[:58]}”"
+    if isinstance(value, float) and abs(value) >= LARGE and float(f"{value:g}") == value:
+        return f"{value:g}".replace("e+0", "e").replace("e+", "e")
     return json.dumps(value, default=str, ensure_ascii=False)[:60]
 
 

@@ -42,6 +42,7 @@ def test_a_good_spec_has_no_problem():
         ("learning_rate", None, "has no value: it should be a number."),
         ("learning_rate", float("inf"), "should be a finite number."),
         ("num_generations", 4.0, "should be a whole number, not 4.0."),
+        ("num_generations", 1e9, "should be a whole number, not 1e9."),
         ("bf16", "yes", "should be true or false"),
         ("bf16", 1, "should be true or false"),
         ("loss_type", "drgrpo", "should be one of grpo, dapo, dr_grpo, bnpo. Did you mean “dr_grpo”?"),

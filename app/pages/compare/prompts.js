@@ -23,7 +23,7 @@ function cell(one) {
       title: `mean reward ${[...new Set([at(first), at(last)])].join(", ")}`,
     },
     course(first, last),
-    heldOut ? el("span.xs.mut", " held out") : null,
+    heldOut ? el("span.xs", " held out") : null,
   );
 }
 

@@ -71,8 +71,10 @@ export function stopTrying() {
 }
 
 function scoredWords({ scored, completions, sentence }) {
+  const all = plural(completions, "completion");
+  if (scored === completions && sentence?.startsWith(`${all} `)) return `Scored: ${sentence}`; // says how many itself
   const part = scored < completions ? `${many(scored)} of ` : "";
-  return `${part}${plural(completions, "completion")} scored${sentence ? `. ${sentence}` : ""}`;
+  return `${part}${all} scored${sentence ? `. ${sentence}` : ""}`;
 }
 
 export async function tryNow() {
