@@ -63,7 +63,8 @@ def test_an_advantage_has_its_sign(value: float, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("nbytes", "words"), [(812, "812 B"), (3_200_000, "3.2 MB"), (1.5e9, "1.5 GB"), (2e12, "2.0 TB"), (3.2e18, "1,000+ TB")]
+    ("nbytes", "words"),
+    [(812, "812 B"), (3_200_000, "3.2 MB"), (1.5e9, "1.5 GB"), (2e12, "2.0 TB"), (3.2e18, "1,000+ TB")],
 )
 def test_a_size_has_a_unit(nbytes: int, words: str) -> None:
     assert format.size(nbytes) == words

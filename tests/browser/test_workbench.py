@@ -47,6 +47,7 @@ def test_completions_of_the_model_are_scored_in_groups_and_tried_on_again(reward
     do(rewards, "Add the rewards of “Quickstart”")
     expect(rewards.get_by_label("Weight of correctness")).to_have_value("1")
     results = try_it(rewards)
+    expect(rewards.locator(".view-try .go .wait")).to_contain_text("32 completions scored, of starter, as it is before")
     expect(results.locator(".group")).to_have_count(4)
     expect(results.locator(".group").first.locator("tbody tr")).to_have_count(8)
     expect(results.get_by_label("Groups", exact=True)).to_contain_text("of 4")

@@ -72,7 +72,9 @@ export function stopTrying() {
 
 function scoredWords({ scored, completions, sentence }) {
   const all = plural(completions, "completion");
-  if (scored === completions && sentence?.startsWith(`${all} `)) return `Scored: ${sentence}`; // says how many itself
+  // a sentence that begins with how many there are goes on in this one
+  if (scored === completions && sentence?.startsWith(`${all} of `))
+    return `${all} scored, ${sentence.slice(all.length + 1)}`;
   const part = scored < completions ? `${many(scored)} of ` : "";
   return `${part}${all} scored${sentence ? `. ${sentence}` : ""}`;
 }
