@@ -16,7 +16,7 @@ export function colouredYaml(text) {
     const [, indent, key, colon, rest] = line.match(/^(\s*(?:- )*)([\w.]+)(:)(.*)$/) ?? [null, "", "", "", line];
     const hash = rest.search(/(^|\s)#/);
     const [value, comment] = hash < 0 ? [rest, ""] : [rest.slice(0, hash), rest.slice(hash)];
-    return [indent, key && el("b.code-key", key), colon, value, comment && el("i.code-comment", comment)].filter(
+    return [indent, key && el("span.code-key", key), colon, value, comment && el("span.code-comment", comment)].filter(
       Boolean,
     );
   });

@@ -30,6 +30,12 @@ def test_all_settings_in_effect_are_one_search_away(open_page: OpenPage, reading
     expect(script.locator(".code-keyword, .code-comment, .code-number")).to_have_text(["import", "# TRL", "1e-4"])
     assert script.text_content() == folder.script.read_text()
     expect(page.locator(".gw-config .code-key").first).to_have_text("name")
+    colours = [page.locator(f".gw-config .code-{kind}").first for kind in ("key", "keyword")]
+    assert len({one.evaluate("node => getComputedStyle(node).color") for one in colours}) == 1
+    page.goto(f"{reading_dashboard}/new?from={run_id}&view=yaml")
+    expect(page.locator(".yaml .code-key").first).to_have_text("name")
+    expect(page.locator(".yaml .code-key").first).to_have_css("font-weight", "400")
+    page.go_back()
     picture(page, "run-config")
     page.locator(".effective summary").click()
     expect(page.locator(".effective .told")).to_contain_text("this run trained with TRL 0.1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -280,6 +281,7 @@ def test_the_notes_of_an_import_stay_with_its_draft(new_run: Page, importing: Lo
     new_run.go_back()
     expect(note).to_contain_text("(line 4) is set")
     other = open_page(new_run.url)  # a tab that begins anew offers the draft
+    expect(other.locator(".offered li")).to_contain_text(re.compile(r" · Imported · 20\d\d-"))
     other.get_by_role("button", name="Continue with it").click()
     expect(other.locator(".import-note")).to_contain_text("(line 4) is set")
     new_run.get_by_role("button", name="Dismiss").click()
