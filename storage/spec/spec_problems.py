@@ -77,7 +77,6 @@ def _no_name(path: list[str], lines: dict[str, int]) -> Problem:
 def _unknown(detail: Any, path: list[str], line: int | None, raw: dict[str, Any], parts: Parts) -> Problem:
     """Of a setting that its part has none of: it belongs elsewhere, is misspelt, or there is none."""
     field, value, name = ".".join(path), detail["input"], path[-1]
-    remove = Fix("Remove it", {}, (field,))
     given: Any = raw
     for part in detail["loc"][:-1]:
         given = given[part]
@@ -86,11 +85,13 @@ def _unknown(detail: Any, path: list[str], line: int | None, raw: dict[str, Any]
     if elsewhere := known or misplaced_problem(field, value, raw, line):
         return elsewhere
     if len(path) > 1 and name in parts[()].model_fields:
-        return Problem(field, f"is indented too far: “{name}” begins at the left edge.", line, fixes=(remove,))
+        return Problem(field, f"is indented too far: “{name}” begins at the left edge.", line,
+                       fixes=(Fix("Remove it", {}, (field,)),))  # fmt: skip
     found = unknown_setting(field, value, siblings, given, "there is no such field.", line)
-    if found.fixes == (remove,) and meant_name(name, siblings) is None:
+    if len(found.fixes) == 1 and meant_name(name, siblings) is None:
         found = misspelt_elsewhere(field, value, raw, line) or found
-    if _is_entry(".".join(path[:-1])) and found.fixes == (remove,) and "parameters" not in given:
+    *others, remove = found.fixes
+    if _is_entry(".".join(path[:-1])) and not others and "parameters" not in given:
         move = Fix("Move it under parameters", {f"{'.'.join(path[:-1])}.parameters": {name: value}}, (field,))
         return Problem(field, f"{found.message} What a function takes stands under parameters.", line,
                        fixes=(move, remove))  # fmt: skip

@@ -63,8 +63,9 @@ def after(text: str, labels: list[str]) -> list[str]:
         ),
         (
             f"{HEAD}training:\n  beta: 0.1\n\n# about data\ndata:\n  limit: 5\ntraining:\n  max_steps: 5\n# end\n",
-            ["Keep the first (line 4)", "Keep the last (line 10)"],
+            ["Join them", "Keep the first (line 4), remove 1 setting", "Keep the last (line 10), remove 1 setting"],
             [
+                f"{HEAD}training:\n  beta: 0.1\n  max_steps: 5\n\n# about data\ndata:\n  limit: 5\n# end\n",
                 f"{HEAD}training:\n  beta: 0.1\n\n# about data\ndata:\n  limit: 5\n# end\n",
                 f"{HEAD}\n# about data\ndata:\n  limit: 5\ntraining:\n  max_steps: 5\n# end\n",
             ],
@@ -73,6 +74,41 @@ def after(text: str, labels: list[str]) -> list[str]:
 )
 def test_a_button_keeps_one_of_two_and_every_other_sign(text: str, labels: list[str], kept: list[str]) -> None:
     assert after(text, labels) == kept
+
+
+@pytest.mark.parametrize(
+    ("second", "joined"),
+    [
+        ("training:  # here\n    # mine\n    max_steps: 5  # few\n\n    bf16: false",
+         "  # here\n  # mine\n  max_steps: 5  # few\n\n  bf16: false\ndata:\n  limit: 5"),
+        ("training:\n max_steps: 5\n beta: 0.10\n", "  max_steps: 5\n  beta: 0.10\ndata:\n  limit: 5\n"),
+        ("training:\n beta: 0.1\n", "data:\n  limit: 5\n"),
+    ],
+)  # fmt: skip
+def test_of_two_parts_one_is_made_with_all_that_either_says(second: str, joined: str) -> None:
+    first = f"{HEAD}training:\n  beta: 0.1  # first\n"
+    for newline in ("\n", "\r\n"):
+        text = f"{first}data:\n  limit: 5\n{second}".replace("\n", newline)
+        (problem,) = [one for one in new_run.edit_settings({"text": text})["unreadable"]["problems"]
+                      if one["level"] == "blocking"]  # fmt: skip
+        assert problem["message"] == "given twice (first in line 4): join the two, or remove one."
+        assert problem["fixes"][0]["label"] == "Join them"
+        after = new_run.edit_settings({"text": text, "edits": [{"fix": problem["fixes"][0]}]})
+        assert after["text"] == f"{first}{joined}".replace("\n", newline)
+
+
+def test_what_two_joined_parts_say_otherwise_is_asked_about_by_itself() -> None:
+    text = f"{HEAD}rewards:\n- name: format\n".replace("rewards: [{name: format}]\n", "")
+    text += (
+        "rewards:\n  - name: format\n  - name: length\n    weight: 2\ntraining:\n  beta: 0.1\ntraining:\n  beta: 0.2\n"
+    )
+    for message in ("first in line 3", "first in line 7", "first in line 8"):
+        problem = new_run.edit_settings({"text": text})["unreadable"]["problems"][0]
+        assert message in problem["message"]
+        text = new_run.edit_settings({"text": text, "edits": [{"fix": problem["fixes"][0]}]})["text"]
+    assert text == (
+        "# mine\nname: a  # the name\nrewards:\n- name: format\n- name: length\n  weight: 2\ntraining:\n  beta: 0.1\n"
+    )
 
 
 def test_a_button_of_a_text_that_has_changed_since_does_nothing() -> None:

@@ -67,6 +67,52 @@ def test_a_misspelt_part_is_not_said_to_be_missing_as_well() -> None:
     assert problem.field == "rewads" and fixes_of(problem)[0] == "Rename it to rewards"
 
 
+@pytest.mark.parametrize(
+    ("given", "labels", "joined"),
+    [
+        ("  epsilon: 0.2\n  beta: 0.1\n", ["Join them", "Remove it (3 settings)"],
+         "  epsilon: 0.2\n  beta: 0.1\n  max_completion_length: 48\n  temperature: 1.0\n"),
+        ("  beta: 0.5\n", ["Join them, with “beta: 0.5”", "Join them, with “beta: 0.1”", "Remove it (3 settings)"],
+         "  beta: 0.5\n  max_completion_length: 48\n  temperature: 1.0\n"),
+        ("  beta: 0.5\n  temperature: 2.0\n", ["Join them, with 2 settings as in training",
+         "Join them, with 2 settings as in traning", "Remove it (3 settings)"],
+         "  beta: 0.5\n  temperature: 2.0\n  max_completion_length: 48\n"),
+    ],
+)  # fmt: skip
+def test_a_misspelt_part_beside_the_one_that_is_meant_is_joined_to_it(
+    given: str, labels: list[str], joined: str
+) -> None:
+    text = f"{HEAD}traning:\n  max_completion_length: 48\n  beta: 0.1\n  temperature: 1.0\ntraining:\n{given}"
+    view = json.loads(json.dumps(new_run.edit_settings({"text": text})))
+    [problem] = [one for one in view["problems"] if one["level"] == "blocking"]
+    assert (problem["field"], [fix["label"] for fix in problem["fixes"]]) == ("traning", labels)
+    assert "training.max_completion_length" in view["answered"]  # so that the worker does not say that it is not set
+    sent = json.loads(json.dumps(problem["fixes"][0]).replace("1.0}", "1}"))  # as a browser does
+    after = new_run.edit_settings({"text": text, "edits": [{"fix": sent}]})
+    assert after["text"] == f"{HEAD}training:\n{joined}"
+
+
+def test_a_misspelt_list_of_rewards_beside_the_right_one_is_joined_to_it() -> None:
+    text = "name: a\nrewads:\n- name: format\n- name: length\nrewards:\n- name: format\n"
+    [problem] = [one for one in launch.problems_of_text(text) if one.field == "rewads"]
+    assert fixes_of(problem) == ["Join them", "Remove it (2 entries)"]
+    assert edits.apply(text, first_fix(problem)) == "name: a\nrewards:\n- name: format\n- name: length\n"
+
+
+def test_max_length_is_offered_as_what_is_near_and_what_it_counts_elsewhere_is_said() -> None:
+    text = f"{HEAD}training:\n  beta: 0.1\n  max_length: 48  # short\n"
+    [problem] = launch.problems_of_text(text)
+    assert problem.message == (
+        "TRL's GRPOConfig has no such field. In SFT and DPO it counts prompt and completion together; "
+        "max_completion_length counts the completion alone."
+    )
+    assert fixes_of(problem) == ["Use it as max_completion_length (48)", "Remove it"]
+    assert edits.apply(text, first_fix(problem)) == text.replace("max_length", "max_completion_length")
+    [beside] = launch.problems_of_text(f"{text}  max_completion_length: 40\n")
+    assert beside.message.endswith("counts the completion alone, and is set already.")
+    assert fixes_of(beside) == ["Remove it"]
+
+
 @pytest.mark.parametrize("text", ["name: {{{", "name: {{{\n", "name: {{{\n\n"])
 def test_after_a_slip_of_the_yaml_nothing_is_said_of_what_is_not_there(text: str) -> None:
     assert said(text) == [("", 1, "This is not YAML: did not find expected node content")]

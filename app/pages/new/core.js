@@ -253,7 +253,12 @@ export function problems() {
   const grave = ({ level }) => GRAVE.indexOf(level);
   const said = (problem) =>
     view.problems.some((other) => other.field === problem.field && problem.field && grave(other) <= grave(problem));
-  const news = more.filter((problem) => !said(problem));
+  // nor is anything said of what is not set where a misspelt name or part offers to set it
+  const isAnswered = ({ field }) => {
+    const path = `${field.replace(/^stages\.\d+\./, "")}.`;
+    return view.answered.some((place) => path.startsWith(`${place}.`));
+  };
+  const news = more.filter((problem) => !said(problem) && !isAnswered(problem));
   // where the worker knows something graver, the app's advice is what it would have said without
   const outdone = ({ field, level }) => field && level === "advice" && news.some((other) => other.field === field);
   const all = [...view.problems.filter((problem) => !outdone(problem)), ...news.map(placed)];

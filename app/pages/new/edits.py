@@ -100,16 +100,19 @@ def apply(text: str, edits: list[Edit]) -> str:
         if edit.value is ABSENT:
             taken.append(value_at(raw, edit.path))
         else:
-            edit = replace(edit, value=_as_typed(edit.value, taken))
+            edit = replace(edit, value=_as_typed(edit.value, taken, edit.path.rpartition(".")[2]))
         if _make_edit(raw, edit):
             written = {path: words for path, words in written.items() if not f"{path}.".startswith(f"{edit.path}.")}
             written |= {edit.path: edit.written} if edit.written is not None else {}
     return yaml_edit.rewrite(document, raw, written) if edits else text
 
 
-def _as_typed(value: Any, taken: list[Any]) -> Any:
-    """A value as it was before it was taken from its place, where it is one of those: a browser says 1 of 1.0."""
-    return next((one for one in taken if one is not ABSENT and repr(_as_sent(one)) == repr(_as_sent(value))), value)
+def _as_typed(value: Any, taken: list[Any], name: str) -> Any:
+    """A value as it was before it was taken from its place, or with its part by its `name`, where it is one of those: a
+    browser says 1 of 1.0."""
+    inner = [one[name] for one in taken if isinstance(one, dict) and name in one]
+    all_taken = [one for one in (*inner, *taken) if one is not ABSENT]
+    return next((one for one in all_taken if repr(_as_sent(one)) == repr(_as_sent(value))), value)
 
 
 def _as_sent(value: Any) -> Any:

@@ -19,7 +19,7 @@ from groupwise.storage.registry.messages.model import ModelQuestion
 from groupwise.storage.registry.messages.preview import PreviewQuestion
 from groupwise.storage.spec.spec import DataSpec, RunSpec
 from groupwise.storage.spec.words.problem import BLOCKING, Problem, SpecError, line_of, without_advice_on_refused
-from groupwise.storage.spec.words.setting_names import without_answered
+from groupwise.storage.spec.words.setting_names import answered_places, without_answered
 from groupwise.storage.spec.yaml.yaml_text import read_yaml
 
 View = dict[str, Any]
@@ -46,7 +46,8 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     as_checked = reading.as_checked
     about = launch.estimates(as_checked, offer, known, told="preflight" not in hidden) if as_checked else None
     advised = [*about.problems, *name_problems(as_checked)] if about and as_checked else []
-    said = without_advice_on_refused(without_answered(reading.problems + advised))
+    found = reading.problems + advised
+    said = without_advice_on_refused(without_answered(found))
     problems = [_place_problem(one, raw, reading.lines) for one in said]
     seen = {
         "text": text,
@@ -56,6 +57,7 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         "stages": form_rows.stage_rows(_setting_at(raw, "stages")),
         "empty": emptied_settings(raw),
         "problems": [problem.as_dict() for problem in problems],
+        "answered": sorted(answered_places(found)),
         "blocked": any(problem.level == BLOCKING for problem in problems),
         "sentences": about.sentences if about else [],
         "figures": about.figures if about else [],
@@ -65,8 +67,8 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         "lines": reading.lines,
     }
     if "script" not in hidden:
-        found = found_reading.known_reading(spec, known) if spec is not None else None
-        seen["script"] = script.to_script(found) if found is not None else ""
+        as_read = found_reading.known_reading(spec, known) if spec is not None else None
+        seen["script"] = script.to_script(as_read) if as_read is not None else ""
     return json_value(seen)
 
 

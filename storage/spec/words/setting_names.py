@@ -13,12 +13,15 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from groupwise.storage.spec.words.joined_parts import join_fixes
+from groupwise.storage.spec.words.number_words import count_words
 from groupwise.storage.spec.words.odd_spaces import trim_spaces
 from groupwise.storage.spec.words.problem import Fix, Problem
 
 TRL, TRANSFORMERS_5, TRANSFORMERS_5_15 = "TRL 0.28", "transformers 5.0", "transformers 5.15"
 SHORT = 2  # letters of a word that can stand for all of it
 _STAGE = re.compile(r"^stages\.\d+\.")
+COMPLETION = "max_completion_length"
 ALIKE = 0.72  # of each word of a name to that of another, from where on one is a slip of the other
 
 
@@ -113,10 +116,19 @@ def without_answered(problems: Iterable[Problem]) -> list[Problem]:
     is wrong with its absence or its default is settled by that click, and a fix of its own would be in its way. So it
     is with all that is said of the defaults of a part whose name is misspelt."""
     found = list(problems)
-    onto = {
-        _STAGE.sub("", path) for one in found for fix in one.fixes if one.field in fix.removed for path in fix.settings
-    }
+    onto = answered_places(found)
     return [one for one in found if not any(f"{_STAGE.sub('', one.field)}.".startswith(f"{path}.") for path in onto)]
+
+
+def answered_places(problems: Iterable[Problem]) -> set[str]:
+    """The places, by their paths without a stage's, that a problem of another name offers its value for."""
+    return {
+        _STAGE.sub("", path)
+        for one in problems
+        for fix in one.fixes
+        if one.field in fix.removed
+        for path in fix.settings
+    }
 
 
 def unknown_setting(
@@ -125,16 +137,37 @@ def unknown_setting(
     """The problem of a setting at `path` that is none of `names`, beside what else is `given` there. `said`: the
     sentence that there is none."""
     parent, _, name = path.rpartition(".")
-    remove = Fix("Remove it", {}, (path,))
+    remove = Fix(f"Remove it{_size_words(value)}", {}, (path,))
     if parent == "training" and name in REMOVED:
         return _removed_setting(path, value, names, given, line)
+    if name == "max_length" and COMPLETION in names:
+        return _of_both_lengths(path, value, given, said, line)
     meant = meant_name(name, names)
     if meant is None:
         return Problem(path, said, line, fixes=(remove,))
     if meant in given:
-        return Problem(path, f"{said} Did you mean “{meant}”? It is set already.", line, fixes=(remove,))
+        joined = join_fixes(path, value, f"{parent}.{meant}".lstrip("."), given)
+        return Problem(path, f"{said} Did you mean “{meant}”? It is set already.", line, fixes=(*joined, remove))
     rename = Fix(f"Rename it to {meant}", {f"{parent}.{meant}".lstrip("."): value}, (path,))
     return Problem(path, f"{said} Did you mean “{meant}”?", line, fixes=(rename, remove))
+
+
+def _size_words(value: Any) -> str:
+    """How much goes with a part, for behind a button's words."""
+    noun = ("setting", "settings") if isinstance(value, dict) else ("entry", "entries")
+    return f" ({count_words(len(value), *noun)})" if isinstance(value, (dict, list)) and value else ""
+
+
+def _of_both_lengths(path: str, value: Any, given: Collection[str], said: str, line: int | None) -> Problem:
+    """The problem of max_length, which other trainers of TRL have: it is near in meaning, and not the same."""
+    whole = f"{said} In SFT and DPO it counts prompt and completion together; {COMPLETION} counts the completion alone"
+    remove = Fix("Remove it", {}, (path,))
+    if COMPLETION in given:
+        return Problem(path, f"{whole}, and is set already.", line, fixes=(remove,))
+    place = f"{path.rpartition('.')[0]}.{COMPLETION}"
+    is_length = isinstance(value, int) and not isinstance(value, bool) and value > 0
+    use = (Fix(f"Use it as {COMPLETION} ({value})", {place: value}, (path,)),) if is_length else ()
+    return Problem(path, f"{whole}.", line, fixes=(*use, remove))
 
 
 def _removed_setting(

@@ -23,7 +23,8 @@ BEGINNING = re.compile(r"([A-Za-z_][\w-]*)\s*:(?:\s|$)")  # of a part: its name,
 @dataclass(frozen=True)
 class PastSlips:
     """`problems`: the slips. `values` and `lines` (dotted path → line): what can be read past them. `unread`: the names
-    of parts that lack a line, of which what is not there may be in what cannot be read; with `whole` there is none."""
+    of parts that lack a line, of which what is not there may be in what cannot be read; with `whole` there is none, and
+    no part is given twice."""
 
     problems: list[Problem]
     values: dict[str, Any]
@@ -59,6 +60,7 @@ class _Reader:
         self.end = "\n" if text.endswith("\n") else ""
         self.found: dict[tuple[str, int], Problem] = {}
         self.unread: set[str] = set()
+        self.lacks = False  # lines that are not read, as their part is given twice
         self.left = READ
 
     def text(self, rows: list[str] | None = None) -> str:
@@ -67,7 +69,7 @@ class _Reader:
 
     def result(self, values: dict[str, Any], lines: dict[str, int]) -> PastSlips:
         problems = sorted(self.found.values(), key=lambda one: one.line or 0)
-        return PastSlips(problems, values, lines, frozenset(self.unread), not self.unread)
+        return PastSlips(problems, values, lines, frozenset(self.unread), not (self.unread or self.lacks))
 
     def get_past(self, error: SpecError) -> bool:
         """Take the first slip out of the way; whether the reading gets any further."""
@@ -124,8 +126,11 @@ class _Reader:
             self.unread.add(self._part_of(repair.row))
 
     def _take_cut(self, problem: Problem) -> bool:
-        """As its first button does, but for the lines, of which as many stay."""
-        cut = next(fix.cut for fix in problem.fixes if fix.cut)
+        """As its first button does, but for the lines, of which as many stay; where that moves lines, as the one does
+        that only takes some out: what they say is not read then."""
+        cuts = [fix.cut for fix in problem.fixes if fix.cut]
+        cut = next((one for one in cuts if not one.put), cuts[0])
+        self.lacks = self.lacks or cut is not cuts[0]
         text = self.text()
         place = sum(len(row) + 1 for row in self.rows[: cut.line - 1]) + cut.column
         if not text.startswith(cut.text, place):

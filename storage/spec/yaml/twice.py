@@ -1,8 +1,11 @@
 """A setting that a YAML text gives twice: what is said of it, and the buttons that keep the one or the other, each of
-which takes the other out of the text and leaves every other sign as it is."""
+which takes the other out of the text and leaves every other sign as it is. Of two parts of one name one can be made."""
+
+import re
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from groupwise.storage.spec.words.number_words import count_words
 from groupwise.storage.spec.words.problem import Cut, Fix, Problem
 
 SHOWN = 30  # characters of a value on a button
@@ -12,16 +15,86 @@ def twice_problem(text: str, path: str, mapping: MappingNode, first: int, second
     """The problem of a field, given as the `first` and as the `second` entry of a mapping of this text."""
     entries = mapping.value
     lines = [entries[at][0].start_mark.line + 1 for at in (first, second)]
+    goes = [_removal_words(entries[at][1]) for at in (first, second)]
+    joined = _join_cut(text, entries[first], entries[second]) if not mapping.flow_style else None
     fixes = (
-        Fix(f"Keep the first ({_shown(*entries[first])})", {}, cut=_cut(text, mapping, second)),
-        Fix(f"Keep the last ({_shown(*entries[second])})", {}, cut=_cut(text, mapping, first)),
+        *((Fix("Join them", {}, cut=joined),) if joined else ()),
+        Fix(f"Keep the first ({_shown(*entries[first])}){goes[1]}", {}, cut=_cut(text, mapping, second)),
+        Fix(f"Keep the last ({_shown(*entries[second])}){goes[0]}", {}, cut=_cut(text, mapping, first)),
     )
-    return Problem(path, given_twice(lines[0]), lines[1], fixes=fixes)
+    message = given_twice(lines[0], "join the two, or remove one" if joined else "remove one of the two")
+    return Problem(path, message, lines[1], fixes=fixes)
 
 
-def given_twice(first: int) -> str:
+def _removal_words(value: Node) -> str:
+    """What goes with the one that is not kept, where it is a part."""
+    if not isinstance(value, (MappingNode, SequenceNode)) or not value.value:
+        return ""
+    noun = ("setting", "settings") if isinstance(value, MappingNode) else ("entry", "entries")
+    return f", remove {count_words(len(value.value), *noun)}"
+
+
+def _join_cut(text: str, first: tuple[Node, Node], second: tuple[Node, Node]) -> Cut | None:
+    """The lines of the second of two parts moved below those of the first, without what the first says too; a setting
+    that is in both with another value is given twice then, and asked about by itself. None of what are no parts, each
+    on lines of its own."""
+    values = [first[1], second[1]]
+    kind = type(values[0])
+    if kind not in (MappingNode, SequenceNode) or any(
+        not isinstance(one, kind) or one.flow_style or not one.value for one in values
+    ):
+        return None
+    rows = text.splitlines(keepends=True)
+    begins, ends = _last_line(*first) + 1, _last_line(*second) + 1
+    opens = second[0].start_mark.line
+    said = _same_rows(values[0], values[1])
+    columns = [one.start_mark.column for one in values]
+    body = [_move_row(rows[n], columns[0] - columns[1]) for n in range(opens + 1, ends) if n not in said]
+    if remark := re.search(r"(?:^|\s)(#.*)", rows[opens][second[0].end_mark.column :]):
+        body.insert(0, f"{' ' * columns[0]}{remark[1].rstrip()}\n")
+    put = "".join(_end_row(row) for row in body) + "".join(rows[begins:opens])
+    put = put if rows[ends - 1].endswith("\n") else put.removesuffix("\n")
+    return Cut(begins + 1, 0, "".join(rows[begins:ends]), put)
+
+
+def _same_rows(first: Node, second: Node) -> set[int]:
+    """The rows of what the second of two parts says as the first does."""
+    if isinstance(second, SequenceNode):
+        there = [_said_by(one) for one in first.value]
+        return {
+            n for one in second.value if _said_by(one) in there for n in range(one.start_mark.line, _end_of(one, one))
+        }
+    known = {_said_by(key): _said_by(value) for key, value in first.value}
+    same = [pair for pair in second.value if known.get(_said_by(pair[0])) == _said_by(pair[1])]
+    return {n for key, value in same for n in range(key.start_mark.line, _end_of(key, value))}
+
+
+def _end_of(key: Node, value: Node) -> int:
+    return _last_line(key, value) + 1
+
+
+def _said_by(node: Node) -> object:
+    """What a node says, to be compared."""
+    if isinstance(node, MappingNode):
+        return tuple(sorted((str(_said_by(key)), str(_said_by(value))) for key, value in node.value))
+    return tuple(_said_by(one) for one in node.value) if isinstance(node, SequenceNode) else (node.tag, node.value)
+
+
+def _move_row(row: str, columns: int) -> str:
+    """A row so many columns further to the right, or to the left."""
+    if not row.strip():
+        return row
+    return " " * columns + row if columns >= 0 else re.sub(rf"^ {{1,{-columns}}}", "", row)
+
+
+def _end_row(row: str) -> str:
+    """A row with its line's end, which the last one of a text may lack."""
+    return row if row.endswith("\n") else f"{row}\n"
+
+
+def given_twice(first: int, advice: str = "remove one of the two") -> str:
     """What is said of a field that is given again, first in this line."""
-    return f"given twice (first in line {first}): remove one of the two."
+    return f"given twice (first in line {first}): {advice}."
 
 
 def _shown(key: Node, value: Node) -> str:
