@@ -14,6 +14,12 @@ export function number(value) {
   return value < 0 ? `−${out}` : out;
 }
 
+// The same as sentences write it (storage/analysis/doctor/words.py): 3.3, not 3.30.
+export function numberInWords(value) {
+  const out = number(value);
+  return out.includes(".") && !out.includes("e") ? out.replace(/\.?0+$/, "") : out;
+}
+
 // A whole number with commas between thousands: 12,840.
 export const wholeNumber = (n) => Math.round(n).toLocaleString("en");
 // A number and its noun: 1 row, 2,000 rows; `many` where the plural is not the noun with an s.

@@ -61,8 +61,8 @@ def test_from_a_verdict_to_its_evidence_and_to_a_new_run(open_page: OpenPage, re
     expect(led_here).to_contain_text("From run <b>sick</b> run: Is a pattern rewarded? ", timeout=LONG)
     expect(led_here).to_contain_text(re.compile("% of the last completions that earn .* open the same tag"))
     expect(led_here.get_by_role("link")).to_have_attribute("href", f"/run?id={run_id}")
-    built_in = "is built in, so its code cannot be changed here. Without code: Build without code and use that in its "
-    expect(led_here).to_contain_text(f"{built_in}place. With code: Copy as my own and change the copy.")
+    built_in = "is built in, so its code cannot be changed here. Build without code makes a function to use in its "
+    expect(led_here).to_contain_text(f"{built_in}place; Copy as my own makes a copy to change in code.")
     expect(led_here.get_by_role("button")).to_have_text(["Build without code", "Copy as my own"])
     picture(page, "led-here")
     page.locator(".lists").get_by_role("button", name=re.compile("^keywords")).first.click()

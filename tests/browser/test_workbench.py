@@ -13,7 +13,7 @@ from groupwise.storage.home import paths
 from groupwise.storage.library import presets
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Sandbox
-from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.conftest import OpenPage, bring, no_sideways_scroll, picture
 from tests.browser.rewards_page import ENDLESS, SHORT, begin, do, open_emptied, ready, source, try_it, write
 from tests.support.bad_input import ONE_ROW, Bad, code, codes, line
 
@@ -64,6 +64,13 @@ def test_completions_of_the_model_are_scored_in_groups_and_tried_on_again(reward
         return button.getBoundingClientRect().right - button.closest(".panel").getBoundingClientRect().right;
     }""")
     assert over < 0, "of data with a long name"
+
+
+def test_a_column_that_is_the_answer_is_told_once(rewards: Page) -> None:
+    bring(rewards, "pages/rewards/columns.js", "columnsInWords")
+    columns = {"prompt": "40 + 17 =", "answer": "57,0", "Antwort": "57,0", "b": 3}
+    said = rewards.evaluate("columns => columnsInWords(columns, 60, columns.prompt)", columns)
+    assert said == ["answer (Antwort): 57,0", "b: 3"]
 
 
 def test_a_loophole_is_named(rewards: Page) -> None:

@@ -95,7 +95,7 @@ export class CompareChart {
     const colour = Plots.colour(one.colour);
     const smoothed = this.view.smooth ? Smoother.over(line.y) : line.y;
     const later = line.attempt > 1 && this.view.x === "attempt";
-    const label = later ? `${one.label}, attempt ${line.attempt}` : one.label;
+    const label = later ? `${one.label}, resume ${line.attempt - 1}` : one.label;
     const width = later ? 1.1 : 1.8;
     // of one style in a chart; a line of one point would not be seen without its mark
     const marked = this.few || line.x.length === 1;

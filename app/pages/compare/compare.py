@@ -56,7 +56,8 @@ aria-disabled="true">Compare</a></div>
 <button class="link s more" type="button" hidden></button></section>
 <section><div class="row controls"><h2>Curves</h2><span class="s mut">over</span><span class="switch s x" role="group"
 aria-label="Lay the curves over"><button data-x="step">step</button><button data-x="tokens">tokens</button>
-<button data-x="time">time</button><button data-x="attempt" title="Each attempt from its own beginning">attempt</button>
+<button data-x="time">time</button><button data-x="attempt"
+title="Each start and each resume from its own first step">steps since start</button>
 </span><label class="s mut">grouped by <select class="input s by" aria-label="Group the runs by"></select></label>
 <span class="switch s band" role="group" aria-label="What the band is" hidden><button data-band="range">min–max</button>
 <button data-band="std">± std</button></span>

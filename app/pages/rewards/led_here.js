@@ -24,11 +24,11 @@ function whatToDo(changes) {
     const { textContent } = find(`[data-do=${name}]`);
     return el("button.link", { type: "button", onclick: () => find(`[data-do=${name}]`).click() }, textContent);
   };
-  const settings = changes.flatMap(({ label, go }) => [el("a", { href: go }, label), ", "]);
+  const settings = changes.flatMap(({ label, go }, at) => [at ? ", " : "", el("a", { href: go }, label)]);
   return [
-    ...[` “${named}” is built in, so its code cannot be changed here. Without code: `, ...settings],
-    ...[settings.length ? "or " : "", press("build"), ` and use that in its place. With code: `, press("own")],
-    " and change the copy.",
+    ` “${named}” is built in, so its code cannot be changed here. `,
+    ...(settings.length ? ["In a new run, without code: ", ...settings, ". "] : []),
+    ...[press("build"), " makes a function to use in its place; ", press("own"), " makes a copy to change in code."],
   ];
 }
 function showBesideIt() {

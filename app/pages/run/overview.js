@@ -5,7 +5,7 @@ import { Board } from "../../ui/charts/board.js";
 import { Chart } from "../../ui/charts/chart.js";
 import { el, setText, showText } from "../../ui/dom.js";
 import { news } from "../../ui/news.js";
-import { number, percent, seconds, wholeNumber } from "../../ui/number.js";
+import { number, numberInWords, percent, seconds, wholeNumber } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 import { first } from "../../ui/settings.js";
@@ -110,7 +110,8 @@ const pair = (name, value, key) => [el("dt", { title: about(key) }, name), el("d
 function drawNow() {
   const rows = [];
   const reward = curves.recent("reward");
-  const ofMost = (value) => (most > 0 ? `${number(value)} of at most ${+most.toFixed(4)}` : number(value));
+  const ofMost = (value) =>
+    most > 0 ? `${numberInWords(value)} of at most ${+most.toFixed(4)}` : numberInWords(value);
   const evaluated = curves.lastAt("eval_reward");
   const late = evaluated > 0 && (board.live || evaluated === curves.lastStep);
   const when = evaluated === 0 ? " before training" : ` at step ${wholeNumber(evaluated)}`;
@@ -121,8 +122,8 @@ function drawNow() {
     const value = curves.now(key);
     if (value !== undefined) rows.push(pair(name, write(value), key));
   };
-  add("Held-out reward", "eval_reward", (value) => (late ? ofMost(value) : number(value) + when));
-  add("KL", "kl", number);
+  add("Held-out reward", "eval_reward", (value) => (late ? ofMost(value) : numberInWords(value) + when));
+  add("KL", "kl", numberInWords);
   // TRL calls no group tied where nothing was scored; that says nothing of them.
   if (curves.get("groups/tied")) add("Tied groups", "groups/tied", percent);
   else if (reward) add("Tied groups", "frac_reward_zero_std", percent);

@@ -21,7 +21,7 @@ def about_ties(ties: dict[str, int]) -> list[str]:
     why = [
         f"{ties[kind]} {words}"
         for kind, words in (
-            ("all_low", "tied at the bottom"), ("all_high", "tied at the highest reward here"),
+            ("all_low", "all failed"), ("all_high", "all top score"),
             ("other", "tied in between"), ("unscored", "with too few scores"),
         )
         if ties[kind]
