@@ -19,6 +19,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     completions,
 )
 from groupwise.storage.analysis.doctor.words import first_steps, last_steps, percent, short_number, steps_between
+from groupwise.storage.spec.words.number_words import count_words
 
 POINTS, TREND = 5, 20  # logged steps
 CUT, MOSTLY_CUT = 0.3, 0.6  # shares of completions
@@ -63,7 +64,7 @@ def truncation(e: Evidence) -> Verdict | None:
 
 def _say_what_fits(e: Evidence, name: str) -> str:
     if name == "format" and e.tags and changes.lacks_room_for_tags(e):
-        return f"the tags that it wants take {e.tags.least} tokens at the least"
+        return f"the tags that it wants take {count_words(e.tags.least, 'token')} at the least"
     return "perhaps no full answer fits"
 
 

@@ -14,8 +14,9 @@ _LONE = re.compile(rf"([A-Za-z_]\w*)(:(?=[{ODD}]*[^\s/:])|[ ]*=[ ]*)[{ODD}]*([^\
 LONGEST = 60  # characters of a button
 _WHOLE = re.compile(r"[-+]?[0-9]+")
 _DECIMALS = re.compile(r"[0-9]+(?:[eE][-+]?[0-9]+)?")
-# Within one setting's own value, a name may begin as it likes.
-_OF_VALUE = re.compile(r"(?:^|\.)(?:(?:training|lora)\.[^.]+|parameters)(?:\.|$)")
+# Where an entry may begin with its name: in a list of parts, or at the left edge, below one. Elsewhere, and in a
+# setting's own value, a name may begin as it likes.
+_OF_ENTRIES = re.compile(r"(?:stages\.[0-9]+\.)?(?:rewards|stages|data\.examples)?(?:\.[0-9]+)?")
 _ODD_START = re.compile(f"[{ODD}]+")
 
 
@@ -49,7 +50,7 @@ def _of_name(text: str, key: ScalarNode, value: Node, path: str, before: tuple[s
     elif odd:
         message = "a special space stands before this name, such as a non-breaking one: to YAML it is no indentation."
         yield _problem(path, name[odd.end() :], key, message, [("Write ordinary spaces", odd[0], " " * len(odd[0]))])
-    elif re.match(r"-\w", name) and not _OF_VALUE.search(path):
+    elif re.match(r"-\w", name) and _OF_ENTRIES.fullmatch(path):
         message, written = "there is no space after the dash.", f"- {name[1:]}"
         yield _problem(path, name[1:], key, message, [(f"Write it as “{written}: …”", name, written)])
     elif empty and before is not None:
