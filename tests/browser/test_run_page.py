@@ -193,7 +193,12 @@ def test_what_a_run_waits_for_is_said_once_and_its_settings_can_be_used(open_pag
     expect(page.locator(".board figure.chart").locator("visible=true")).to_have_count(0)  # nothing to draw
     expect(page.locator(".axes")).to_be_hidden()
     expect(head(page).get_by_role("link", name="Use these settings")).to_be_visible()
-    registry.set_state(run_id, states.STOPPED, "Removed from the queue.")  # others of this home count who waits
+    commands.ask_of_run(run_id, commands.STOP)
+    expect(head(page).locator(".pill")).to_have_text("Removing…")
+    # The worker ends it, and notes a moment later that it has: nothing is said of a checkpoint meanwhile.
+    registry.set_state(run_id, states.STOPPED, "Removed from the queue before it started.")
+    expect(head(page).locator(".pill")).to_have_text("Stopped")
+    expect(head(page).locator(".sentence")).to_have_text("Removed from the queue before it started.")
 
 
 # ---- what is asked answers at once ----

@@ -78,6 +78,8 @@ def _status(run: registry.Run, now: float) -> dict[str, object]:
     gone, live_now = not run.folder.path.is_dir(), is_ongoing(run)
     facts, pace, problem = read_standing(run)
     asked = commands.waiting_action(run.id, run.attempt) if live_now or run.state in states.RESUMABLE else None
+    if asked != commands.RESUME and run.state in states.RESUMABLE:
+        asked = None  # it has just been done
     busy = registry.list_runs(only={states.QUEUED, *states.LIVE}, curves=False) if run.state in WAITING else []
     begins = begins_at(run) if asked == commands.RESUME else None
     facts |= {} if begins is None else {"step": begins, "at": None}
