@@ -1,6 +1,7 @@
 """Code that ships with Groupwise and is copied into run folders: built-in rewards and tasks."""
 
 import ast
+import functools
 import importlib.util
 import shutil
 from collections.abc import Callable
@@ -42,7 +43,9 @@ def describe_reward(name: str) -> BuiltIn:
     return _about(REWARDS / f"{name}.py", name)
 
 
+@functools.cache
 def _about(path: Path, function: str | None) -> BuiltIn:
+    """Read once: a worker says every minute what there is, and its own files are those it was started with."""
     code = path.read_text(encoding="utf-8")
     whole = ast.parse(code)
     said = _constants(whole)
