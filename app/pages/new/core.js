@@ -253,7 +253,8 @@ export function problems() {
   const grave = ({ level }) => GRAVE.indexOf(level);
   const said = (problem) =>
     view.problems.some((other) => other.field === problem.field && problem.field && grave(other) <= grave(problem));
-  // nor is anything said of what is not set where a misspelt name or part offers to set it
+  // nor is anything said of what is not set where a misspelt name or part offers to set it: as the app does with what
+  // it finds itself (storage.spec.words.setting_names.without_answered)
   const isAnswered = ({ field }) => {
     const path = `${field.replace(/^stages\.\d+\./, "")}.`;
     return view.answered.some((place) => path.startsWith(`${place}.`));

@@ -49,28 +49,32 @@ export function paidWrongNote({ row, wrong, right, block }, worth, requireBlock)
   );
 }
 
+// The score that all of two or more have; undefined where they differ, or one has none.
+const same = (scores) =>
+  scores.length > 1 && scores.every((score) => typeof score === "number" && score === scores[0])
+    ? scores[0]
+    : undefined;
+const all = (isOfExamples) => (isOfExamples ? "All answers tried here, right and wrong," : "All answers here");
+
 // What stands there where no answer scores anything else than the others: of such a reward nothing can be learned.
 export function alikeNote(scored, worth, isOfExamples) {
-  const [first] = scored;
-  if (scored.length < 2 || typeof first.total !== "number" || scored.some(({ total }) => total !== first.total))
-    return [];
-  const all = isOfExamples ? "All answers tried here, right and wrong," : "All answers here";
+  const score = same(scored.map(({ total }) => total));
+  if (score === undefined) return [];
   return [
     el(
       "div.alike.note.s",
       { role: "status" },
-      el("p", el("b", `${all} score ${worth(first.total)}. `), "A run learns only from scores that differ."),
+      el("p", el("b", `${all(isOfExamples)} score ${worth(score)}. `), "A run learns only from scores that differ."),
     ),
   ];
 }
 
 // Of each block what is said of it where it gives the same to all that is tried; nothing where the score does so, too.
 export function alikeBlocks(scored, blocks, worth, isOfExamples) {
-  const same = (values) => typeof values[0] === "number" && values.every((value) => value === values[0]);
-  if (scored.length < 2 || same(scored.map(({ total }) => total))) return blocks.map(() => "");
-  const all = isOfExamples ? "All answers tried here, right and wrong," : "All answers here";
+  const isOfAll = same(scored.map(({ total }) => total)) !== undefined;
   return blocks.map((_, n) => {
-    const points = scored.map((one) => one.points[n]);
-    return same(points) ? `${all} get ${worth(points[0])} from this block: it tells none of them apart.` : "";
+    const points = isOfAll ? undefined : same(scored.map((one) => one.points[n]));
+    if (points === undefined) return "";
+    return `${all(isOfExamples)} get ${worth(points)} from this block: it tells none of them apart.`;
   });
 }

@@ -59,12 +59,13 @@ def seconds_trained(run: Database, counting: list[Part] | None = None) -> float 
 
 
 def _errors(run: Database, keys: dict[str, int], lately: list[Part], found: dict[str, Any]) -> dict[str, float | None]:
-    ends = noise.last_parts(run, keys.get("reward"), lately)
     told = [part for part in lately if part[1] <= (found["held_out_at"] or 0) <= part[2]]
     at = [(attempt, found["held_out_at"], found["held_out_at"]) for attempt, _, _ in told]
+    trained = noise.groups_of(run, "train", noise.last_parts(run, keys.get("reward"), lately))
+    evaluated = noise.groups_of(run, "eval", at if found["held_out_at"] is not None else [])
     return {
-        "reward": noise.error_of_mean(run, "train", ends), "solved": noise.error_of_share(run, found["solved"], ends),
-        "held_out": noise.error_of_mean(run, "eval", at if found["held_out_at"] is not None else []),
+        "reward": noise.error_of_mean(trained), "solved": noise.error_of_share(found["solved"], trained),
+        "held_out": noise.error_of_mean(evaluated),
     }  # fmt: skip
 
 

@@ -10,18 +10,18 @@ from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import recent
 
 MOST = 20_000  # groups of one figure
+Group = tuple[int, float | None]  # how many completions count, and their mean reward, if they have one
 
 
-def error_of_mean(run: Database, mode: str, parts: Sequence[Part]) -> float | None:
-    """The standard error of the mean reward of the groups that count of these steps; None of fewer than two. `mode`:
-    train or eval."""
-    means = [mean for _, mean in _groups(run, mode, parts) if mean is not None]
+def error_of_mean(groups: Sequence[Group]) -> float | None:
+    """The standard error of the mean reward of groups; None of fewer than two that have one."""
+    means = [mean for _, mean in groups if mean is not None]
     return statistics.stdev(means) / math.sqrt(len(means)) if len(means) > 1 else None
 
 
-def error_of_share(run: Database, share: float | None, parts: Sequence[Part]) -> float | None:
-    """The standard error of a share of the completions of these steps; one that is 0 or 1 is never quite sure."""
-    count = sum(size for size, _ in _groups(run, "train", parts))
+def error_of_share(share: float | None, groups: Sequence[Group]) -> float | None:
+    """The standard error of a share of the completions of groups; one that is 0 or 1 is never quite sure."""
+    count = sum(size for size, _ in groups)
     if share is None or not count:
         return None
     near = (share * count + 1) / (count + 2)
@@ -36,8 +36,9 @@ def last_parts(run: Database, key: int | None, parts: Sequence[Part]) -> list[Pa
     return recent.since(parts, after - 1) if points else []
 
 
-def _groups(run: Database, mode: str, parts: Sequence[Part]) -> list[tuple[int, float | None]]:
-    found: list[tuple[int, float | None]] = []
+def groups_of(run: Database, mode: str, parts: Sequence[Part]) -> list[Group]:
+    """The groups that count of these stretches of steps. `mode`: train or eval."""
+    found: list[Group] = []
     for attempt, first, last in parts:
         found += run.execute(
             "SELECT size, mean FROM grp WHERE mode = ? AND attempt = ? AND step BETWEEN ? AND ? LIMIT ?",
