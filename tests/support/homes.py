@@ -196,11 +196,12 @@ def answers(address: str) -> bool:
 
 
 def wait_for(what: str, is_so: Callable[[], Any], seconds: float = 90.0) -> Any:
-    """Wait until `is_so()` is true and return it; TimeoutError, naming what was waited for, when it takes too long."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    """Wait until `is_so()` is true and return it; TimeoutError, naming what was waited for, when it takes too long.
+    What has taken a second is looked at less often: what is waited for computes on the same processors."""
+    begun = time.monotonic()
+    while time.monotonic() < begun + seconds:
         found = is_so()
         if found:
             return found
-        time.sleep(0.02)
+        time.sleep(0.02 if time.monotonic() < begun + 1 else 0.05)
     raise TimeoutError(f"waited {seconds:.0f} s in vain for {what}")
