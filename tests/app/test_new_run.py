@@ -98,7 +98,7 @@ def test_a_spec_with_a_problem_launches_nothing_and_says_it_with_its_fixes() -> 
 def test_problems_of_form_and_of_meaning_come_together() -> None:
     offer.publish_installed()
     text = (
-        TEXT.replace("limit: 4000", "limit: many").replace("- name: format", "- name: formatt").replace("beta", "bata")
+        TEXT.replace("limit: 2500", "limit: many").replace("- name: format", "- name: formatt").replace("beta", "bata")
     )
     fields = {one["field"] for one in new_run.edit_settings({"text": text})["problems"]}
     assert {"data.limit", "rewards.0.name", "training.bata"} <= fields
@@ -144,7 +144,7 @@ def test_a_source_that_is_not_chosen_is_no_data(source: str, words: str, registr
 def test_all_that_is_wrong_is_said_at_once(registry_home: Path) -> None:
     """What one problem hides of another: an endless number the form's, the form's those of the check, a slip of the
     YAML all of them."""
-    text = TEXT.replace("max_steps: 60", f"max_steps: {'9' * 80}").replace("limit: 4000", "limit: many")
+    text = TEXT.replace("max_steps: 60", f"max_steps: {'9' * 80}").replace("limit: 2500", "limit: many")
     text = text.replace("id: starter", "id: /no/such").replace("eval_strategy", "eval_strategi")
     seen = new_run.edit_settings({"text": text})
     fields = [one["field"] for one in seen["problems"] if one["level"] == "blocking"]
@@ -182,7 +182,7 @@ def test_a_refused_spec_creates_nothing(registry_home: Path) -> None:
 
 @pytest.mark.usefixtures("no_worker")
 def test_a_question_is_asked_about_the_sound_part_of_a_spec_and_answered_once() -> None:
-    text = TEXT.replace("max_steps: 60", "max_steps: sixty").replace("limit: 4000", "limit: x")
+    text = TEXT.replace("max_steps: 60", "max_steps: sixty").replace("limit: 2500", "limit: x")
     asked = new_run.ask_worker({"kind": "preview", "text": text, "topic": "page", "row": 3})
     question = questions.get_question(asked["question"])
     assert question is not None

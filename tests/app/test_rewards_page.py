@@ -171,7 +171,7 @@ def test_what_a_notebook_or_a_terminal_put_around_it_is_taken_off() -> None:
 
 @pytest.mark.usefixtures("published")
 def test_completions_are_asked_for_with_the_spec_whose_data_is_chosen() -> None:
-    run_id = launch.queue_run(presets.quickstart_text().replace("limit: 4000", "limit: 40"))
+    run_id = launch.queue_run(presets.quickstart_text().replace("limit: 2500", "limit: 40"))
     asked = question("completions", **{"from": "model"}, data=f"run:{run_id}", rows=3, size=5)
     assert asked.kind == questions.COMPLETIONS
     assert (asked.payload["rows"], asked.payload["size"], asked.payload["from"]) == (3, 5, "model")

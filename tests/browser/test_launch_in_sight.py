@@ -153,7 +153,7 @@ def test_a_problem_calls_a_setting_as_the_form_does(new_run: Page) -> None:
 def test_a_slip_of_the_yaml_hides_nothing_of_the_rest(new_run: Page) -> None:
     show(new_run, "YAML")
     text = yaml_of(new_run).replace("max_steps: 60", "max_steps: soon").replace("id: starter", "id: /no/such")
-    broken = text.replace("limit: 4000", "limit: [4000").replace("beta: 0.02", "beta: 0.02\n  beta: 0.1")
+    broken = text.replace("limit: 2500", "limit: [2500").replace("beta: 0.02", "beta: 0.02\n  beta: 0.1")
     write_yaml(new_run, broken)
     verdicts = new_run.locator(".verdict.blocking")
     expect(verdicts.filter(has_text="This is not YAML")).to_have_count(1)

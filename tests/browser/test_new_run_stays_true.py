@@ -23,7 +23,7 @@ def with_file(new_run: Page) -> Iterator[Page]:
     path = paths.data_folder() / "zahlen-anna.csv"
     path.write_text(ROWS)
     new_run.reload()
-    expect(new_run.locator(".preview .of")).to_have_text("of 4,000", timeout=90_000)
+    expect(new_run.locator(".preview .of")).to_have_text("of 2,500", timeout=90_000)
     yield new_run
     path.unlink()
 
@@ -51,7 +51,7 @@ def test_what_belonged_to_the_quickstarts_data_leaves_with_it(with_file: Page) -
     choose(page, "Built-in task")
     follows(page, "name: arithmetic-quickstart")
     follows(page, "holdout: 16")
-    assert "limit: 4000" in yaml_of(page)
+    assert "limit: 2500" in yaml_of(page)
 
 
 def test_what_a_person_typed_stays_with_other_data(with_file: Page) -> None:
@@ -65,11 +65,11 @@ def test_what_a_person_typed_stays_with_other_data(with_file: Page) -> None:
     follows(page, "zahlen-anna")
     assert "name: mine" in yaml_of(page) and "holdout: 0.25" in yaml_of(page)
     page.get_by_role("button", name="Keep what was there").click()
-    follows(page, "limit: 4000")
+    follows(page, "limit: 2500")
     expect(page.locator(".fitted")).to_be_hidden()
     for kind in ("Hub dataset", "Built-in task"):  # looked through, and back to what the form began with
         choose(page, kind)
-    expect(page.locator(".preview .of")).to_have_text("of 4,000", timeout=90_000)
+    expect(page.locator(".preview .of")).to_have_text("of 2,500", timeout=90_000)
     page.wait_for_timeout(500)
     assert "name: mine" in yaml_of(page) and "holdout: 0.25" in yaml_of(page)
 

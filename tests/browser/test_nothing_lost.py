@@ -48,15 +48,15 @@ def test_no_fix_renames_onto_what_is_set(new_run: Page) -> None:
 
 
 def test_a_kind_of_source_with_nothing_chosen_is_no_data(new_run: Page) -> None:
-    expect(new_run.locator(".preview .of")).to_have_text("of 4,000", timeout=90_000)
-    expect(new_run.locator(".happening")).to_contain_text("3,984 prompts")
+    expect(new_run.locator(".preview .of")).to_have_text("of 2,500", timeout=90_000)
+    expect(new_run.locator(".happening")).to_contain_text("2,484 prompts")
     before = len(registry.list_runs())
     for kind, words in (("Hub dataset", "Choose a dataset"), ("File", "Choose a file, or upload one")):
         choose(new_run, kind)
         expect(source_problem(new_run)).to_contain_text(words)
         expect(new_run.locator(".preview .body")).to_be_hidden()
         expect(new_run.locator(".preview .wait")).to_contain_text("No data yet")
-        expect(new_run.locator(".happening")).not_to_contain_text("3,984")
+        expect(new_run.locator(".happening")).not_to_contain_text("2,484")
         expect(new_run.locator(".as-template .chips .chip")).to_have_count(0)
         launch(new_run)
         expect(new_run.locator(".source :focus")).to_be_in_viewport()
@@ -70,8 +70,8 @@ def test_a_kind_of_source_with_nothing_chosen_is_no_data(new_run: Page) -> None:
     new_run.reload()  # and it is still what was chosen
     expect(new_run.locator("#source-file")).to_be_checked()
     choose(new_run, "Built-in task")
-    expect(new_run.locator(".preview .of")).to_have_text("of 4,000", timeout=90_000)
-    expect(new_run.locator(".happening")).to_contain_text("3,984 prompts")
+    expect(new_run.locator(".preview .of")).to_have_text("of 2,500", timeout=90_000)
+    expect(new_run.locator(".happening")).to_contain_text("2,484 prompts")
     expect(source_problem(new_run)).to_have_count(0)
     expect(new_run.locator(".launch-note")).to_be_empty()
 
@@ -99,7 +99,7 @@ def test_what_was_chosen_of_each_kind_comes_back_with_it(new_run: Page) -> None:
 
 
 def test_an_answer_about_other_data_that_comes_late_is_not_shown(new_run: Page) -> None:
-    """The check of 4,000 rows is held on its way until a file of three was chosen."""
+    """The check of 2,500 rows is held on its way until a file of three was chosen."""
     (paths.data_folder() / "three.csv").write_text("question,answer\n1+1?,2\n2+2?,4\n3+3?,6\n")
     late: list[tuple[Route, APIResponse]] = []
 
@@ -117,7 +117,7 @@ def test_an_answer_about_other_data_that_comes_late_is_not_shown(new_run: Page) 
 
     new_run.route("**/component_server/", hold)
     new_run.reload()
-    expect(new_run.locator(".preview .of")).to_have_text("of 4,000", timeout=90_000)
+    expect(new_run.locator(".preview .of")).to_have_text("of 2,500", timeout=90_000)
     for _ in range(100):
         if late:
             break
@@ -127,12 +127,12 @@ def test_an_answer_about_other_data_that_comes_late_is_not_shown(new_run: Page) 
     new_run.get_by_label("File in the home").select_option("file:three.csv")
     expect(new_run.locator(".preview .of")).to_have_text("of 3", timeout=90_000)
     route, reply = late[0]
-    assert "3984" in reply.text()
+    assert "2484" in reply.text()
     route.fulfill(response=reply)
     new_run.wait_for_timeout(1000)
     expect(new_run.locator(".preview .of")).to_have_text("of 3")
-    expect(new_run.locator(".checks .facts")).not_to_contain_text("3,984")
-    expect(new_run.locator(".happening")).not_to_contain_text("3,984")
+    expect(new_run.locator(".checks .facts")).not_to_contain_text("2,484")
+    expect(new_run.locator(".happening")).not_to_contain_text("2,484")
 
 
 def test_what_the_server_has_not_taken_yet_survives_a_reload(new_run: Page) -> None:

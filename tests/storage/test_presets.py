@@ -16,6 +16,7 @@ from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.words.problem import SpecError
 from groupwise.worker.builtin import shipped
+from groupwise.worker.builtin.tasks import arithmetic
 from groupwise.worker.capabilities import catalogue, extras, hardware
 from groupwise.worker.questions import build
 from groupwise.worker.training import train
@@ -51,6 +52,15 @@ def test_there_is_a_preset_for_each_way_to_begin() -> None:
     }  # fmt: skip
     assert presets.shipped_presets(FOLDER)[0].name == "quickstart"
     assert len({preset.title for preset in SHIPPED.values()}) == len(SHIPPED)
+
+
+@pytest.mark.parametrize("name", TRAINABLE)
+def test_none_trains_on_what_it_holds_out(name: str) -> None:
+    data = SPECS[name].data
+    rows = arithmetic.rows(data.limit or 0)
+    kept = 0 if isinstance(data.holdout, float) else data.holdout
+    held_out, trained_on = ({row["question"] for row in part} for part in (rows[:kept], rows[kept:]))
+    assert data.source == "task:arithmetic" and trained_on and not held_out & trained_on
 
 
 @pytest.mark.parametrize("name", sorted(SHIPPED))

@@ -62,6 +62,14 @@ def messy() -> list[dict[str, Any]]:
     return rows + [{"question": "Why? " * 90, "answer": "yes"}]
 
 
+def test_a_prompt_that_comes_twice_may_be_held_out_and_trained_on_as_well():
+    write("messy.jsonl", messy())
+    plain = problem_of(check(source="file:messy.jsonl"), "as one before")
+    assert plain["level"] == "advice" and "held out" not in plain["message"]
+    held = problem_of(check(source="file:messy.jsonl", holdout=5), "as one before")
+    assert held["level"] == "warning" and held["message"].endswith("the held-out score says too much.")
+
+
 def test_each_kind_of_bad_row_is_counted_and_said():
     write("messy.jsonl", messy())
     found = check(source="file:messy.jsonl")

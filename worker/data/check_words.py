@@ -114,7 +114,9 @@ def data_problems(found: Found) -> list[Problem]:
     if found.duplicates and found.rows_used:
         weigh = "It weighs more than the others" if found.duplicates == 1 else "They weigh more than the others"
         message = f"{_in_rows(found, found.duplicates)} the same prompt as one before. {weigh}."
-        said.append(Problem("data.source", message, level=ADVICE))
+        if found.asked.holdout:  # rows are held out, not prompts
+            message += " Where one is held out and the other is trained on, the held-out score says too much."
+        said.append(Problem("data.source", message, level=WARNING if found.asked.holdout else ADVICE))
     if unseen := found.unseen.sentence(found.row_words):
         said.append(Problem("data.source", f"{unseen} Delete them in the file where they do not belong.", level=ADVICE))
     if found.unread and not found.absent:
