@@ -29,6 +29,7 @@ from groupwise.worker.warm_start import WarmStart
 log = logging.getLogger("groupwise.supervisor")
 
 GLANCE = 0.02  # seconds between glances at whether something was written into the registry: a launch, say
+REST, RESTED_AFTER = 0.05, 10.0  # … and how many, once nothing was written for so many seconds
 TICK = 0.1  # seconds between looks at what changes without that
 CALM = 1.0  # … where no run lives and nothing was asked
 PROGRESS_EVERY = 1.0  # seconds between looks at a run's record, once it trains
@@ -54,13 +55,14 @@ class Supervisor:
         self.leaving = False
         self._is_calm = False  # whether the last look found nothing to look after
         self._looked_at, self._seen = 0.0, registry.change_stamp()
+        self._written_at = time.monotonic()  # when that was last seen to change
 
     def run(self) -> None:
         """Look after everything until told to leave, or idle."""
         while not self.leaving:
             if self._is_due():
                 self.tick()
-            time.sleep(GLANCE)
+            time.sleep(GLANCE if time.monotonic() - self._written_at < RESTED_AFTER else REST)
         self.helpers.end()
         self.warm_start.end()
 
@@ -68,6 +70,8 @@ class Supervisor:
         """Whether to look: whatever is asked for is written into the registry, so that of one that is as it was there
         is less to see, and next to nothing where no run lives."""
         stamp, now = registry.change_stamp(), time.monotonic()
+        if stamp != self._seen:
+            self._written_at = now
         is_due = stamp != self._seen or now - self._looked_at >= (CALM if self._is_calm else TICK)
         if is_due:
             self._seen, self._looked_at = stamp, now

@@ -44,6 +44,7 @@ KINDS = (PREVIEW, CHECK_DATA, BUILD, MODEL, COMPLETIONS, SCORE, RESCORE)
 # What works through a lot, waits for functions that have time limits of their own, or loads a model's weights.
 LONG = (COMPLETIONS, SCORE, RESCORE)
 POLL = 0.01  # seconds between looks at the registry file's time
+REST, RESTED_AFTER = 0.05, 10.0  # … and how many, once nothing was asked for so many seconds
 MIND = 0.05  # seconds between looks at a busy hand
 LOOK_ANYWAY = 0.5  # seconds after which the registry is read though its time has not changed
 YOUNG = 20_000_000  # ns: a file changed so shortly before it was read may have changed again in the same clock tick
@@ -168,7 +169,7 @@ class QuestionServer:
         """The hands that have answered, or are gone, after a moment at most."""
         busy = self._busy()
         if not busy:
-            time.sleep(POLL)
+            time.sleep(POLL if time.monotonic() - self.asked_at < RESTED_AFTER else REST)
             return []
         ready = wait([hand.connection for hand in busy], timeout=POLL)
         return [hand for hand in busy if hand.connection in ready]
