@@ -19,6 +19,7 @@ import gradio as gr
 from gradio.routes import ORJSONResponse
 from starlette.responses import Response
 
+from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
 from groupwise.storage.home import db, paths
 from groupwise.storage.home.logs import Repeats
@@ -160,7 +161,7 @@ def _why_no_run(run_id: str) -> str:
         return "This address names no run."
     gone = next((one for one in trash.deleted_runs() if one.run.id == run_id), None)
     if gone is None:
-        return _why_stray(run_id) or f"There is no run “{run_id[:80]}”."
+        return _why_stray(run_id) or f"There is no run “{format.shorten(run_id, 80)}”."
     return f"The run “{gone.run.name}” was deleted. The Runs page can restore it, under Deleted, for a day."
 
 

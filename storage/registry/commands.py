@@ -46,7 +46,7 @@ def ask_of_run(run_id: str, kind: str, step: int | None = None) -> None:
     if run is None:
         raise Refused(f"There is no run “{run_id[:80]}”.")
     if run.state not in ALLOWED[kind]:
-        raise Refused(f"{run.name} is {states.LABELS[run.state].lower()}: there is nothing to {kind}.")
+        raise Refused(_why_not(run, kind))
     if kind == RESUME and record_check.is_newer(run.folder.db):
         raise Refused(record_check.NEWER_SENTENCE)
     if step is not None:
@@ -59,6 +59,13 @@ def ask_of_run(run_id: str, kind: str, step: int | None = None) -> None:
             "(SELECT 1 FROM command WHERE run = ? AND attempt = ? AND kind = ?)",
             [run_id, run.attempt, kind, time.time(), run_id, run.attempt, kind],
         )
+
+
+def _why_not(run: registry.Run, kind: str) -> str:
+    """Why nothing comes of a wish: of a run that goes on already, its state may be another a moment later."""
+    if kind == RESUME and (run.state == states.QUEUED or run.state in states.LIVE):
+        return f"“{run.name}” was resumed already." if run.attempt > 1 else f"“{run.name}” has not ended yet."
+    return f"“{run.name}” is {states.LABELS[run.state].lower()}: there is nothing to {kind}."
 
 
 def open_commands() -> list[Command]:

@@ -264,6 +264,10 @@ function drawAll() {
   drawFinals();
   drawSettings();
 }
+const noneHere = () =>
+  order.length === 1
+    ? "The run of this address is not here."
+    : `None of the ${order.length} runs of this address is here.`;
 function hint() {
   const here = runsHere().length;
   const some = state.ids.length && here < 2 ? "Add another run to compare it with." : "";
@@ -276,7 +280,9 @@ function hint() {
   show(find(".stale"), missing > 0, find(".adder input"));
   setText(
     find(".stale span"),
-    `${missing} of the ${order.length} runs of this address ${missing === 1 ? "is" : "are"} not here.`,
+    here
+      ? `${missing} of the ${order.length} runs of this address ${missing === 1 ? "is" : "are"} not here.`
+      : noneHere(),
   );
   setText(find(".stale button"), missing === 1 ? "Remove it" : "Remove them");
   offerRuns();

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from groupwise.app.core import run_facts
+from groupwise.app.core import format, run_facts
 from groupwise.app.core.end_reason import reason_of
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.ui import run_colours
@@ -72,7 +72,7 @@ def line_styles(runs: list[tuple[str, registry.Run | None]]) -> list[dict[str, A
     colours = run_colours.colours_of(there)
     verdicts = run_facts.outcomes_of(there)
     gone = deleted_among([run_id for run_id, run in runs if run is None])
-    names = [visible_text(run.name if run else gone.get(run_id, run_id[:80])) for run_id, run in runs]
+    names = [visible_text(run.name if run else gone.get(run_id, format.shorten(run_id, 80))) for run_id, run in runs]
     found = []
     for (run_id, run), name in zip(runs, names, strict=True):
         colour = colours.get(run_id, run_colours.NONE)

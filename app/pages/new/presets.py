@@ -129,13 +129,13 @@ def _find_beginning(run_id: str, name: str, *, as_is: bool) -> Beginning:
     shipped = {preset.name: preset for preset in presets.shipped_presets(SHIPPED)}
     found = shipped.get(name or QUICKSTART)
     if found is None:
-        return _begin_without(f"There is no preset “{name[:80]}”")
+        return _begin_without(f"There is no preset “{format.shorten(name, 80)}”")
     return Beginning(found.text, f"Preset: {found.title}")
 
 
 def _settings_of(run_id: str) -> tuple[str, str]:
     """The YAML of a run, and why there is none."""
-    none = f"There is no run “{run_id[:80]}”"
+    none = f"There is no run “{format.shorten(run_id, 80)}”"
     try:
         folder = paths.run_folder(run_id)
         if not folder.path.is_dir():

@@ -1,8 +1,9 @@
 // What columns the chosen data gives to reward functions, with an example of each.
 
 import { el } from "../../ui/dom.js";
+import { cut } from "../../ui/text.js";
 import { page } from "./core.js";
-import { cut, plain } from "./text.js";
+import { plain } from "./text.js";
 
 // page.given: {columns: [{name, sample, decimal}], answer: the row's, null where none is mapped, mapped: its column's
 // name, decimal: how that one wrote its numbers, where only these are kept};

@@ -1,10 +1,11 @@
 // The functions of a try: the one in the editor first, any others beside it, each with parameters, weight and timeout.
 
 import { el, numberField, option, remover, setText } from "../../ui/dom.js";
+import { cut } from "../../ui/text.js";
 import { action, call, find, on, page } from "./core.js";
 import { signature } from "./editor.js";
 import { dataChosen } from "./source.js";
-import { cut, isNumber, plain } from "./text.js";
+import { isNumber, plain } from "./text.js";
 
 const others = []; // names, in order
 const settings = new Map(); // name → {weight, timeout, parameters: {name: what was typed}}

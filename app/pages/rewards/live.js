@@ -1,14 +1,14 @@
-// Three real rows beside the blocks, scored while one builds: what each block gives to each row's answer. The answers
-// are examples, or the model's; or those that a past run was scored on.
+// Three real rows beside the blocks, scored while one builds. Who answers: examples, the model, or a past run.
 
 import { el, press, setText } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
+import { cut } from "../../ui/text.js";
 import { blocksNow, requireBlock, traced, waysShown } from "./builder.js";
 import { action, askWorker, button, find, on, page, stopAsking } from "./core.js";
 import { columnsInWords } from "./columns.js";
 import { dataChosen, runOfData } from "./source.js";
 import { drawTotals, markTotals, sayOfBlocks } from "./row_totals.js";
-import { cut, plain, questionOf } from "./text.js";
+import { plain, questionOf } from "./text.js";
 import { keepAnswer, typedAnswer } from "./typed_answers.js";
 import { alikeBlocks, alikeNote, examplesOf, findPaidWrong, paidWrongNote } from "./wrong_answers.js";
 

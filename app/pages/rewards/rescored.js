@@ -3,10 +3,10 @@
 
 import { el, table } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
-import { dotted } from "../../ui/text.js";
+import { cut, dotted } from "../../ui/text.js";
 import { advantageBar, histogram, lines, score } from "./charts.js";
 import { clipped, factsOf, failuresOf } from "./results.js";
-import { cut, many, orDash, plain, plural, wordsOf } from "./text.js";
+import { many, orDash, plain, plural, wordsOf } from "./text.js";
 
 export function drawRescored(box, found) {
   const figure = (label, value, words) =>

@@ -2,13 +2,13 @@
 
 import { el, setText, table } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
-import { dotted } from "../../ui/text.js";
+import { cut, dotted } from "../../ui/text.js";
 import { advantageBar, allAlike, histogram, score, scoreBar } from "./charts.js";
 import { columnsInWords } from "./columns.js";
 import { button, page } from "./core.js";
 import { goToLine } from "./editor.js";
 import { editedName } from "./functions.js";
-import { cut, many, orDash, percent, plain, plural, questionOf, seconds, wordsOf } from "./text.js";
+import { many, orDash, percent, plain, plural, questionOf, seconds, wordsOf } from "./text.js";
 
 export function drawResults(box, answer) {
   box.replaceChildren(
@@ -216,7 +216,7 @@ function completionRow(one, names, spans, widest, extras) {
     el(
       "td",
       { "data-label": "advantage" },
-      orDash(one.advantage, (value) => advantageBar(value, widest)),
+      orDash(one.total === null ? null : one.advantage, (value) => advantageBar(value, widest)),
     ),
   );
 }

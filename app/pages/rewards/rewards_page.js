@@ -2,6 +2,7 @@
 
 import { params } from "../../ui/address.js";
 import { el, setText } from "../../ui/dom.js";
+import { cut } from "../../ui/text.js";
 import { keepAges, takeLibrary } from "./ages.js";
 import { drawWorkbench } from "./workbench.js";
 import { drawBuilder } from "./builder.js";
@@ -15,7 +16,7 @@ import { drawHistory, drawRescore } from "./rescore.js";
 import { drawSaving } from "./saving.js";
 import { drawSource } from "./source.js";
 import { guardPastes } from "./pastes.js";
-import { cut, plain } from "./text.js";
+import { plain } from "./text.js";
 import { drawTransfer } from "./transfer.js";
 
 async function begin() {

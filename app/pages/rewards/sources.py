@@ -44,8 +44,8 @@ def source_text(source: str) -> str:
         try:
             return run_files.spec_text(paths.run_folder(name))
         except (OSError, ValueError) as error:
-            raise Unanswerable(f"There is no run “{name[:80]}” to take data from.") from error
-    raise Unanswerable(f"There is no data “{source[:80]}”.")
+            raise Unanswerable(f"There is no run “{format.shorten(name, 80)}” to take data from.") from error
+    raise Unanswerable(f"There is no data “{format.shorten(source, 80)}”.")
 
 
 def source_spec(source: str) -> RunSpec:

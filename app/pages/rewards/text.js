@@ -16,7 +16,6 @@ export const plain = (text) =>
   steady(String(text ?? ""))
     .replace(/[\u0000-\u0008\u000b-\u001f]/g, (c) => (c === "\r" ? "" : String.fromCharCode(0x2400 + c.charCodeAt(0))))
     .replace(/\u007f/g, "␡");
-export const cut = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
 // Whether what was typed is a number.
 export const isNumber = (words) => words.trim() !== "" && Number.isFinite(Number(words));
 // A prompt, which is a text or a chat, as one text.

@@ -6,6 +6,7 @@ import { part } from "../../ui/part.js";
 import { poll, wakeAll } from "../../ui/poll.js";
 import { first } from "../../ui/settings.js";
 import { listenToTabs, markTab } from "../../ui/tabs.js";
+import { cut } from "../../ui/text.js";
 
 const { root: head, find, server } = part("pages/run/header");
 const run = params().get("id") ?? "";
@@ -17,7 +18,7 @@ function showTab() {
   const asked = params().get("tab");
   const named = tabs.find((tab) => tab.dataset.tab === asked);
   const current = named ?? tabs[0];
-  showText(find(".no-tab"), asked && !named ? `There is no tab “${asked.slice(0, 60)}”. This is the Overview.` : "");
+  showText(find(".no-tab"), asked && !named ? `There is no tab “${cut(asked, 60)}”. This is the Overview.` : "");
   markTab(tabs, current);
   if (document.body.dataset.tab === current.dataset.tab) return;
   document.body.dataset.tab = current.dataset.tab;

@@ -23,8 +23,7 @@ export function edit(row, what) {
   if (row.dataset.editing && !leave(row, what)) return undefined;
   const kind = KINDS[what];
   const field = el(what === "note" ? "textarea.input.s" : "input.input.s", {
-    "aria-label": kind.label,
-    placeholder: kind.hint ?? kind.label,
+    placeholder: kind.hint ?? "",
     autocomplete: "off",
     ...(what === "note" ? { rows: 2 } : { type: "text" }),
   });
@@ -32,7 +31,7 @@ export function edit(row, what) {
   const problem = el("p.s.problem", { role: "alert", hidden: true });
   const form = el(
     "form.editing",
-    field,
+    el("label.s.mut", kind.label, field),
     el("button.btn.s.pri", { type: "submit" }, "Save"),
     el("button.btn.s.quiet", { type: "button", onclick: () => close(row, form, what) }, "Cancel"),
     problem,
@@ -41,7 +40,10 @@ export function edit(row, what) {
     event.preventDefault();
     // Of a name that another run has it is said before it is given a second time.
     const again = !problem.hidden && form.dataset.told === field.value;
-    const say = (words) => showText(problem, words);
+    const say = (words) => {
+      form.dataset.why = words;
+      showText(problem, words);
+    };
     const reply = await change(kind.call, { ids: [row.dataset.run], again, ...kind.send(field.value, row) }, say);
     form.dataset.told = field.value;
     if (reply) close(row, form, what);
@@ -69,7 +71,8 @@ function leave(row, next) {
     close(row, form, now);
     return true;
   }
-  if (now !== next) showText(form.querySelector(".problem"), `Save or cancel the ${now} first.`);
+  const why = form.dataset.why ?? ""; // what keeps it from being saved is said with it
+  if (now !== next) showText(form.querySelector(".problem"), `${why} Save or cancel the ${now} first.`.trim());
   field.focus();
   return false;
 }
