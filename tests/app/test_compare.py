@@ -108,11 +108,11 @@ def test_reward_code_of_two_runs(registry_home: Path) -> None:
         (folder.rewards / "other.py").write_text(f"<b>{n % 2}</b>\n")
     (paths.run_folder(ids[2]).rewards / "other.py").unlink()
     other, same = compare_settings.compare_code({"ids": ids, "a": ids[0], "b": ids[1]})["functions"]
-    assert (other["name"], same["words"]) == ("other", "The same code in both.")
+    assert (other["name"], same["words"], same["code"]) == ("other", "The same code in both.", "same")
     assert other["lines"][1:] == [["-", "<b>0</b>"], ["+", "<b>1</b>"]]
     assert len(set(other["hashes"][:2])) == 2 and other["hashes"][2] is None
     found = compare_settings.compare_code({"ids": ids, "a": ids[0], "b": ids[2]})["functions"]
-    assert found[0]["words"] == "Only the first of the two runs uses it."
+    assert (found[0]["words"], found[0]["code"]) == ("Only the first of the two runs uses it.", "<b>0</b>")
 
 
 # ---- prompts ----

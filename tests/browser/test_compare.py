@@ -161,11 +161,14 @@ def test_tables_code_and_prompts(open_page: OpenPage, sweeps: tuple[str, list[st
     assert ["Learning rate", "training.learning_rate", "0.00001", "0.00001"] in [
         row[:4] for row in rows_saved(page, "the settings that differ")
     ]
-    expect(settings.get_by_role("row", name=re.compile("training.seed")).locator("td").first).to_have_text("1")
+    expect(settings.get_by_role("row", name=re.compile("training.seed")).locator("td .value").first).to_have_text("1")
     expect(page.locator(".sweep .plot .main-svg").first).to_be_attached()
     assert page.locator(".sweep .plot").evaluate("node => node.data.length") == 5
-    page.get_by_label("Against the reward code of this run").select_option(sweeps[1][2])
     code = page.locator('[data-function="correctness"]')
+    expect(code.locator("summary")).to_contain_text("3 versions · The same code in both.")
+    code.locator("summary").click()
+    expect(code.locator("pre")).to_have_text("def correctness():\n    return 0")
+    page.get_by_label("Against the reward code of this run").select_option(sweeps[1][2])
     expect(code.locator(".removed")).to_contain_text("return 0")
     expect(code.locator(".added")).to_contain_text("return 1")
     page.locator(".alike").scroll_into_view_if_needed()

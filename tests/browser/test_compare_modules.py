@@ -106,6 +106,25 @@ def test_prompts_keep_their_places_and_a_run_without_one_says_so(bare_page: Page
     ]
 
 
+def test_an_axis_reads_as_the_table_and_a_run_without_a_value_is_below_it(bare_page: Page) -> None:
+    bring(bare_page, "pages/compare/axis_keyboard_nav.js", "AxisKeyboardNav")
+    page = bring(bare_page, "pages/compare/parallel.js", "axes", "place", "told", "through")
+    runs = [{**RUNS[n], "final": {"reward": 1.5, "solved": solved}} for n, solved in enumerate((0.61, 0.0008, None))]
+    weights = [{"words": f"{weight}", "number": weight} for weight in (0.5, 1)]
+    fields = [{"name": "rewards.brief.weight", "label": "Weight of brief", "values": [*weights, None]}]
+    drawn = """([runs, fields]) => axes(runs, fields).map(axis =>
+      [axis.title, axis.words.map(told), place(axis).y, place(axis).ticks.map(([, words]) => words)])"""
+    weight, _, solved = page.evaluate(drawn, [runs, fields])
+    assert weight == ["Weight of brief", ["0.5", "1", "no value"], [0, 1, -0.16], ["0.5", "1"]]
+    assert solved == ["solved", ["61\u202f%", "<1\u202f%", "no value"], [1, 0, -0.16], ["<1\u202f%", "61\u202f%"]]
+    keyed = """([runs, fields]) => { const [axis] = axes(runs, fields);
+      const ends = AxisKeyboardNav.moved(axis, undefined, 1, true);
+      return through(runs, [axis], new Map([[axis.full, ends]])).map(({ id }) => id) }"""
+    assert page.evaluate(keyed, [runs, fields]) == ["a", "b"], "the lowest place of all is that of no value"
+    gone = [*runs[:2], {**runs[2], "there": False}]
+    assert page.evaluate(drawn, [gone, fields])[0][2] == [0, 1, None]
+
+
 def test_runs_on_other_data_or_sampled_otherwise_have_no_best(bare_page: Page) -> None:
     bring(bare_page, "pages/compare/tables.js", "drawFinals")
     page = bring(bare_page, "pages/compare/measure.js", "apartWords", "bestWords", "differWords", "shortWords")

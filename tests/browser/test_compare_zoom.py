@@ -194,7 +194,18 @@ def test_on_a_phone_no_name_of_an_axis_lies_over_another(open_page: OpenPage, sw
         for one, other in itertools.combinations(found, 2)
         if one[1] < other[2] and other[1] < one[2] and one[3] < other[4] and other[3] < one[4]
     ]
-    names = page.locator("table.finals tbody .named bdi, table.settings thead .named bdi")
+    page.locator(".alike").scroll_into_view_if_needed()
+    page.locator(".prompts [data-hash]").first.click()
+    expect(page.locator(".cards .comp")).to_have_count(3)
+    names = page.locator(":is(table.finals tbody, table.settings td, .cards) .named bdi")
     clipped = "all => all.filter((one) => one.scrollWidth > one.clientWidth + 1 || one.clientWidth < 30).length"
     assert names.evaluate_all(clipped) == 0 < names.count(), "names are whole, in lines that can be read"
+    beyond = """cells => cells.filter((cell) => {
+        const { left, right, width } = cell.getBoundingClientRect();
+        return left < 0 || right > innerWidth || width < 20;
+    }).length"""
+    values = page.locator("table.settings .value")
+    assert values.evaluate_all(beyond) == 0 < values.count(), "each setting's values are seen together"
+    figures = page.locator("table.finals .runs td:nth-child(n + 3):nth-child(-n + 6)")
+    assert figures.evaluate_all(beyond) == 0 < figures.count(), "steps, reward, held-out and solved are in sight"
     picture(page, "compare-axes-on-a-phone")

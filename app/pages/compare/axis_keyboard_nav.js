@@ -5,6 +5,8 @@
 import { Plots } from "../../ui/charts/plots.js";
 import * as Parallel from "./parallel.js";
 
+const ALL = [-1, 2]; // also those without a value, below the axis
+
 export class AxisKeyboardNav {
   // `now()` gives {axes, runs, chosen}: what is drawn, the runs by their place on the axes; `pick(full name, ends or
   // null)`.
@@ -57,7 +59,7 @@ export class AxisKeyboardNav {
   }
   static moved(axis, ends, by, lower) {
     const places = AxisKeyboardNav.places(axis);
-    const [first, last] = AxisKeyboardNav.within(places, ends ?? [0, 1]);
+    const [first, last] = AxisKeyboardNav.within(places, ends ?? ALL);
     const most = places.length - 1;
     return lower
       ? AxisKeyboardNav.ends(places, Math.max(0, Math.min(last, first + by)), last)
@@ -70,8 +72,8 @@ export class AxisKeyboardNav {
     const passing = Parallel.through(runs, axes, chosen).length;
     const places = AxisKeyboardNav.places(axis);
     const { y } = Parallel.place(axis);
-    const said = (place) => axis.words[y.indexOf(places[place])];
-    const [first, last] = AxisKeyboardNav.within(places, ends ?? [0, 1]);
+    const said = (place) => Parallel.told(axis.words[y.indexOf(places[place])]);
+    const [first, last] = AxisKeyboardNav.within(places, ends ?? ALL);
     const stretch = !ends ? "all of it" : first === last ? said(first) : `${said(first)} to ${said(last)}`;
     return `${axis.title}: ${stretch}; ${passing} of ${runs.filter(({ there }) => there).length} runs pass`;
   }

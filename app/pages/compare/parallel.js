@@ -4,35 +4,35 @@
 import { Plots } from "../../ui/charts/plots.js";
 import { number } from "../../ui/number.js";
 import { colour } from "../../ui/theme.js";
+import { COLUMNS } from "./tables.js";
 
 const most = 9; // axes
-const finals = [
-  ["reward", "reward"],
-  ["held_out", "held-out"],
-  ["solved", "solved"],
-  ["kl", "kl"],
-  ["length", "length"],
-];
+const finals = COLUMNS.filter(([key]) => ["reward", "held_out", "solved", "kl", "length"].includes(key));
+const NONE = "–"; // what a run without a value has; null: of a run that is not here
+// Where it is on an axis: below, and not among the values, where it would be the lowest.
+const BELOW = -0.16;
+export const told = (words) => (words === NONE ? "no value" : words);
 const plain = /(^|\.)(seed|data_seed|run_name|output_dir|logging_dir)$/;
 
-// The axes: settings that differ, then the finals that at least two runs have; [{title, full, values, words}], `full`
-// being the name by which the address knows it.
+// The axes: settings that differ, then the finals that at least two runs have, written as in their table; [{title,
+// full, values, words, write}], `full` being the name by which the address knows it.
 export function axes(runs, fields) {
+  const wordsOf = (values, write) => values.map((value, i) => (runs[i]?.there ? write(value) : null));
   const settings = fields
     .filter(
       ({ name, values }) =>
-        !plain.test(name) && new Set(values.filter((_, i) => runs[i]?.there).map((v) => v?.words ?? "–")).size > 1,
+        !plain.test(name) && new Set(values.filter((_, i) => runs[i]?.there).map((v) => v?.words ?? NONE)).size > 1,
     )
     .map(({ name, label, values }) => ({
       title: label,
       full: name,
       values: values.map((value) => value?.number ?? null),
-      words: values.map((value) => value?.words ?? "–"),
+      words: wordsOf(values, (value) => value?.words ?? NONE),
     }));
   const ends = finals
-    .map(([key, title]) => {
+    .map(([key, title, write]) => {
       const values = runs.map((run) => run.final?.[key] ?? null);
-      return { title, full: title, values, words: values.map((value) => number(value)), final: true };
+      return { title, full: title, values, words: wordsOf(values, write), write, final: true };
     })
     .filter(({ values }) => values.filter((value) => value !== null).length > 1);
   return [...settings.slice(0, most - ends.length), ...ends];
@@ -50,19 +50,21 @@ function legible(ticks) {
 
 // Where each run is on an axis, 0 to 1, and the axis's ticks. Choices are spread evenly, and what spans far is
 // logarithmic.
-export function place({ values, words }) {
+export function place({ values, words, write = number }) {
+  const placed = (at) => words.map((word, i) => (word === null ? null : word === NONE ? BELOW : at(values[i], word)));
+  const said = words.filter((word) => word !== null && word !== NONE);
   const numbers = values.filter((value) => value !== null);
-  if (numbers.length < values.filter((_, i) => words[i] !== "–").length || !numbers.length) {
-    const choices = [...new Set(words)].sort();
+  if (numbers.length < said.length || !numbers.length) {
+    const choices = [...new Set(said)].sort();
     const at = (word) => (choices.length > 1 ? choices.indexOf(word) / (choices.length - 1) : 0.5);
-    return { y: words.map(at), ticks: legible(choices.map((word) => [at(word), word])) };
+    return { y: placed((_, word) => at(word)), ticks: legible(choices.map((word) => [at(word), word])) };
   }
   const low = Math.min(...numbers);
   const high = Math.max(...numbers);
   const far = low > 0 && high / low >= 20;
   const turn = far ? Math.log10 : (value) => value;
   const span = turn(high) - turn(low);
-  const at = (value) => (value === null ? null : span ? (turn(value) - turn(low)) / span : 0.5);
+  const at = (value) => (span ? (turn(value) - turn(low)) / span : 0.5);
   const distinct = [...new Set(numbers)].sort((a, b) => a - b);
   const shown =
     distinct.length <= 6
@@ -75,8 +77,8 @@ export function place({ values, words }) {
           }),
           high,
         ];
-  const said = (value) => words[values.indexOf(value)] ?? number(value);
-  return { y: values.map(at), ticks: legible(shown.map((value) => [at(value), said(value)])) };
+  const tick = (value) => [at(value), words[values.indexOf(value)] ?? write(value)];
+  return { y: placed(at), ticks: legible(shown.map(tick)) };
 }
 
 // Why there is nothing to draw; empty where there is.
@@ -114,7 +116,7 @@ export function listen(plot, axesNow, then) {
     const number = Math.round(xaxis.p2l(left));
     const axis = axesNow()[number];
     if (!axis || Math.abs(xaxis.l2p(number) - left) > 16) return null;
-    const share = (y) => Math.min(1.02, Math.max(-0.02, yaxis.p2l(y - box.top - yaxis._offset)));
+    const share = (y) => Math.min(1.02, Math.max(BELOW - 0.02, yaxis.p2l(y - box.top - yaxis._offset)));
     return { axis, share, left: xaxis._offset + xaxis.l2p(number), top: (y) => yaxis._offset + yaxis.l2p(share(y)) };
   };
   let begun = null;
@@ -153,14 +155,23 @@ export function listen(plot, axesNow, then) {
 }
 
 const CHARACTER = 6.6; // pixels
+const MARKS = { true: "circle-open", false: "circle" }; // of a run without a value, and with one
 export const narrowest = (axes) => axes.length * 92; // pixels, in which their names can be read
+
+// As Plotly takes it, with the signs of a share.
+const SIGNS = { "%": "%", "<": "&lt;" };
+const drawn = (words) =>
+  words
+    .split(/([%<])/)
+    .map((part) => SIGNS[part] ?? Plots.plain(part))
+    .join("");
 
 // The name of each axis and of the places on it, `apart` pixels from axis to axis. Names that are longer stand in two
 // rows by turns, where each has the room of two.
 function notes(axes, placed, apart) {
   const room = Math.floor(apart / CHARACTER);
   const turns = axes.some(({ title }) => title.length > room);
-  const cut = (words, most) => Plots.plain(words.length > most ? `${words.slice(0, most - 1)}…` : words);
+  const cut = (words, most) => drawn(words.length > most ? `${words.slice(0, most - 1)}…` : words);
   const named = ({ title, full }) => Plots.plain(title === full ? full : `${title} · ${full}`);
   // the first has no room on its left
   const where = (i) => (i ? {} : { xanchor: "left", xshift: -apart / 2 });
@@ -168,12 +179,13 @@ function notes(axes, placed, apart) {
   const note = (x, y, text, more) => ({ x, y, text, showarrow: false, font, ...more });
   const beside = { xanchor: "right", xshift: -6, bgcolor: colour("--panel"), opacity: 0.92, borderpad: 1 };
   return axes.flatMap((axis, i) => [
-    note(i, turns && i % 2 === 0 ? 1.19 : 1.11, cut(axis.title, turns ? 2 * room - 2 : room), {
+    note(i, turns && i % 2 === 0 ? 1.21 : 1.11, cut(axis.title, turns ? 2 * room - 2 : room), {
       font: { size: 12, color: colour(axis.final ? "--ink" : "--ink-2") },
       hovertext: named(axis),
       ...where(i),
     }),
     ...placed[i].ticks.map(([y, words]) => note(i, y, cut(words, Math.max(5, Math.min(22, room - 2))), beside)),
+    ...(placed[i].y.includes(BELOW) ? [note(i, BELOW, cut(told(NONE), room), beside)] : []),
   ]);
 }
 
@@ -202,12 +214,13 @@ export function figure(runs, axes, chosen, faint, width) {
     mode: "lines+markers",
     connectgaps: true,
     line: { color: Plots.colour(own), width: 1.8, dash },
-    marker: { color: Plots.colour(own), size: 6 },
-    text: axes.map((axis) => `${Plots.plain(axis.title)}: ${Plots.plain(axis.words[index])}`),
+    marker: { color: Plots.colour(own), size: 6, symbol: placed.map(({ y }) => MARKS[y[index] === BELOW]) },
+    text: axes.map((axis) => drawn(`${axis.title}: ${told(axis.words[index])}`)),
     hovertemplate: `<b>${Plots.plain(name)}</b><br>%{text}<extra></extra>`,
   }));
   const annotations = notes(axes, placed, (width - 32) / (axes.length - 0.2));
   const shapes = shapesOf(axes, chosen);
+  const low = placed.some(({ y }) => y.includes(BELOW)) ? BELOW - 0.06 : -0.06;
   return {
     data,
     layout: Plots.layout({
@@ -218,7 +231,7 @@ export function figure(runs, axes, chosen, faint, width) {
       shapes,
       margin: { l: 16, r: 16, t: 8, b: 8 },
       x: { visible: false, range: [-0.55, axes.length - 0.75], fixedrange: true },
-      y: { visible: false, range: [-0.06, 1.24], fixedrange: true },
+      y: { visible: false, range: [low, 1.26], fixedrange: true },
     }),
   };
 }

@@ -70,7 +70,8 @@ def cell(name: str, value: fields.Value | None) -> dict[str, Any] | None:
 @answer
 def compare_code(payload: Payload) -> dict[str, Any]:
     """Each reward function of the runs with the hash of its code in each (null: the run does not use it), and how it
-    differs between run `a` and run `b`: lines of a unified diff, or words why there is none."""
+    differs between run `a` and run `b`: lines of a unified diff, or words why there is none, with the code that there
+    is."""
     ids = run_ids(payload)
     of_run = {run.id: codes.code_by_function(run.folder) for run in map(run_by_id, ids) if run is not None}
     names = sorted({name for functions in of_run.values() for name in functions})
@@ -89,14 +90,20 @@ def hash_in(functions: dict[str, str] | None, name: str) -> str | None:
     return library.hash_of(functions[name])[:8] if functions and name in functions else None
 
 
+def code_shown(code: str) -> str:
+    """A function's code as a page places it."""
+    return "\n".join(map(visible_text, code.splitlines()))
+
+
 def code_diff(before: str | None, after: str | None) -> dict[str, Any]:
     """One function's code in two runs."""
     if before is None and after is None:
         return {"words": "Neither of the two runs uses it."}
     if before is None or after is None:
-        return {"words": f"Only the {'second' if before is None else 'first'} of the two runs uses it."}
+        which = "second" if before is None else "first"
+        return {"words": f"Only the {which} of the two runs uses it.", "code": code_shown(before or after or "")}
     if before == after:
-        return {"words": "The same code in both."}
+        return {"words": "The same code in both.", "code": code_shown(before)}
     lines = codes.diff(before, after)
     if lines is None:
         return {"words": "Too long to be compared line by line here."}

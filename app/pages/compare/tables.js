@@ -29,6 +29,13 @@ export function head(first, runs) {
   return el("thead", el("tr", ...[first, ...names].map((name) => el("th", { scope: "col" }, name))));
 }
 
+// On a phone a table is laid out in blocks, of which some browsers tell no table any more unless told so.
+const ROLES = { TABLE: "table", THEAD: "rowgroup", TBODY: "rowgroup", TR: "row", TD: "cell" };
+function heardAsTable(table) {
+  for (const node of [table, ...table.querySelectorAll("thead, tbody, tr, th, td")])
+    node.setAttribute("role", ROLES[node.tagName] ?? (node.scope === "row" ? "rowheader" : "columnheader"));
+}
+
 // ---- finals ----
 const share = (value) => (value === null ? "–" : percent(value));
 const duration = (value) => (value === null ? "–" : seconds(value));
@@ -83,7 +90,7 @@ function meanRow(group, runs) {
   };
   const label = el("span.named", { title: group.label }, swatch(group), el("bdi", group.label));
   const mixed = mixedWords(those);
-  const about = el("td.s.mut", words(those.length), mixed ? el("div.xs.apart", mixed) : null);
+  const about = el("td.s.mut", el("div.about-it", words(those.length), mixed ? el("div.xs.apart", mixed) : null));
   return el("tr", el("td.name", label), about, ...COLUMNS.map(cell));
 }
 
@@ -124,18 +131,20 @@ export function drawFinals(table, runs, order, sort, groups = []) {
             "td.name",
             run.there ? el("a", { href: `/run?id=${encodeURIComponent(run.id)}` }, named(run)) : named(run),
           ),
-          el("td", pill(run), reason(run), apart(run)),
+          el("td", el("div.about-it", pill(run), reason(run), apart(run))),
           ...COLUMNS.map((column) => cell(run, column)),
         ),
       ),
     ),
   ];
   table.replaceChildren(...parts.filter(Boolean));
+  heardAsTable(table);
   if (focused) table.querySelector(`[data-sort="${focused}"]`)?.focus();
 }
 
 // ---- settings ----
 const FEW = 8; // settings that are shown before all are asked for; one or two more are no reason to ask
+const FEW_RUNS = 3; // of which a phone has each setting as a block
 export function drawSettings(table, runs, fields, by, group) {
   const more = table.closest("section").querySelector(".more");
   const shown = more.dataset.all || fields.length <= FEW + 2 ? fields : fields.slice(0, FEW);
@@ -146,14 +155,19 @@ export function drawSettings(table, runs, fields, by, group) {
     drawSettings(table, runs, fields, by, group);
     table.querySelectorAll("[data-name]")[FEW].focus();
   };
-  const cell = (value) =>
+  // Whose value it is stands beside it where there are no columns: the head tells it to whoever hears the table.
+  const whose = (run) => el("span.whose", { "aria-hidden": "true" }, named(run));
+  const cell = (value, run) =>
     value
       ? el(
           "td",
           { class: value.set ? "" : "mut", title: value.set ? value.words : `${value.words} (the default)` },
-          el("bdi", value.words),
+          whose(run),
+          el("bdi.value", value.words),
         )
-      : el("td.mut", "–");
+      : el("td.mut", whose(run), el("span.value", "–"));
+  const here = runs.filter(({ there }) => there);
+  table.classList.toggle("few", here.length <= FEW_RUNS);
   const title = "Group the curves by this";
   const look = ({ name }) => ({ dir: "auto", title, "data-name": name, "aria-pressed": `${name === by}` });
   const focused = table.contains(document.activeElement) ? document.activeElement.dataset.name : null;
@@ -170,43 +184,42 @@ export function drawSettings(table, runs, fields, by, group) {
             el("button.link", { ...look(field), onclick: () => group(field.name) }, field.label),
             el("bdi.mono.xs.mut", ...breakable(field.name)),
           ),
-          ...field.values.filter((_, i) => runs[i]?.there).map(cell),
+          ...field.values.filter((_, i) => runs[i]?.there).map((value, i) => cell(value, here[i])),
         ),
       ),
     ),
   );
+  heardAsTable(table);
   if (focused) table.querySelector(`[data-name="${CSS.escape(focused)}"]`)?.focus();
 }
 
 // ---- reward code ----
-export function drawCode(box, functions) {
-  box.replaceChildren(
-    ...functions.map((one) => {
-      const versions = new Set(one.hashes.filter(Boolean)).size;
-      const differs = !!one.lines;
-      const about = [
-        `${one.hashes.filter(Boolean).length} of ${countWords(one.hashes.length, "run")}`,
-        versions > 1 ? `${versions} versions` : "one version",
-      ].join(" · ");
-      return el(
-        "details.panel.function",
-        { open: differs, "data-function": one.name },
-        el("summary", el("b.mono", one.name), " ", el("span.s.mut", differs ? about : `${about} · ${one.words}`)),
-        differs
-          ? el(
-              "pre.diff.mono",
-              { tabindex: "0" },
-              ...one.lines.map(([kind, words]) =>
-                el(
-                  "span",
-                  { class: { "+": "added", "-": "removed", "@": "place" }[kind] ?? "" },
-                  `${kind === "@" ? "" : kind} ${words}\n`,
-                ),
-              ),
-            )
-          : null,
-      );
-    }),
+const lineOf = ([kind, words]) =>
+  el(
+    "span",
+    { class: { "+": "added", "-": "removed", "@": "place" }[kind] ?? "" },
+    `${kind === "@" ? "" : kind} ${words}\n`,
   );
+// How it differs, or else the code itself, where there is any of the two runs.
+function codeOf({ name, hashes, lines, code, words }) {
+  const versions = new Set(hashes.filter(Boolean)).size;
+  const about = [
+    `${hashes.filter(Boolean).length} of ${countWords(hashes.length, "run")}`,
+    versions > 1 ? `${versions} versions` : "one version",
+    words,
+  ].filter(Boolean);
+  const head = [el("b.mono", name), " ", el("span.s.mut", about.join(" · "))];
+  const shown = lines ? lines.map(lineOf) : code ? [el("span", code)] : null;
+  return shown
+    ? el(
+        "details.panel.function",
+        { open: !!lines, "data-function": name },
+        el("summary", ...head),
+        el("pre.diff.mono", { tabindex: "0" }, ...shown),
+      )
+    : el("div.panel.function", { "data-function": name }, ...head);
+}
+export function drawCode(box, functions) {
+  box.replaceChildren(...functions.map(codeOf));
   if (!functions.length) box.append(el("p.s.mut", "None of these runs has reward code in its folder."));
 }
