@@ -69,6 +69,18 @@ def test_the_end_that_is_no_number_is_named_with_the_number_that_is_meant() -> N
         assert str(error.value) == says
 
 
+def test_of_several_that_mean_nothing_each_is_said(run_id: str) -> None:
+    given = {"reward": "2,5..vier", "function": "format:x..", "steps": "1..2", "length": "zehn.."}
+    with pytest.raises(Unanswerable) as error:
+        completion_query.read_query(run_id, given)
+    assert str(error.value).splitlines() == [
+        "Reward, from: “2,5” is no number. Did you mean 2.5?",
+        "Reward, to: “vier” is no number.",
+        "The score of format, from: “x” is no number.",
+        "Tokens, from: “zehn” is no number.",
+    ]
+
+
 def test_an_address_says_what_is_looked_for(run_id: str) -> None:
     given = {
         "q": " carry ", "regex": "1", "reward": "0..1", "function": "a: b:error", "steps": "2..", "length": "..9",
@@ -142,7 +154,7 @@ def test_pages_hold_fifty_and_a_page_too_far_is_the_last(run_id: str) -> None:
 
 def test_nothing_found_says_what_may_be_too_narrow(run_id: str) -> None:
     reply = ask(run_id, q="zebra", steps="3..4")
-    assert reply["none"] == "No completion matches. Try to widen: the words, the range of steps."
+    assert reply["none"] == "No completion matches. Try another search word or a wider range of steps."
     assert reply["rows"] == "" and reply["bins"]["of"] == []
     assert ask(run_id, reward="0..0", function="format:")["none"] == (
         "No completion has a reward in this range. The rewards here lie between 0.50 and 3.00."

@@ -89,7 +89,7 @@ def test_what_is_found_nowhere_and_what_cannot_be_asked_say_so(
     page = open_page(f"{address}/run?id={run_id}&tab=completions&q=zebra&length=..30&function=format:error")
     form = page.locator(".gw-completions form")
     none = page.locator(".gw-completions .none")
-    expect(none).to_contain_text("Try to widen: the words, the score of format, the length.")
+    expect(none).to_contain_text("Try another search word or other scores of format or a wider range of tokens.")
     expect(form.get_by_label("What it gave")).to_have_value("error")
     expect(form.get_by_label("Tokens to")).to_have_value("30")
     none.get_by_role("button", name="Clear filters").click()
@@ -110,7 +110,15 @@ def test_what_is_found_nowhere_and_what_cannot_be_asked_say_so(
     low.fill("zwei")
     expect(problem).to_have_text("Reward, from: “zwei” is no number.")
     expect(low).to_have_attribute("aria-invalid", "true")
+    form.get_by_label("Tokens from").fill("zehn")
+    expect(problem).to_have_text("Reward, from: “zwei” is no number. Tokens, from: “zehn” is no number.")
+    picture(page, "completions-two-no-numbers")
+    for past in (".bins", ".listed"):  # what was there before is greyed, not gone
+        expect(page.locator(f".gw-completions {past}")).to_have_css("opacity", "0.45")
+    expect(page.locator(".hits .hit")).to_have_count(32)
+    form.get_by_label("Tokens from").fill("")
     low.fill("0.5..2")
+    expect(page.locator(".gw-completions .listed")).to_have_css("opacity", "1")
     expect(form.get_by_label("Reward to")).to_have_value("2")
     low.fill("3")
     form.get_by_label("Reward to").fill("1")
@@ -173,7 +181,9 @@ def test_filters_folded_on_a_phone_are_there_when_the_window_widens(
     expect(page).to_have_url(re.compile("function=format"))
     expect(fold.locator("summary")).to_have_text("Filters (1)")
     most = page.get_by_label("Score to").bounding_box()
-    assert most and most["x"] + most["width"] <= 390
+    of_reward = page.get_by_label("Reward to").bounding_box()
+    assert most and of_reward and most["x"] + most["width"] <= 390
+    assert abs(most["width"] - of_reward["width"]) <= 8
     fold.locator("summary").click()
     expect(page.get_by_label("Reward from")).to_be_hidden()
     page.set_viewport_size({"width": 1280, "height": 800})

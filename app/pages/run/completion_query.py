@@ -1,6 +1,8 @@
 """What an address asks of a run's completions: the Completions tab and the export read it here, the same way."""
 
 import math
+from collections.abc import Callable
+from typing import TypeVar
 from urllib.parse import parse_qs
 
 from groupwise.app.core.errors import Unanswerable
@@ -11,6 +13,7 @@ from groupwise.storage.spec.rows.number_text import meant_numbers
 
 LONGEST = 4000  # characters of an address
 TRUNCATED = {"yes": True, "no": False}
+T = TypeVar("T")
 
 
 def query_parameters(query: str) -> dict[str, str]:
@@ -23,21 +26,39 @@ def query_parameters(query: str) -> dict[str, str]:
 
 
 def read_query(run_id: str, given: dict[str, str]) -> Wanted:
-    """What is looked for. Raises Unanswerable for a range or a word that means nothing."""
-    function, score, status = _function(given.get("function", ""))
+    """What is looked for. Raises Unanswerable for ranges that mean nothing, a sentence and line for each."""
+    faults: list[str] = []
+
+    def range_of(name: str, what: str) -> Range:
+        return _try(faults, OPEN, lambda: read_range(given.get(name, ""), what))
+
+    reward = range_of("reward", "reward")
+    function, score, status = _try(faults, ("", OPEN, ""), lambda: _function(given.get("function", "")))
+    steps, length = range_of("steps", "steps"), range_of("length", "tokens")
+    if faults:
+        raise Unanswerable("\n".join(faults))
     return Wanted(
         words=given.get("q", "").strip(),
         regex=given.get("regex") == "1",
-        reward=read_range(given.get("reward", ""), "reward"),
+        reward=reward,
         function=function,
         score=score,
         status=status,
-        steps=read_range(given.get("steps", ""), "steps"),
-        length=read_range(given.get("length", ""), "tokens"),
+        steps=steps,
+        length=length,
         truncated=TRUNCATED.get(given.get("truncated", "")),
         mode=_one_of(given.get("mode", ""), find.MODES),
         starred=notes.starred_completions(run_id) if given.get("starred") == "1" else None,
     )
+
+
+def _try(faults: list[str], otherwise: T, read: Callable[[], T]) -> T:
+    """What is read; `otherwise`, with one more fault, where it means nothing."""
+    try:
+        return read()
+    except Unanswerable as fault:
+        faults.append(str(fault))
+        return otherwise
 
 
 def sort(given: dict[str, str]) -> str:
@@ -54,10 +75,14 @@ def page(given: dict[str, str]) -> int:
 def read_range(words: str, what: str) -> Range:
     """Read a range: “0.5..2”, “0.5..”, “..2” or “1” (which is 1..1) as two ends; nothing is open at both."""
     low, dots, high = words.partition("..")
-    ends = _end(low, what, "from"), _end(high if dots else low, what, "to")
-    if None not in ends and ends[0] > ends[1]:  # type: ignore[operator]
+    faults: list[str] = []
+    first = _try(faults, None, lambda: _end(low, what, "from"))
+    last = _try(faults, None, lambda: _end(high, what, "to")) if dots else first
+    if faults:
+        raise Unanswerable("\n".join(faults))
+    if first is not None and last is not None and first > last:
         raise Unanswerable(f"The range for {what} ends ({high}) before it begins ({low}).")
-    return ends
+    return first, last
 
 
 def _end(words: str, what: str, end: str) -> float | None:

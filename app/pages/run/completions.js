@@ -298,7 +298,10 @@ const wake = poll(view, async () => {
   find("form").hidden = !!wait;
   trouble(now.problem ?? whyNothing(now));
   show(find(".as-text"), now.as_text, find(".words"));
-  find(".result").hidden = !!(wait || now.problem || now.sentence);
+  // Beside what cannot be asked stays the list from before it, greyed.
+  const isPast = Boolean(now.problem) && find(".hits").childElementCount > 0;
+  find(".result").classList.toggle("past", isPast);
+  find(".result").hidden = !!(wait || (now.problem && !isPast) || now.sentence);
   if (now.sentence || wait) return now.live ? 1000 : 5000;
   drawn = query;
   if (!now.problem) draw(now);

@@ -91,16 +91,17 @@ def match_summary(matching: Found, asked: Wanted) -> str:
 
 
 def filters_in_words(asked: Wanted) -> list[str]:
-    """What keeps completions out, in words."""
+    """What lets more completions in, of each filter that keeps some out."""
+    words = "fewer search words" if len(asked.words.split()) > 1 else "another search word"
     sides = [
-        ("the words" if not asked.regex else "the pattern", asked.words),
-        ("the reward range", asked.reward != OPEN),
-        (f"the score of {asked.function[:40]}", asked.function),
-        ("the range of steps", asked.steps != OPEN),
-        ("the length", asked.length != OPEN),
-        ("truncated or not", asked.truncated is not None),
-        ("starred only", asked.starred is not None),
-        ("held-out only", asked.mode == "eval"),
+        ("another pattern" if asked.regex else words, asked.words),
+        ("a wider range of rewards", asked.reward != OPEN),
+        (f"other scores of {asked.function[:40]}", asked.function),
+        ("a wider range of steps", asked.steps != OPEN),
+        ("a wider range of tokens", asked.length != OPEN),
+        ("truncated: any", asked.truncated is not None),
+        ("those without a star, too", asked.starred is not None),
+        ("training prompts", asked.mode == "eval"),
     ]
     return [name for name, is_set in sides if is_set]
 
@@ -122,7 +123,7 @@ def none(asked: Wanted, others: Found) -> str:
         low, high = format.number(some[0].low), format.number(some[-1].high)
         lie = f"are all {low}" if low == high else f"lie between {low} and {high}"
         return f"No completion has a reward in this range. {what} {lie}."
-    return f"No completion matches. Try to widen: {', '.join(sides)}."
+    return f"No completion matches. Try {' or '.join(sides)}."
 
 
 def bins(others: Found, chosen: Range) -> dict[str, Any]:
