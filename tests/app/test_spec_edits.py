@@ -172,6 +172,17 @@ def test_edits_are_read_by_what_their_fields_take() -> None:
     assert (raw["name"], raw["rewards"][0]["weight"], raw["lora"]) == ("12", 2, None)
 
 
+def test_a_whole_weight_is_written_as_in_presets_whatever_a_browser_says() -> None:
+    points = [{"step": 0, "weight": 1}, {"step": 60, "weight": 0.5}]
+    sent = [
+        {"path": "rewards.2", "value": {"name": "correctness", "weight": 1}},
+        {"path": "rewards.1.schedule", "value": points},
+    ]
+    after = edits.apply(TEXT, edits.read_edits(sent, TYPES))
+    assert "- name: correctness\n  weight: 1.0\n" in after
+    assert "step: 0\n    weight: 1.0\n" in after or "step: 0, weight: 1.0}" in after
+
+
 def test_a_fix_removes_from_the_end_so_that_places_stay_right() -> None:
     fix = asdict(Fix("x", {"training.beta": 0.1}, ("rewards.0", "rewards.1")))
     raw = yaml_edit.load(edits.apply(TEXT, edits.read_edits([{"fix": json.loads(json.dumps(fix))}], {})))

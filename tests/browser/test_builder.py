@@ -74,12 +74,9 @@ def test_the_empty_page_offers_to_build_without_code_and_three_rows_are_scored_a
     assert points(rewards, 0) == ["1", "1"]
     rewards.locator(".kinds").get_by_role("button", name="Right length").click()
     long = rewards.locator(".blocks li .alike-here").nth(1)
-    expect(long).to_contain_text("All answers tried here, right and wrong, get 1 from this block")
+    expect(long).to_contain_text("All answers shown get 1 from this block, and so do wrong ones: it tells none of them apart.")
     totals_are_in_sight_on_a_phone(rewards)
-    rewards.get_by_label("At most").fill("4,5")
-    rewards.get_by_label("At most").press("Tab")
-    expect(rewards.get_by_label("At most")).to_have_value("4.5")
-    rewards.get_by_label("At most").fill("4")
+    a_number_in_another_writing_is_asked_about(rewards)
     expect_points(rewards, 1, "1", "0", "0.5")
     expect(long).to_be_hidden()
     paid = rewards.locator(".live .paid")  # a short wrong answer earns the length, a long right one the number
@@ -130,10 +127,29 @@ def test_the_empty_page_offers_to_build_without_code_and_three_rows_are_scored_a
     picture(rewards, "rewards-builder")
 
 
+def a_number_in_another_writing_is_asked_about(rewards: Page) -> None:
+    """As on New run; it is 4 in the end."""
+    most, wrong = rewards.get_by_label("At most"), rewards.locator(".blocks li .wrong").nth(1)
+    most.fill("4,5")
+    most.press("Tab")
+    expect(wrong).to_have_text("“At most” has to be a whole number, not “4,5”.")
+    expect(most).to_have_value("4,5")  # stays as it was typed
+    most.fill("4,0")
+    expect(wrong).to_contain_text("“At most” has to be a whole number, not “4,0”. Did you mean 4?")
+    expect(most).to_have_attribute("aria-invalid", "true")
+    picture(rewards, "rewards-meant-number")
+    wrong.get_by_role("button", name="Use 4").click()
+    expect(most).to_have_value("4")
+    expect(most).to_be_focused()
+
+
 def totals_are_in_sight_on_a_phone(rewards: Page) -> None:
     totals = rewards.locator(".row-totals")
     expect(totals).to_be_hidden()
+    intro = rewards.locator(".building .intro")
+    assert intro.inner_text().endswith("Try it on the three rows beside. Once saved, it can be used in a new run.")
     rewards.set_viewport_size({"width": 390, "height": 844})
+    assert intro.inner_text().endswith("Try it on the three rows below. Once saved, it can be used in a new run.")
     rewards.locator(".blocks li").nth(0).scroll_into_view_if_needed()
     expect(totals).to_be_in_viewport()
     expect(totals).to_have_text("Row 1: 1 · Row 2: 1 · Row 3: 1")

@@ -228,6 +228,10 @@ def usual_columns_fit_beside_a_long_state(page: Page, run_id: str) -> None:
         return box.clientWidth - box.scrollWidth;
     }""")
     assert spare >= 0
+    assert words.evaluate("words => words.offsetHeight") < 24, "a long verdict stands in one line"
+    run(page, run_id).get_by_role("checkbox").focus()
+    page.keyboard.press("Tab")  # by keyboard: all of it is there
+    expect(run(page, run_id).locator(".pill")).to_have_css("white-space", "normal")
     page.set_viewport_size({"width": 390, "height": 844})  # as a card
     step = run(page, run_id).locator('[data-label="step"] > bdi').bounding_box()
     assert step and step["width"] >= 12, "its step stands beside “resumed from 9”"

@@ -104,6 +104,7 @@ def test_many_are_chosen_tagged_deleted_and_taken_back(open_page: OpenPage, home
     expect(page.locator("tbody tr")).to_have_count(2)
     expect(page.locator(".undo span")).to_have_text("3 runs deleted.")
     expect(page.locator(".choosing")).to_be_hidden()
+    expect(page.locator(".panel.scroll")).to_be_focused()  # not the search, which opens a phone's keyboard
     assert {gone.run.id for gone in trash.deleted_runs()} >= set(ids[2:])
     page.goto(f"{home}/new")  # elsewhere, and back by another way
     page.goto(f"{home}/?q={word}")

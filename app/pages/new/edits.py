@@ -42,8 +42,17 @@ def read_edits(sent: Any, types: dict[str, list[str]]) -> list[Edit]:
         elif path == "data.filter" and "conditions" in item:
             found.append(Edit(path, form_rows.conditions_of(item["conditions"])))
         elif "value" in item:
-            found.append(Edit(path, item["value"]))
+            found.append(Edit(path, _with_decimal_weight(item["value"])))
     return found
+
+
+def _with_decimal_weight(value: Any) -> Any:
+    """A reward function, or points of its schedule, with the weight as presets write it: a browser says 1 of 1.0."""
+    if isinstance(value, list):
+        return [_with_decimal_weight(each) for each in value]
+    if isinstance(value, dict) and type(value.get("weight")) is int and abs(value["weight"]) < 10**15:
+        return value | {"weight": float(value["weight"])}
+    return value
 
 
 def _fit_to_types(edit: Edit, types: dict[str, list[str]]) -> Edit:

@@ -188,13 +188,7 @@ function typedField(one, value, set) {
         });
   input.value = isList ? value.join("\n") : (value ?? "");
   input.addEventListener("input", () => set(isList ? linesOf(input) : meant(input.value, one)));
-  if (isList) return [input, commaHint(input)];
-  // What is a number in another writing stands there as it is kept: 0,5 is 0.5 after a reload, too.
-  input.addEventListener("change", () => {
-    const number = meant(input.value, one);
-    if (typeof number === "number" && input.value.includes(",")) input.value = String(number);
-  });
-  return [input];
+  return isList ? [input, commaHint(input)] : [input];
 }
 const linesOf = (input) => input.value.split("\n").filter((line) => line !== "");
 // Several words on a line, with commas between them, are one text; that is said, with a button that parts them.
@@ -219,12 +213,11 @@ function commaHint(input) {
   say();
   return hint;
 }
-// What was typed, as the setting takes it; what it cannot be stays text, and the builder says so.
+// What was typed, as the setting takes it; what it cannot be, such as 0,5, stays text, and the builder says so.
 function meant(words, one) {
   if (one.types.includes("str")) return words;
   if (words.trim() === "") return one.types.includes("none") ? null : one.default;
-  const pointed = words.replace(/^(\s*[-+]?\d+),(\d+\s*)$/, "$1.$2"); // 0,5 is a half
-  return Number.isFinite(Number(pointed)) ? Number(pointed) : words;
+  return Number.isFinite(Number(words)) ? Number(words) : words;
 }
 
 // What each block looks for, in a sentence, and what is wrong with it, at the setting that it is about.
@@ -241,12 +234,13 @@ export function sayOfCards(desk, words, problems) {
     node.querySelector(".wrong").replaceChildren(...mine.map((one) => problemOfBlock(desk, n, one)));
   }
 }
-// With a button for each number that may be meant by a weight that is none.
-function problemOfBlock(desk, n, { message, meant: numbers = [] }) {
+// With a button for each number that may be meant by what is none.
+function problemOfBlock(desk, n, { setting, message, meant: numbers = [] }) {
   const take = (value) => {
-    desk.blocks[n].weight = value;
+    if (setting === "weight") desk.blocks[n].weight = value;
+    else desk.blocks[n].settings[setting] = Number(value);
     desk.redrawn();
-    desk.list.children[n].querySelector("[data-setting=weight] input").focus();
+    desk.list.children[n].querySelector(`[data-setting=${setting}] input`).focus();
   };
   const buttons = numbers.map((value) => button(`Use ${value}`, () => take(value), "link s"));
   return el("p.verdict-at.warning", plain(message), ...buttons.flatMap((one) => [" ", one]));

@@ -150,11 +150,11 @@ def difference(old: str, new: str) -> list[dict[str, str]]:
 
 def build_code(name: str, blocks: Any, sentence: str) -> dict[str, Any]:
     """What blocks mean: {name: the given one as Python can have it; code; traced: the same, which tells what each block
-    gives; problems: [{block, setting, message, meant: the numbers that a weight may mean which is none}], words: what
-    each block looks for; untraced: why there is no traced one}. A name that cannot be keeps nothing from being
+    gives; problems: [{block, setting, message, meant: the numbers that what is none may mean}], words: what each block
+    looks for; untraced: why there is no traced one}. A name that cannot be keeps nothing from being
     scored."""
     read, usable = _blocks(blocks), names.written_out(name)
-    problems = [*_typed_weights(blocks), *(asdict(problem) for problem in builder.block_problems(read))]
+    problems = [*_typed_weights(blocks), *(_with_meant(problem, read) for problem in builder.block_problems(read))]
     found = {"name": usable, "code": "", "traced": "", "untraced": "", "problems": problems,
              "words": builder.describe_blocks(read)}  # fmt: skip
     if problems:
@@ -196,6 +196,22 @@ def _typed_weights(sent: Any) -> list[dict[str, Any]]:
         {"block": n, "setting": "weight", "message": _no_number(words), "meant": list(meant_numbers(words))}
         for n, words in typed
     ]
+
+
+def _with_meant(problem: builder.BlockProblem, blocks: list[builder.Block]) -> dict[str, Any]:
+    """A problem; of a setting in which no number was typed with the numbers that may be meant."""
+    found = asdict(problem)
+    if problem.block is None or problem.setting is None or problem.setting == "weight":
+        return found
+    block = blocks[problem.block]
+    typed = block.settings.get(problem.setting)
+    types = {kind for each in builder.KINDS[block.kind]["settings"] if each["name"] == problem.setting
+             for kind in each["types"]}  # fmt: skip
+    if not isinstance(typed, str) or not types & {"int", "float"}:
+        return found
+    whole = "float" not in types
+    message = f"{problem.message[:-1]}, not {quote_in_words(typed, 20)}.{meant_number_words(typed, whole=whole)}"
+    return found | {"message": message, "meant": list(meant_numbers(typed, whole=whole))}
 
 
 def _no_number(typed: str) -> str:

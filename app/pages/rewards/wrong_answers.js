@@ -30,9 +30,10 @@ export function findPaidWrong([typed, right, wrong, alone], blocks) {
 const ending = (text) => (text.length > MOST ? `…${text.slice(-MOST)}` : text);
 const MOST = 60; // characters
 
+const codeOf = ({ text }) => el("code.mono", text.trim() ? ending(plain(text).trim()) : "(empty)");
+
 export function paidWrongNote({ row, wrong, right, block }, worth, requireBlock) {
   const more = wrong.total > right.total + 1e-9 ? "more than" : "as much as";
-  const words = ({ text }) => el("code.mono", text.trim() ? ending(plain(text).trim()) : "(empty)");
   return el(
     "div.paid-wrong.note.s",
     { role: "status" },
@@ -40,9 +41,9 @@ export function paidWrongNote({ row, wrong, right, block }, worth, requireBlock)
       "p",
       el("b", `A wrong answer scores ${more} a right one. `),
       `Row ${row + 1}: `,
-      words(wrong),
+      codeOf(wrong),
       ` earns ${worth(wrong.total)}, the right `,
-      words(right),
+      codeOf(right),
       ` earns ${worth(right.total)}.`,
     ),
     block === undefined ? "" : button(`Make block ${block + 1} required`, () => requireBlock(block)),
@@ -54,17 +55,22 @@ const same = (scores) =>
   scores.length > 1 && scores.every((score) => typeof score === "number" && score === scores[0])
     ? scores[0]
     : undefined;
-const all = (isOfExamples) => (isOfExamples ? "All answers tried here, right and wrong," : "All answers here");
+// Of a row's texts the wrong one, which stands in no box: the third of them.
+const unseenWrong = (scored) =>
+  scored.find((one, n) => n > 1 && scored.slice(n - 2, n).every(({ row }) => row === one.row));
 
 // What stands there where no answer scores anything else than the others: of such a reward nothing can be learned.
 export function alikeNote(scored, worth, isOfExamples) {
   const score = same(scored.map(({ total }) => total));
   if (score === undefined) return [];
+  const said = isOfExamples
+    ? [`All answers shown score ${worth(score)}, and so do wrong ones, such as `, codeOf(unseenWrong(scored)), ". "]
+    : [`All answers here score ${worth(score)}. `];
   return [
     el(
       "div.alike.note.s",
       { role: "status" },
-      el("p", el("b", `${all(isOfExamples)} score ${worth(score)}. `), "A run learns only from scores that differ."),
+      el("p", el("b", ...said), "A run learns only from scores that differ."),
     ),
   ];
 }
@@ -75,6 +81,7 @@ export function alikeBlocks(scored, blocks, worth, isOfExamples) {
   return blocks.map((_, n) => {
     const points = isOfAll ? undefined : same(scored.map((one) => one.points[n]));
     if (points === undefined) return "";
-    return `${all(isOfExamples)} get ${worth(points)} from this block: it tells none of them apart.`;
+    const [all, others] = isOfExamples ? ["shown", ", and so do wrong ones"] : ["here", ""];
+    return `All answers ${all} get ${worth(points)} from this block${others}: it tells none of them apart.`;
   });
 }

@@ -5,7 +5,7 @@ import { tryStore } from "../../ui/browser_store.js";
 import { setText, show, showText } from "../../ui/dom.js";
 import { countWords } from "../../ui/number.js";
 import { ask } from "./ask.js";
-import { boxes, change, find, idOf, look, page, server, wake } from "./core.js";
+import { boxes, change, find, idOf, look, page, server, tableBox, wake } from "./core.js";
 import { offerUndo } from "./undo.js";
 
 const MOST = 20; // that can be compared
@@ -30,7 +30,7 @@ export function drawChosen(now = told) {
     box.closest("tr").classList.toggle("picked", box.checked);
   }
   drawAll(there);
-  show(bar, chosen.size > 0, find(".search"));
+  show(bar, chosen.size > 0, tableBox);
   takeToCompare();
   if (chosen.size) drawBar(there);
 }

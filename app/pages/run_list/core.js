@@ -66,5 +66,7 @@ export async function change(name, payload, say = complainInSight) {
 }
 
 // ---- rows ----
+// Where the focus goes when what had it is gone: not to the search, which would open a phone's keyboard.
+export const tableBox = find(".panel.scroll");
 export const boxes = () => [...page.querySelectorAll("tbody tr:not([hidden]) .pick input")];
 export const idOf = (node) => node.closest("tr").dataset.run;

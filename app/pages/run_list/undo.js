@@ -4,7 +4,7 @@
 import { setParams } from "../../ui/address.js";
 import { tryStore } from "../../ui/browser_store.js";
 import { setText, show } from "../../ui/dom.js";
-import { change, find, look } from "./core.js";
+import { change, find, look, tableBox } from "./core.js";
 
 const SHOWN = 60_000; // ms
 const KEY = "groupwise:undo";
@@ -21,7 +21,7 @@ function close() {
   clearTimeout(timer);
   offer = null;
   keepOffer();
-  show(bar, false, find(".search"));
+  show(bar, false, tableBox);
 }
 function open() {
   setText(bar.querySelector("span"), offer.words);
