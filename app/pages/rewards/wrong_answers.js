@@ -55,9 +55,9 @@ const same = (scores) =>
   scores.length > 1 && scores.every((score) => typeof score === "number" && score === scores[0])
     ? scores[0]
     : undefined;
-// Of a row's texts the wrong one, which stands in no box: the third of them.
+// Of a row's texts the wrong one by itself, which stands in no box: the fourth of them.
 const unseenWrong = (scored) =>
-  scored.find((one, n) => n > 1 && scored.slice(n - 2, n).every(({ row }) => row === one.row));
+  scored.find((one, n) => n > 2 && scored.slice(n - 3, n).every(({ row }) => row === one.row));
 
 // What stands there where no answer scores anything else than the others: of such a reward nothing can be learned.
 export function alikeNote(scored, worth, isOfExamples) {
