@@ -209,8 +209,15 @@ def test_the_lines_of_one_rank_can_be_read_alone(open_page: OpenPage, address: s
     log.get_by_label("Show the lines of").select_option("rank 0")
     log.get_by_role("button", name="Show", exact=True).click()
     expect(shown).to_have_text([lines[1], "[rank 0] loss 0.500kl 0.100", *own, warned[0]])
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    copied = "navigator.clipboard.readText()"
+    log.get_by_role("button", name="Copy shown matches").click()
+    expect(log.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate(copied).split("\n") == [lines[1], own[1]]
+    log.get_by_label("Search the log").fill("")
     log.get_by_role("button", name="Copy shown lines").click()
     expect(log.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate(copied).split("\n") == [lines[1], lines[3], *own, warned[0]]
     expect(log.get_by_role("link", name="Download all")).to_have_attribute("title", "The whole log, of all ranks")
     picture(page, "log-ranks")
     assert no_sideways_scroll(page)

@@ -271,9 +271,10 @@ def test_other_shares_in_verdicts_are_of_the_last_logged_steps_too(counts: list[
 
 
 def test_a_share_is_rounded_a_half_up_everywhere() -> None:
-    assert [percent(share) for share in (0.125, 0.175, 0.003, 0.0, 1.0)] == [
+    assert [percent(share) for share in (0.125, 0.175, (0.7796875 + 0.7703125) / 2, 0.003, 0.0, 1.0)] == [
         "13\u202f%",
         "18\u202f%",
+        "78\u202f%",
         "<1\u202f%",
         "0\u202f%",
         "100\u202f%",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -145,7 +146,7 @@ def test_prompts_come_by_what_was_solved_lately(made: dict[str, str]):
     found = asked(made["known"], "prompts")
     assert [row["text"] for row in found["rows"]] == ["prompt 1 <b>", "prompt 0 <b>"]
     assert found["rows"][1]["cells"] == [0] * 5 + [1] * 5 and found["rows"][0]["groups"] == 10
-    assert found["says"] == "2 prompts: lately 0 never solved, 1 always."
+    assert found["says"] == "2 prompts; in the newer half of each one’s groups, 0 never solved, 1 always."
     assert [row["text"] for row in asked(made["known"], "prompts", order="improved")["rows"]] == ["prompt 0 <b>"]
     forgotten = asked(made["forgets"], "prompts", order="forgotten")
     assert len(forgotten["rows"]) == 2 and forgotten["says"].startswith(
@@ -157,7 +158,7 @@ def test_prompts_come_by_what_was_solved_lately(made: dict[str, str]):
 def test_the_heat_maps_count_every_completion_once(made: dict[str, str]):
     found = asked(made["known"], "reward")
     assert found["bounds"] == [(0.0, 0.0), (2.0, 2.0)] and found["counts"] == [[6] * 5 + [2] * 5, [2] * 5 + [6] * 5]
-    assert found["says"] == "Most often 2 lately: 75\u202f% of the completions of step 10."
+    assert found["says"] == "Most often 2 in step 10: 75\u202f% of the completions."
     learns = asked(made["learns"], "advantage")
     assert sum(map(sum, learns["counts"])) == 40 * 4 * 8 and len(learns["counts"]) <= 30 and len(learns["x"]) <= 61
     held = asked(made["learns"], "reward", mode="eval")
@@ -181,13 +182,15 @@ def test_evaluations_stand_at_their_own_steps_and_the_last_alone_is_told_of(made
         reward["x"] == [-10, 10, 30, 50, 60.5, 61.5]
         and [sum(c) for c in zip(*reward["counts"], strict=True)] == [8] * 5
     )
-    assert reward["says"] == "Most often 2 in the last evaluation: 75\u202f% of the completions of step 61."
+    assert reward["says"] == "Most often 2 in the last evaluation (step 61): 75\u202f% of the completions."
     scores = asked(run, "scores", mode="eval")
     assert scores["functions"][1]["histogram"]["counts"] == [2, 6] and scores["steps"] == (61, 61)
     assert scores["says"] == f"Never scored {last}: format."
-    assert "the 8 completions of the last evaluation" in asked(run, "lengths", mode="eval")["says"]
+    assert "the 8 completions of the last evaluation (step 61):" in asked(run, "lengths", mode="eval")["says"]
     share = asked(run, "share", mode="eval")
-    assert share["steps"] == ties["steps"] and share["says"].startswith("In the last evaluation 100\u202f% of")
+    assert share["steps"] == ties["steps"] and share["says"].startswith(
+        "In the last evaluation (step 61), 100\u202f% of"
+    )
 
 
 def test_very_many_evaluations_share_a_point():
@@ -214,16 +217,17 @@ def test_each_functions_scores_are_binned_and_a_silent_one_is_named(made: dict[s
 def test_length_is_held_against_reward(made: dict[str, str]):
     found = asked(made["known"], "lengths")
     assert found["correlation"] < 0 and sum(map(sum, found["plane"]["counts"])) == 80
-    assert "longer ones are rewarded" in found["says"] and found["says"].endswith(
-        "40 truncated: 0 on average, the others 2.00."
-    )
+    assert "over the 80 completions of steps 1–10: longer ones are rewarded" in found["says"] and found[
+        "says"
+    ].endswith("40 truncated: 0 on average, the others 2.00.")
 
 
 def test_functions_agree_and_share_the_variance(made: dict[str, str]):
     found = asked(made["learns"], "share")
     assert [sum(shares) for shares in zip(*found["share"], strict=True)] == pytest.approx([1.0] * len(found["steps"]))
-    assert "of the differences in reward come from correctness" in found["says"]
-    assert asked(made["learns"], "correlation")["pairs"] == [(0, 1)]
+    assert re.match(r"In steps 3\d–40, \d+\u202f% of the differences in reward come from correctness", found["says"])
+    agree = asked(made["learns"], "correlation")
+    assert agree["pairs"] == [(0, 1)] and re.match(r"Strongest in steps 3\d–40: ", agree["says"])
 
 
 def test_a_sample_is_said_to_be_one(made: dict[str, str], monkeypatch: pytest.MonkeyPatch):

@@ -194,10 +194,25 @@ function drawFollow() {
 }
 follow.addEventListener("click", () => setFollowing(!following));
 find(".cut .end").addEventListener("click", () => setFollowing(true));
-find(".copy").addEventListener("click", ({ currentTarget }) => {
-  const shown = [...box.children].filter((node) => node.getClientRects().length);
-  copy(shown.map((node) => node.words ?? node.textContent).join("\n"), currentTarget);
-});
+const copyLines = (button, wanted) =>
+  copy(
+    [...box.children]
+      .filter(wanted)
+      .map((node) => node.words ?? node.textContent)
+      .join("\n"),
+    button,
+  );
+find(".copy").addEventListener("click", ({ currentTarget }) =>
+  copyLines(currentTarget, (node) => node.getClientRects().length > 0),
+);
+// Also those among folded metric lines: they are counted with the others.
+find(".copy-found").addEventListener("click", ({ currentTarget }) =>
+  copyLines(currentTarget, (node) => node.matches(".found:not([hidden])")),
+);
+function drawCopy() {
+  find(".copy").hidden = search.hits.length > 0;
+  find(".copy-found").hidden = !search.hits.length;
+}
 
 // ---- search ----
 const search = { words: "", hits: [], now: -1, more: "", turn: 0, isDone: false };
@@ -207,6 +222,7 @@ async function look() {
   Object.assign(search, { words, hits: [], now: -1, more: "", isDone: false });
   setText(find(".count"), words ? "Searching…" : "");
   find(".moves").hidden = true;
+  drawCopy();
   const found = words ? await server.search_log({ run, words, rank: chosenRank() }) : null;
   if (turn !== search.turn) return;
   paintFound();
@@ -230,6 +246,7 @@ function sayCount() {
   const count = `${wholeNumber(hits.length)}${more ? "+" : ""} ${hits.length === 1 ? "line" : "lines"}`;
   const place = now < 0 ? count : `${wholeNumber(now + 1)} of ${count}`;
   const words = hits.length ? place : "No match";
+  drawCopy();
   setText(find(".count"), more ? `${words}, ${more}` : words);
 }
 // Lines that came after the search and have its words are found too.

@@ -44,7 +44,8 @@ TEMPLATE = """
 <button type="button" class="btn s" data-move="1" aria-label="Next match">↓</button></span><span class="grow"></span>
 <label class="s mut ranks" hidden>lines of <select class="input s" aria-label="Show the lines of"></select></label>
 <button type="button" class="btn s follow" aria-pressed="true">Following</button>
-<button type="button" class="btn s copy" title="The lines that are shown">Copy shown lines</button><a
+<button type="button" class="btn s copy" title="The lines that are shown">Copy shown lines</button><button type="button"
+class="btn s copy-found" title="The lines below in which the searched words are" hidden>Copy shown matches</button><a
 class="btn s download" download title="The whole log, of all ranks">Download all</a></div>
 <p class="s mut row tight dicts" hidden><span></span><button type="button" class="link"></button></p>
 <p class="s mut cut" hidden><span></span> <button type="button" class="link end">Back to the end</button></p>

@@ -17,8 +17,8 @@ export function drawPromptTable(box, data, run) {
     el("th", "prompt"),
     el("th.over", `${stretch(data.steps[0])} … ${stretch(data.steps.at(-1))}`),
     el("th.n", "groups"),
-    el("th.n", { title: "the earlier half of its groups" }, "before"),
-    el("th.n", { title: "the newer half of its groups" }, "lately"),
+    el("th.n", { title: "the earlier half of its groups" }, "earlier half"),
+    el("th.n", { title: "the newer half of its groups" }, "newer half"),
   );
   const rows = data.rows.map((row) => {
     const link = el(

@@ -52,8 +52,8 @@ SECTIONS = (
          "up is good. A click finds its completions."),
         ("advantage", "advantages over the steps", "How far above or below its group each completion is. A wide column "
          "is good; only 0: no learning signal. A click finds those steps' completions."),
-        ("scores", "scores by function", "What each function gave lately. Several values are good: a function that "
-         "always gives the same gives no learning signal. A click finds the completions."),
+        ("scores", "scores by function", "What each function gave in the newest groups. Several values are good: a "
+         "function that always gives the same gives no learning signal. A click finds the completions."),
         ("lengths", "length against reward", "The newest completions by tokens and reward. No slope is good: a strong "
          "one says that length itself is rewarded. A click finds the completions."),
     )),

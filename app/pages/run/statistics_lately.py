@@ -5,7 +5,8 @@ from typing import Protocol, TypeVar
 
 from groupwise.app.core import format
 
-LAST = 100  # groups that “lately” means
+LAST = 100  # groups that most sentences are about
+NEWEST = 3  # stretches of steps that a sentence about a line over the steps is about
 
 
 class AtStep(Protocol):
@@ -34,12 +35,22 @@ def of_last(groups: int, step: int, mode: str) -> str:
     return "in the only group" if groups == 1 else f"in the last {groups} groups"
 
 
-def when(mode: str) -> str:
-    """Which part of a run a sentence about its newest stretch is about."""
-    return "in the last evaluation" if mode == "eval" else "lately"
+def newest_stretches(steps: Sequence[tuple[int, int]], mode: str) -> tuple[int, str]:
+    """How many of the newest stretches of steps a sentence is about, and which these are in words: of evaluations the
+    last."""
+    if mode == "eval":
+        return 1, f"in the last evaluation ({step_range(steps[-1])})"
+    part = steps[-NEWEST:]
+    return len(part), f"in {step_range((part[0][0], part[-1][1]))}"
 
 
-def recent_mean(values: list[float | None], mode: str) -> float | None:
-    """The mean of the newest three that are there; of evaluations the last."""
-    some = [value for value in values if value is not None][-1 if mode == "eval" else -3 :]
+def mean_of_last(values: Sequence[float | None], count: int) -> float | None:
+    """The mean of the last so many values, of those that are there."""
+    some = [value for value in values[-count:] if value is not None]
     return sum(some) / len(some) if some else None
+
+
+def step_range(bounds: tuple[int, int]) -> str:
+    """Some steps in words: step 3, steps 3–58."""
+    first, last = bounds
+    return f"step {first}" if first == last else f"steps {first}–{last}"

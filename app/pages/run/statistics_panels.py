@@ -4,7 +4,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from groupwise.app.core import format
-from groupwise.app.pages.run.statistics_lately import LAST, newest, of_last, recent_mean, when
+from groupwise.app.pages.run.statistics_lately import (
+    LAST,
+    mean_of_last,
+    newest,
+    newest_stretches,
+    of_last,
+    step_range,
+)
 from groupwise.app.ui.function_colours import colours_of_functions
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.doctor.words import percent
@@ -152,7 +159,7 @@ def prompt_table(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     return {
         "steps": stretches.all_steps(),
         "rows": [outline(row, texts.get(row.prompt), cells[row.prompt]) for row in rows],
-        "says": prompt_words(asked.order, len(rows), of, rates) + unreached_words(statistics, asked, groups),
+        "says": prompt_words(asked, len(rows), of, rates) + unreached_words(statistics, asked, groups),
     }
 
 
@@ -164,16 +171,17 @@ def outline(row: PromptRate, prompt: Any, cells: list[float | None]) -> dict[str
     }  # fmt: skip
 
 
-def prompt_words(order: str, shown: int, of: int, rates: list[PromptRate]) -> str:
+def prompt_words(asked: Asked, shown: int, of: int, rates: list[PromptRate]) -> str:
     """How many prompts there are, how many of them the order is about, and how many are shown."""
     all_ = format.plural(len(rates), "prompt")
     never, always = sum(not one.late for one in rates), sum(one.late == 1 for one in rates)
-    if order == "improved":
+    if asked.order == "improved":
         told = f"{format.count(of)} of {all_} solved more often in the newer half of their groups than before"
-    elif order == "forgotten":
+    elif asked.order == "forgotten":
         told = f"{format.count(of)} of {all_} solved by half of a group before, and by none of the newest"
     else:
-        told = f"{all_}: lately {format.count(never)} never solved, {format.count(always)} always"
+        half = f"the newer half of {'each one’s' if len(rates) > 1 else 'its'} groups"
+        told = f"{all_}; in {half}, {format.count(never)} never solved, {format.count(always)} always"
     return f"{told}; {format.count(shown)} shown." if shown < of else f"{told}."
 
 
@@ -183,17 +191,19 @@ def reward_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     found = statistics.heat("reward", stretches) if stretches else None
     if found is None or not any(map(any, found["counts"])):
         return {"wait": "No completion has a reward."}
-    return found | {"says": commonest_reward(found, when(asked.mode))}
+    return found | {"says": commonest_reward(found, asked.mode)}
 
 
-def commonest_reward(found: dict[str, Any], lately: str) -> str:
+def commonest_reward(found: dict[str, Any], mode: str) -> str:
     """What most completions of the newest stretch got."""
     column = [line[-1] for line in found["counts"]]
     row = column.index(max(column))
     low, high = found["bounds"][row]
     what = reward_text(low) if low == high else f"{reward_text(low)} to {reward_text(high)}"
     share = percent(column[row] / (sum(column) or 1))
-    return f"Most often {what} {lately}: {share} of the completions of {step_range(found['steps'][-1])}."
+    steps = step_range(found["steps"][-1])
+    where = f"in the last evaluation ({steps})" if mode == "eval" else f"in {steps}"
+    return f"Most often {what} {where}: {share} of the completions."
 
 
 def advantage_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]:
@@ -238,9 +248,10 @@ def length_against_reward(statistics: Statistics, asked: Asked) -> dict[str, Any
 
 
 def length_words(found: dict[str, Any], mode: str) -> str:
-    """Correlation 0.42 over the newest 3,000 completions: longer ones are rewarded more."""
+    """Correlation 0.42 over the 3,008 completions of steps 14–60: longer ones are rewarded more."""
     completions = format.plural(found["completions"], "completion")
-    many = f"the newest {completions}" if mode == "train" else f"the {completions} of the last evaluation"
+    steps = step_range(found["steps"])
+    many = f"the {completions} of {steps}" if mode == "train" else f"the {completions} of the last evaluation ({steps})"
     value = found["correlation"]
     if value is None:
         told = f"No correlation over {many}: all are of one length or have one reward."
@@ -264,17 +275,15 @@ def score_correlation(statistics: Statistics, asked: Asked) -> dict[str, Any]:
         return found
     if len(found["names"]) < 2:
         return {"wait": "This run has one reward function: there is none to compare it with."}
-    lately = [recent_mean(line, asked.mode) for line in found["correlation"]]
-    told = [(value, pair) for value, pair in zip(lately, found["pairs"], strict=True) if value is not None]
+    count, where = newest_stretches(found["steps"], asked.mode)
+    means = [mean_of_last(line, count) for line in found["correlation"]]
+    told = [(value, pair) for value, pair in zip(means, found["pairs"], strict=True) if value is not None]
     if not told:
-        return found | {
-            "says": f"No two functions can be compared: all but one give always the same.{sample_words(found)}"
-        }
+        same = f"No two functions can be compared {where}: all but one gave always the same."
+        return found | {"says": f"{same}{sample_words(found)}"}
     value, pair = max(told, key=lambda one: abs(one[0]))
     a, b = (found["names"][k] for k in pair)
-    return found | {
-        "says": f"Strongest {when(asked.mode)}: {a} and {b}, {correlation_text(value)}.{sample_words(found)}"
-    }
+    return found | {"says": f"Strongest {where}: {a} and {b}, {correlation_text(value)}.{sample_words(found)}"}
 
 
 def variance_share(statistics: Statistics, asked: Asked) -> dict[str, Any]:
@@ -282,23 +291,23 @@ def variance_share(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     found = agreement(statistics)
     if "wait" in found:
         return found
-    lately = [recent_mean(line, asked.mode) for line in found["share"]]
-    told = [(value, name) for value, name in zip(lately, found["names"], strict=True) if value is not None]
-    return found | {"says": share_words(told, when(asked.mode)) + sample_words(found)}
+    count, where = newest_stretches(found["steps"], asked.mode)
+    means = [mean_of_last(line, count) for line in found["share"]]
+    told = [(value, name) for value, name in zip(means, found["names"], strict=True) if value is not None]
+    return found | {"says": share_words(told, where) + sample_words(found)}
 
 
-def share_words(told: list[tuple[float, str]], lately: str) -> str:
-    """Lately 72 % of the differences in reward come from correctness."""
+def share_words(told: list[tuple[float, str]], where: str) -> str:
+    """In steps 46–60, 72 % of the differences in reward come from correctness."""
     if not told:
-        return "All completions have the same reward."
+        return f"All completions have the same reward {where}."
     most, name = max(told)
     if len(told) == 1:
         return f"{name} is the only reward function, so all comes from it."
     alone = " It decides nearly alone." if most > ALONE else ""
     against = [f" {other} works against the rest." for value, other in told if value < -AGAINST]
-    return (
-        f"{lately.capitalize()} {percent(most)} of the differences in reward come from {name}.{alone}{''.join(against)}"
-    )
+    begin = f"{where[0].upper()}{where[1:]}"
+    return f"{begin}, {percent(most)} of the differences in reward come from {name}.{alone}{''.join(against)}"
 
 
 def agreement(statistics: Statistics) -> dict[str, Any]:
@@ -326,9 +335,3 @@ def reward_text(value: float) -> str:
 def correlation_text(value: float) -> str:
     """A correlation in two digits: 0.42, −0.42."""
     return f"{abs(value):.2f}" if value > -0.005 else f"−{abs(value):.2f}"
-
-
-def step_range(bounds: tuple[int, int]) -> str:
-    """Some steps in words: step 3, steps 3–58."""
-    first, last = bounds
-    return f"step {first}" if first == last else f"steps {first}–{last}"

@@ -27,13 +27,17 @@ def short_number(value: float) -> str:
 
 def percent(share: float) -> str:
     """A share in whole percent, a half rounded up, as app/ui/number.js writes it; little is not nothing."""
-    whole = "<1" if 0 < share < LITTLE else f"{math.floor(share * 100 + 0.5)}"
+    whole = "<1" if 0 < share < LITTLE else f"{_whole_percent(share)}"
     return f"{whole}\u202f%"  # a line never ends before the sign
 
 
 def percent_without(share: float) -> str:
     """What a share leaves, in whole percent: together with `percent` of it, 100."""
-    return f"{100 - math.floor(share * 100 + 0.5)}\u202f%"
+    return f"{100 - _whole_percent(share)}\u202f%"
+
+
+def _whole_percent(share: float) -> int:
+    return math.floor(round(share * 100, 9) + 0.5)  # a half is one also where a mean's last bit fell short of it
 
 
 def last_steps(curve: Curve) -> str:
