@@ -8,7 +8,7 @@ import sqlite3
 from groupwise.storage.home import process, process_log
 from groupwise.storage.record import attempts, checkpoint_files, endings, run_files, states
 from groupwise.storage.record.step_record import Event
-from groupwise.storage.registry import commands
+from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.registry import Run
 
 log = logging.getLogger("groupwise.supervisor")
@@ -17,8 +17,7 @@ log = logging.getLogger("groupwise.supervisor")
 def state_of_end(run: Run, code: int | None, *, elsewhere: bool) -> tuple[str, str]:
     """How it ended: (state, sentence). `code`: of the process, None where it was not our child; `elsewhere`: it lives
     on in another folder, of which this is a copy."""
-    whole = checkpoint_files.latest_sealed(run.folder.checkpoints)
-    saved = checkpoint_files.step_of(whole) if whole else None
+    saved = _saved_step(run)
     if run.boot is not None and run.boot != process.boot_id():
         sentence = f"The machine restarted at step {run.step}. {endings.resume_words(saved)}"
         return states.INTERRUPTED, sentence
@@ -29,6 +28,24 @@ def state_of_end(run: Run, code: int | None, *, elsewhere: bool) -> tuple[str, s
         run_files.exit_record(run.folder, run.attempt), code, step=run.step, saved=saved, killed_on_request=killed,
         stopping=run.state == states.STOPPING,
     )  # fmt: skip
+
+
+def leave_queue(run: Run) -> None:
+    """Remove a run from the queue: one that was to be started again is as it had ended before."""
+    if run.ended_state is None or run.ended_sentence is None:
+        registry.set_state(run.id, states.STOPPED, "Removed from the queue before it started.")
+        return
+    try:
+        run_files.hand_on_exit(run.folder, run.attempt)
+    except OSError as error:
+        log.warning("%s: the reason of its end could not be kept: %s", run.id, error)
+    sentence = endings.with_resume(run.ended_sentence, _saved_step(run))
+    registry.set_state(run.id, run.ended_state, sentence, state_at=run.ended_at)
+
+
+def _saved_step(run: Run) -> int | None:
+    whole = checkpoint_files.latest_sealed(run.folder.checkpoints)
+    return checkpoint_files.step_of(whole) if whole else None
 
 
 def is_drained(run: Run) -> bool:

@@ -131,10 +131,11 @@ class Supervisor:
                 return
             run_end.note_in_record(run)
             gone = {"boot": None, "pid": None, "started": None, "tag": None}
+            ended = {"ended_state": run.state, "ended_sentence": run.sentence, "ended_at": run.state_at}
             sentence = "Waiting for the worker to start it again."
-            registry.set_state(run.id, states.QUEUED, sentence, attempt=run.attempt + 1, **gone)
+            registry.set_state(run.id, states.QUEUED, sentence, attempt=run.attempt + 1, **gone, **ended)
         elif run.state == states.QUEUED:
-            registry.set_state(run.id, states.STOPPED, "Removed from the queue before it started.")
+            run_end.leave_queue(run)
         elif command.action == commands.KILL:
             registry.set_state(run.id, states.STOPPING, "Stopping at once, without saving.")
             log_notes.append_note(run.folder.log, "Asked to stop at once, without saving.")

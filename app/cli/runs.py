@@ -34,7 +34,7 @@ LONGEST_STATE = 32  # characters of it in a table
 NO_RUNS = "There are no runs yet. `groupwise` opens the dashboard; `groupwise launch SPEC.yaml` starts one."
 NO_DELETED = "No run was deleted in the last day."
 # What `list --json` leaves out: no one's business, or bulk.
-PRIVATE = ("boot", "pid", "started", "tag", "spark", "number")
+PRIVATE = ("boot", "pid", "started", "tag", "spark", "number", "ended_state", "ended_sentence", "ended_at")
 
 
 def find_run(given: str, among: Sequence[Run] | None = None) -> Run:
@@ -160,7 +160,13 @@ def stop(options: argparse.Namespace) -> int:
     if not options.wait:
         return DONE
     ended = follow(run.id, attempt=run.attempt)
-    return DONE if ended in (DONE, STOPPED) else FAILED
+    return DONE if ended in (DONE, STOPPED) or _is_as_before(run.id) else FAILED
+
+
+def _is_as_before(run_id: str) -> bool:
+    """Whether a run that waited to be started again was removed from the queue."""
+    run = registry.get_run(run_id)
+    return run is not None and (run.state, run.state_at) == (run.ended_state, run.ended_at)
 
 
 def _asked_words(run: Run, kind: str) -> str:

@@ -31,7 +31,7 @@ from groupwise.storage.registry.registry import Run
 from groupwise.storage.spec.spec import RunSpec
 
 FELL = "reward fell"
-GONE, LOST, DAMAGED = "folder is missing", "run.db is missing", "record is damaged"
+GONE, DAMAGED = "folder is missing", "record is damaged"
 SPEED = {"memory", "slow"}  # verdicts that say nothing of what was learned
 JUDGED = {states.FINISHED, states.STOPPED}  # the others say themselves that they did not end well
 LONGEST = 200  # characters of a setting
@@ -148,8 +148,8 @@ def read_outcome(run: Run, around: Surroundings) -> Outcome:
     try:
         record_check.refuse_lost(run.folder, run.state, run.step)
         return _unless_spec_damaged(run, spec, _with_record(run, spec, settings, around))
-    except record_check.LostRecord:
-        return Outcome(LOST, settings=settings, level=PROBLEM)
+    except record_check.LostRecord as lost:
+        return Outcome(lost.how, settings=settings, level=PROBLEM)
     except sqlite3.DatabaseError as error:
         damaged = db.is_damage(error) or isinstance(error, record_check.OddRecord)
     except Exception:

@@ -130,6 +130,19 @@ def r005_labels_trash_outcomes(db: Database) -> None:
     )
 
 
+@registry()
+def r006_end_before(db: Database) -> None:
+    """How a run that waits to be started again had ended: what it goes back to where it is removed from the queue."""
+    _run_all(
+        db,
+        """
+        ALTER TABLE run ADD COLUMN ended_state TEXT;
+        ALTER TABLE run ADD COLUMN ended_sentence TEXT;
+        ALTER TABLE run ADD COLUMN ended_at REAL
+        """,
+    )
+
+
 @record()
 def d001_metrics_groups_events(db: Database) -> None:
     """Make the tables of metrics, groups of completions, events and checkpoints."""

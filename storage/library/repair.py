@@ -133,6 +133,14 @@ def _add(row: dict[str, Any]) -> None:
             trash.forget(index, row["id"])  # or its notes would go with what is deleted
 
 
+def _not_started(row: dict[str, Any]) -> dict[str, Any]:
+    """What a run becomes that waited to be started: one that was to be started again is as it had ended before."""
+    if row.get("ended_state") and row.get("ended_sentence"):
+        ended = {"state": row["ended_state"], "sentence": row["ended_sentence"]}
+        return ended | {"state_at": row.get("ended_at", row["state_at"]), "attempt": max(1, row["attempt"] - 1)}
+    return {"state": states.STOPPED, "sentence": "It was waiting to start, and was not started."}
+
+
 def _row_from_folder(folder: paths.RunFolder) -> dict[str, Any]:
     """A run's row from the state that was kept beside it, or as much as its folder tells."""
     kept, odd = run_files.kept_state(folder)
@@ -150,7 +158,7 @@ def _row_from_folder(folder: paths.RunFolder) -> dict[str, Any]:
         odd = odd or "Its state.json is missing, so a later name, note and tags are not known."
     row |= kept
     if row["state"] == states.QUEUED:  # copying a folder must not start anything
-        row |= {"state": states.STOPPED, "sentence": "It was waiting to start, and was not started."}
+        row |= _not_started(row)
     if row["state"] in states.LIVE and not (files.is_file(folder.lock) and locks.is_held(folder.lock)):
         # Nothing trains in this very folder: the process its state speaks of is gone, or belongs to the original that
         # this is a copy of. Forget it, or stopping the copy would end the original.

@@ -39,6 +39,12 @@ def note_end(path: Path, event: Event, at: float) -> None:
         writer.close()
 
 
+def is_end_noted(path: Path, kind: str, at: float) -> bool:
+    """Whether an end of this kind and moment is among a run's events. Raises sqlite3.DatabaseError."""
+    with record_check.read_record(path) as reader:
+        return reader.execute("SELECT 1 FROM event WHERE kind = ? AND at = ?", [kind, at]).fetchone() is not None
+
+
 def _reopen(path: Path) -> tuple[RunWriter, int]:
     """The writer of the last attempt of a run whose process is gone, and its last step."""
     fault = record_check.of_file(path)

@@ -1,11 +1,14 @@
 """How a run ended, in a state and a sentence: a pure function of what was left behind."""
 
+import re
 import signal
 from typing import Any
 
 from groupwise.storage.record import states
 
 FINISHED, STOPPED, FAILED = "finished", "stopped", "failed"  # the outcomes an exit record can claim
+
+RESUMES = re.compile(r" Resume continues from step \d+\.")
 
 
 def ending(
@@ -46,6 +49,11 @@ def end_words(state: str, sentence: str) -> str:
     """A state and the sentence on it, where they stand alone: the state's word is said once."""
     label = states.LABELS[state]
     return sentence if sentence.startswith(label) else f"{label}. {sentence}"
+
+
+def with_resume(sentence: str, saved: int | None) -> str:
+    """The sentence on an end, where what a resume would begin from is another checkpoint by now."""
+    return RESUMES.sub(f" {resume_words(saved)}", sentence)
 
 
 def in_a_copy(saved: int | None) -> str:

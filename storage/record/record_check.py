@@ -31,7 +31,7 @@ NEWER_SENTENCE = (
     "A newer version of Groupwise has written this run's record: what can be read of it is shown. Update Groupwise to "
     "resume it."
 )
-LOST_SENTENCE = "run.db is missing: what this run recorded cannot be shown. Copy run.db into {} again."
+LOST_SENTENCE = "{}: what this run recorded cannot be shown. Copy run.db into {} again."
 NO_RUN = Fault("its tables are not those that a run makes")
 _HUGE = "abs({0}) > 1e300 AND abs({0}) < 9e999"  # an infinity is a value that a run can have
 _FROM_0 = {
@@ -73,14 +73,22 @@ class OddRecord(sqlite3.DatabaseError):
 
 
 class LostRecord(sqlite3.DatabaseError):
-    """A run that did steps has no run.db any more; the message says so, and what to do."""
+    """A run that did steps has no run.db any more, or an empty one: `how`; the message says so, and what to do."""
+
+    def __init__(self, how: str, folder: RunFolder) -> None:
+        super().__init__(LOST_SENTENCE.format(how, folder.path))
+        self.how = how
 
 
 def refuse_lost(folder: RunFolder, state: str, step: int) -> None:
     """Raises LostRecord where a run that ended in this state, after this step, has no run.db: it was not copied along,
-    or was removed."""
-    if state in states.ENDED and step and files.is_folder(folder.path) and not files.exists(folder.db):
-        raise LostRecord(LOST_SENTENCE.format(folder.path))
+    or was removed; or where nothing is in it. (One that begins has an empty one for some milliseconds.)"""
+    if state not in states.ENDED or not step or not files.is_folder(folder.path):
+        return
+    if not files.exists(folder.db):
+        raise LostRecord("run.db is missing", folder)
+    if files.is_file(folder.db) and folder.db.stat().st_size == 0:
+        raise LostRecord("run.db is empty", folder)
 
 
 def open_record(path: Path, *, seconds: float = db.LONGEST) -> Database:

@@ -51,6 +51,9 @@ _COLUMNS = field_types(
         "tag": text_type(200),
         "note": text_type(LONGEST_NOTE),
         "tags": Annotated[list[Tag], Field(max_length=MOST_TAGS)],
+        "ended_state": Literal[tuple(sorted(states.RESUMABLE))],
+        "ended_sentence": Annotated[text_type(LONGEST_SENTENCE), Field(pattern=r"\S")],
+        "ended_at": When,
     }
 )
 
@@ -109,6 +112,13 @@ def exit_record(folder: RunFolder, attempt: int | None) -> dict[str, Any] | None
     kept = {"reason": found.reason[:LONGEST_SENTENCE], "traceback": found.traceback[-LONGEST_TRACE:]}
     kept["function"] = found.function[:LONGEST_NAME]
     return found.model_dump() | kept
+
+
+def hand_on_exit(folder: RunFolder, attempt: int) -> None:
+    """Let the exit record of the attempt before this one, which never began, stand for this one too: the run is as that
+    one left it. Raises OSError."""
+    if exit_record(folder, attempt - 1) is not None:
+        files.write_json(folder.exit, {**files.read_json(folder.exit), "attempt": attempt})
 
 
 _VERSIONS = field_types({name: text_type(40, least=1) for name in LIBRARIES})

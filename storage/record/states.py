@@ -18,7 +18,7 @@ _ALL = (QUEUED, STARTING, RUNNING, STOPPING, FINISHED, STOPPED, FAILED, KILLED, 
 LABELS = {state: state.capitalize() for state in _ALL}
 
 NEXT = {
-    QUEUED: {STARTING, STOPPED, FAILED},
+    QUEUED: {STARTING, *RESUMABLE},  # one that was started again goes back to how it had ended
     STARTING: {RUNNING, STOPPING, *ENDED},
     RUNNING: {STOPPING, *ENDED},
     STOPPING: {*ENDED},

@@ -45,7 +45,8 @@ class Newer(RegistryError):
 @dataclass(frozen=True)
 class Run:
     """One run as the registry knows it. Times are seconds since 1970; `total` is 0 until the trainer has planned.
-    `number`: the how-many-th of its home it is, from which its colour is."""
+    `number`: the how-many-th of its home it is, from which its colour is. `ended_state`, `ended_sentence`, `ended_at`:
+    how it had ended before it was last started again; None where it never was."""
 
     id: str
     name: str
@@ -68,6 +69,9 @@ class Run:
     note: str = ""
     tags: list[str] = field(default_factory=list)
     number: int = 0
+    ended_state: str | None = None
+    ended_sentence: str | None = None
+    ended_at: float | None = None
 
     @property
     def identity(self) -> Identity | None:

@@ -219,7 +219,7 @@ def test_what_did_not_change_is_not_sent_again_and_other_metrics_come_when_asked
 
 
 def test_a_run_that_cannot_be_read_is_said_and_keeps_no_other_from_being_compared(registry_home: Path) -> None:
-    well, deleted, damaged, half, bare = (made_run(f"run {n}", 4, groups=1) for n in range(5))
+    well, deleted, damaged, half, bare, emptied = (made_run(f"run {n}", 4, groups=1) for n in range(6))
     shutil.rmtree(paths.run_folder(deleted).path)
     paths.run_folder(damaged).db.write_bytes(b"nonsense" * 1000)
     paths.run_folder(damaged).spec.write_text("rewards: [")
@@ -228,11 +228,13 @@ def test_a_run_that_cannot_be_read_is_said_and_keeps_no_other_from_being_compare
     writer.execute("DROP TABLE acknowledged")
     writer.close()
     paths.run_folder(bare).db.unlink()
-    ids = [deleted, damaged, half, bare, "no such run", "../etc", well]
+    paths.run_folder(emptied).db.write_bytes(b"")
+    ids = [deleted, damaged, half, bare, "no such run", "../etc", well, emptied]
     runs = compare.compare_runs({"ids": ids})["runs"]
     words = [run.get("problem", "") for run in runs]
     assert words[0] == "Its folder was deleted." and words[3] == "Its run.db is missing." and words[6] == ""
     assert words[1].startswith("Its record cannot be read") and words[2].startswith("Its record is incomplete")
+    assert words[7] == "Its run.db is empty."
     assert words[4] == words[5] == "There is no run of this id here."
     assert "reward" in runs[6]["curves"]
     settings = compare_settings.compare_settings({"ids": ids})
@@ -241,7 +243,7 @@ def test_a_run_that_cannot_be_read_is_said_and_keeps_no_other_from_being_compare
     digest = compare_prompts.shared_prompts({"ids": [*ids, made_run("run 4", 4, groups=1)]})["rows"][0]["hash"]
     assert [bool(run) for run in compare_prompts.prompt_in_runs({"ids": ids, "hash": digest})["runs"]] == [
         False
-    ] * 6 + [True]
+    ] * 6 + [True, False]
 
 
 def test_an_older_record_without_group_metrics_is_compared(registry_home: Path) -> None:

@@ -43,6 +43,9 @@ def test_a_run_without_a_record_or_settings_breaks_nothing_and_damage_stands_bes
     now = drawn(columns=["duration", "metric:kl", "set:training.beta"])
     assert cells(now, bare)[2:] == ["Finished · run.db is missing", "–", "–", "–"]
     assert cells(now, odd)[2:5] == ["Finished · record is damaged", "–", "–"]
+    paths.run_folder(odd).db.write_bytes(b"")
+    assert cells(drawn(), odd)[2] == "Finished · run.db is empty"
+    assert run_status({"run": odd})["label"] == "Finished · run.db is empty"
     paths.run_folder(odd).db.unlink()
     paths.run_folder(odd).spec.write_bytes(b"\x00\xff garbage")
     fell_too = made_run("fell too", 40, metrics=fell)
@@ -103,13 +106,14 @@ def test_what_lies_among_the_runs_and_is_none_is_said_once_and_as_text(registry_
 def test_without_a_record_the_checkpoints_in_the_folder_are_listed_and_what_is_lost_is_said(run: registry.Run) -> None:
     for step in (10, 20):
         seal_checkpoint(run.folder.checkpoints / f"checkpoint-{step}")
-    for content in (None, b"garbage" * 999):
+    lost = ((None, "run.db is missing"), (b"", "run.db is empty"), (b"garbage" * 999, "damaged"))
+    for content, words in lost:
         run.folder.db.unlink() if content is None else run.folder.db.write_bytes(content)
         told = checkpoints.list_checkpoints({"run": run.id})
         assert [(row["step"], row["state"]) for row in told["rows"]] == [(20, "complete"), (10, "complete")]
         assert told["wait"] == "" and told["columns"] == []
         said = run_status({"run": run.id})
-        assert ("run.db is missing" if content is None else "damaged") in str(said["note"]) and said["unreadable"]
+        assert words in str(said["note"]) and said["unreadable"]
         for part in (overview.draw_board, doctor.diagnose_run):
             reply = part({"run": run.id})
             assert reply["unreadable"] and "before" not in reply["sentence"]

@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from groupwise.storage.record import checkpoint_files, metrics, states
+from groupwise.storage.home import files
+from groupwise.storage.library import repair
+from groupwise.storage.record import attempts, checkpoint_files, metrics, run_files, states
+from groupwise.storage.record.record import RunWriter
 from groupwise.storage.registry import commands, registry
 from groupwise.worker.supervisor import Supervisor
 from groupwise.worker.training import train
 from tests.support.records import seal_checkpoint
+from tests.support.run_states import get
 from tests.support.runs import ask_db, make_spec, queue
 
 pytestmark = pytest.mark.usefixtures("keep_signal_handler")
@@ -49,6 +53,62 @@ def test_training_goes_on_from_the_checkpoint_that_was_chosen(registry_home: Pat
     ]
     assert aside == [f"checkpoints/before-attempt-2/checkpoint-{step}" for step in (6, 4)]
     assert [checkpoint_files.step_of(point) for point in checkpoint_files.points(folder.checkpoints)] == [6, 4, 2]
+
+
+ENDS = {
+    states.KILLED: "Killed at step 11 (SIGKILL), which Groupwise did not send: by hand. {}",
+    states.INTERRUPTED: "The machine restarted at step 11. {}",
+    states.STOPPED: "Stopped at step 11, as asked. {}",
+    states.FAILED: "Failed at step 11: the device ran out of memory.",
+}
+
+
+@pytest.mark.parametrize("state", ENDS)
+def test_a_run_to_be_started_again_that_is_removed_from_the_queue_is_as_it_had_ended(
+    registry_home: Path, state: str
+) -> None:
+    """Twice, from an earlier checkpoint; also where its folder is found while it waits, by another registry."""
+    folder = queue(make_spec())
+    for step in (2, 4):
+        seal_checkpoint(folder.checkpoints / f"checkpoint-{step}")
+    RunWriter(folder.db, 1, {"exact": 1.0}).close()
+    if state == states.FAILED:
+        told = {"attempt": 1, "outcome": "failed", "step": 11, "planned": 40, "reason": "the device ran out of memory"}
+        files.write_json(folder.exit, told)
+    registry.set_state(folder.id, states.STARTING, "")
+    registry.set_state(folder.id, state, ENDS[state].format("Resume continues from step 4."), step=11, total=40)
+    ended = get(folder.id)
+    for attempt, chosen in ((1, 2), (2, None)):
+        obeyed(folder.id, commands.RESUME, chosen)
+        assert (get(folder.id).state, get(folder.id).attempt) == (states.QUEUED, attempt + 1)
+        obeyed(folder.id, commands.STOP)
+        again = get(folder.id)
+        assert (again.state, again.state_at, again.step) == (state, ended.state_at, 11)
+        assert again.sentence == ENDS[state].format("Resume continues from step 2.")
+        assert (run_files.exit_record(folder, again.attempt) is not None) == (state == states.FAILED)
+    assert attempts.is_end_noted(folder.db, state, ended.state_at)
+    assert ask_db(folder, "SELECT count(*) FROM event WHERE kind = ?", state) == [(1,)]
+
+    obeyed(folder.id, commands.RESUME)
+    repair.repair()
+    found = get(folder.id)
+    assert (found.state, found.sentence) == (state, ENDS[state].format("Resume continues from step 2."))
+    assert found.state_at == ended.state_at
+    assert (run_files.exit_record(folder, found.attempt) is not None) == (state == states.FAILED)
+
+
+def test_what_never_began_is_removed_from_the_queue_as_that(registry_home: Path) -> None:
+    folder = queue(make_spec())
+    obeyed(folder.id, commands.STOP)
+    assert (get(folder.id).state, get(folder.id).sentence) == (
+        states.STOPPED, "Removed from the queue before it started.",
+    )  # fmt: skip
+
+
+def obeyed(run_id: str, kind: str, step: int | None = None) -> None:
+    commands.ask_of_run(run_id, kind, step)
+    [asked] = commands.open_commands()
+    Supervisor().obey(asked)
 
 
 def test_a_checkpoint_that_is_gone_meanwhile_is_said(registry_home: Path) -> None:

@@ -36,9 +36,12 @@ def open_run_record(run: registry.Run) -> Iterator[Database]:
     with this run alone."""
     if not run.folder.path.is_dir():
         raise Unanswerable("Its folder was deleted.")
+    try:
+        record_check.refuse_lost(run.folder, run.state, run.step)
+    except record_check.LostRecord as lost:
+        raise Unanswerable(f"Its {lost.how}.") from lost
     if not run.folder.db.is_file():
-        is_lost = run.state in states.ENDED and run.step
-        raise Unanswerable("Its run.db is missing." if is_lost else "Nothing is recorded yet.")
+        raise Unanswerable("Nothing is recorded yet.")
     try:
         record = record_check.open_record(run.folder.db)
         try:

@@ -1,6 +1,5 @@
 """How a run that did not end as planned is told: its reason in one sentence, and the one button that can help."""
 
-import re
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -12,12 +11,11 @@ from groupwise.storage.analysis.doctor.evidence_reader import places
 from groupwise.storage.home import disk, files
 from groupwise.storage.library.models import learning_rates, model_files
 from groupwise.storage.library.rewards import library
-from groupwise.storage.record import checkpoint_files, groups, run_files, states
+from groupwise.storage.record import checkpoint_files, endings, groups, run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.storage.spec.spec import RunSpec
 
-RESUMES = re.compile(r" Resume continues from step \d+\.")
 # What a sentence says of the cause, where no exit record does.
 GUESSES = (
     ("out of memory", run_files.MEMORY), ("disk is full", run_files.DISK), ("disk was full", run_files.DISK),
@@ -102,7 +100,7 @@ def can_resume(run: registry.Run) -> bool:
 
 def without_resume(sentence: str) -> str:
     """A sentence on a run's end without what the button beside it says."""
-    return RESUMES.sub("", sentence)
+    return endings.RESUMES.sub("", sentence)
 
 
 def say_damaged_point(run: registry.Run) -> str:
