@@ -207,6 +207,13 @@ def is_ongoing(run: registry.Run) -> bool:
     return run.state in states.RESUMABLE and commands.waiting_action(run.id, run.attempt) == commands.RESUME
 
 
+def is_restarting(run: registry.Run) -> bool:
+    """Whether the run trained before and is to go on, but has not begun to: what is recorded tells of before."""
+    if run.state in states.RESUMABLE:
+        return run.step > 0 and is_ongoing(run)
+    return run.step > 0 and run.attempt > 1 and run.state in (states.QUEUED, states.STARTING)
+
+
 def text(payload: Payload, key: str, limit: int = 200) -> str:
     """A text of a payload, cut at a length; empty where there is none."""
     value = payload.get(key)

@@ -117,8 +117,9 @@ def exit_record(folder: RunFolder, attempt: int | None) -> dict[str, Any] | None
 def hand_on_exit(folder: RunFolder, attempt: int) -> None:
     """Let the exit record of the attempt before this one, which never began, stand for this one too: the run is as that
     one left it. Raises OSError."""
-    if exit_record(folder, attempt - 1) is not None:
-        files.write_json(folder.exit, {**files.read_json(folder.exit), "attempt": attempt})
+    told = files.read_json(folder.exit)
+    if isinstance(told, dict) and exit_record(folder, attempt - 1) is not None:
+        files.write_json(folder.exit, {**told, "attempt": attempt})
 
 
 _VERSIONS = field_types({name: text_type(40, least=1) for name in LIBRARIES})

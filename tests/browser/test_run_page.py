@@ -16,10 +16,12 @@ from groupwise.storage.home import paths
 from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.spec.spec import parse_spec
+from groupwise.worker.supervisor import Supervisor
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.browser.run_page import ended, head, still_dashboard
 from tests.support.homes import wait_for
 from tests.support.made_runs import made_run, running
+from tests.support.records import seal_checkpoint
 
 # What of the head is not within the page, or cut off; the tabs can be scrolled, and show that they can.
 OVERFLOWS = """() => [...document.querySelectorAll(".gw-header .found :is(h1, .pill, .line, .sentence, .btn)")]
@@ -174,6 +176,17 @@ def test_a_phone_shows_the_whole_head_in_160_pixels(open_page: OpenPage, address
     assert bar and tabs and tabs["y"] - bar["y"] > 40, "a bar right above the tabs looks like the mark of one"
     if not saved:
         a_dialog_has_a_margin(page)
+        without_its_dashboard_the_name_stays_in_sight(page)
+
+
+def without_its_dashboard_the_name_stays_in_sight(page: Page) -> None:
+    page.route("**/component_server/**", lambda route: route.abort())
+    note = page.locator("#gw-offline")
+    expect(note).to_be_visible()
+    expect(note).to_be_in_viewport(ratio=1)
+    said, shown = note.bounding_box(), head(page).bounding_box()
+    assert said and shown and said["y"] > shown["y"] + shown["height"]
+    picture(page, "reconnecting")
 
 
 def a_dialog_has_a_margin(page: Page) -> None:
@@ -276,6 +289,45 @@ def test_a_resume_says_whom_it_waits_for_and_offers_nothing_meanwhile(open_page:
     expect(head(page).locator(".sentence")).to_contain_text("Waiting for ahead of it to end")
     first = head(page).locator(".sentence").get_by_role("link", name="ahead of it")
     expect(first).to_have_attribute("href", f"/run?id={trains}")
+
+
+@pytest.mark.parametrize("saved", [0, 10])
+def test_a_run_to_be_started_again_tells_of_before_and_out_of_the_queue_of_its_end(
+    open_page: OpenPage, address: str, saved: int
+) -> None:
+    resume = f"Resume continues from step {saved}." if saved else "There is no checkpoint: it would start again."
+    killed = f"Killed at step 40 (SIGKILL), which Groupwise did not send: by hand. {resume}"
+    run_id = ended(f"killed {saved}", killed, states.KILLED)
+    if saved:
+        seal_checkpoint(paths.run_folder(run_id).checkpoints / f"checkpoint-{saved}")
+    page = open_page(f"{address}/run?id={run_id}")
+    title, line = page.locator(".figures h2"), head(page).locator(".line")
+    expect(page.locator(".gw-doctor .headline")).to_contain_text("reward went up")
+    expect(title).to_contain_text("At the end")
+    obey(run_id, commands.RESUME)
+    before = f"goes on from step {saved} of 40 · before, it reached step 40" if saved else ""
+    expect(line).to_have_text(before or "starts from the beginning · before, it reached step 40 of 40")
+    expect(head(page).locator(".bar")).to_have_attribute("aria-valuenow", str(saved * 100 // 40))
+    expect(title).to_contain_text("When it ended")
+    for _ in range(2):  # also for whoever comes now
+        expect(page.locator(".gw-doctor .headline")).to_contain_text("reward went up")
+        expect(page.locator(".gw-doctor .next")).to_be_hidden()
+        page.reload()
+    picture(page, f"to-start-again-{saved}")
+    obey(run_id, commands.STOP)
+    expect(head(page).locator(".pill")).to_have_text("Killed")
+    expect(head(page).locator(".ending h2")).to_contain_text("Killed at step 40 (SIGKILL)")
+    expect(line).to_contain_text("step 40 of 40")
+    expect(title).to_contain_text("At the end")
+    expect(page.locator(".event.killed")).to_have_count(1)
+
+
+def obey(run_id: str, kind: str) -> None:
+    """As the worker does."""
+    commands.ask_of_run(run_id, kind)
+    for asked in commands.open_commands():
+        if asked.run == run_id:
+            Supervisor().obey(asked)
 
 
 def test_a_queued_run_goes_and_a_refusal_takes_it_back(open_page: OpenPage, address: str) -> None:

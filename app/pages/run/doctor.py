@@ -13,7 +13,17 @@ import gradio as gr
 from groupwise.app.core.end_reason import TOLD
 from groupwise.app.pages.run.checkpoints import start_from
 from groupwise.app.pages.run.statistics import solved_criterion
-from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, whole_number
+from groupwise.app.ui.live import (
+    Payload,
+    Unanswerable,
+    answer,
+    is_ongoing,
+    is_restarting,
+    live,
+    record_of,
+    run_of,
+    whole_number,
+)
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.doctor import evidence_reader
 from groupwise.storage.analysis.doctor.evidence import Evidence, Unsolved
@@ -71,8 +81,9 @@ def diagnose_run(payload: Payload) -> dict[str, Any]:
         waiting = {"kind": "waiting", "level": "waiting", "headline": said, "at": ""}
         return out | waiting | {"seq": 0, "verdicts": [], "calm": []}
     with record_check.one_look(record):
-        # Odd where the run is over: the same evidence is then said of the past.
-        seq = 2 * evidence_reader.newest_batch(record) + (not live_now)
+        # Another number where the run is over, or waits to go on: the same evidence is then said of the past.
+        past = 1 if is_restarting(run) else 0 if live_now else 2
+        seq = 3 * evidence_reader.newest_batch(record) + past
         if seq == whole_number(payload, "after", -1):
             return out | {"seq": seq}
         return out | _report(run, seq)
@@ -87,8 +98,9 @@ def _report(run: registry.Run, seq: int) -> dict[str, Any]:
         begun = time.monotonic()
         failed = how_it_failed(run)
         evidence = evidence_of(run, failed)
-        report = without_fix_of(examine(evidence), failed.get("function"))
-        found = draw_report(run.id, report, evidence.step) | {"seq": seq, "next": next_of(run, report.follows)}
+        report = without_fix_of(_examined(run, evidence), failed.get("function"))
+        follows = None if is_ongoing(run) else report.follows
+        found = draw_report(run.id, report, evidence.step) | {"seq": seq, "next": next_of(run, follows)}
         if evidence.ended and not (evidence.curves or report.verdicts or evidence.held_out_before is not None):
             found["headline"] = ""
         _reports.pop(run.id, None)
@@ -99,12 +111,21 @@ def _report(run: registry.Run, seq: int) -> dict[str, Any]:
     return found
 
 
+def _examined(run: registry.Run, evidence: Evidence) -> Report:
+    """What there is to say: of a run that is to go on nothing of an end, where that is all there is."""
+    report = examine(evidence)
+    goes_on = report.kind == "waiting" and is_restarting(run)
+    return examine(replace(evidence, ended=False, broke_off=False)) if goes_on else report
+
+
 def evidence_of(run: registry.Run, failed: dict[str, Any]) -> Evidence:
     """What there is to go by: the record, and how the run ended. `failed`: how_it_failed."""
     found = evidence_reader.gather(run.folder.db, run_files.spec_of(run.folder), _surroundings())
-    ended, lost = not is_ongoing(run), failed.get("cause") == run_files.WEIGHTS
+    again, lost = is_restarting(run), failed.get("cause") == run_files.WEIGHTS
+    ended = again or not is_ongoing(run)
     unsolved = unsolved_prompts(run) if ended else None
-    return replace(found, ended=ended, broke_off=ended and run.state in TOLD, weights_lost=lost, unsolved=unsolved)
+    broke_off = ended and (run.ended_state if again and run.ended_state else run.state) in TOLD
+    return replace(found, ended=ended, broke_off=broke_off, weights_lost=lost, unsolved=unsolved)
 
 
 def how_it_failed(run: registry.Run) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from groupwise.app.ui.live import (
     answer,
     has_record,
     is_ongoing,
+    is_restarting,
     live,
     run_of,
     text,
@@ -82,7 +83,8 @@ def _status(run: registry.Run, now: float) -> dict[str, object]:
         asked = None  # it has just been done
     busy = registry.list_runs(only={states.QUEUED, *states.LIVE}, curves=False) if run.state in WAITING else []
     begins = begins_at(run) if asked == commands.RESUME else None
-    facts |= {} if begins is None else {"step": begins, "at": None}
+    if begins is not None:
+        facts |= {"step": begins, "at": None, "before": facts.get("step") or run.step}
     told = meanwhile(run, busy, pace["step"], begins)
     offered = [] if gone else actions(run, problem, asked)
     label, sentence = told[asked] if asked in told else (label_with_place(run, busy), run.sentence)
@@ -98,7 +100,7 @@ def _status(run: registry.Run, now: float) -> dict[str, object]:
         "kind": state_badge.kind(run.state, came_to.level), "colour": run_colours.own_colour(run),
         "sentence": visible_text(sentence), "end": None if asked else ending.describe_end(run), "meanwhile": told,
         "ahead": ahead and {"name": visible_text(format.shorten(ahead.name, AHEAD)), "href": f"/run?id={ahead.id}"},
-        **_progress(run, facts, pace, now, ends=asked is not None, begins=begins is not None),
+        **_progress(run, facts, pace, now, ends=asked is not None),
         "note": "The folder of this run was deleted. Only this row is left of it." if gone
         else note_on_files(run, problem) or waits(run)
         or stall_warning(run.state, facts.get("at"), pace["median"], now),
@@ -116,17 +118,18 @@ def run_progress(run: registry.Run) -> dict[str, object]:
 
 
 def _progress(
-    run: registry.Run, facts: dict[str, Any], pace: dict[str, float | None], now: float, *, ends: bool,
-    begins: bool = False,
-) -> dict[str, object]:  # fmt: skip
-    """`ends`: it was asked to stop, so that how long the steps that are left would take says nothing. `begins`: it was
-    asked to go on from the step that is told."""
-    step = facts.get("step", 0) if begins else facts.get("step") or run.step
+    run: registry.Run, facts: dict[str, Any], pace: dict[str, float | None], now: float, *, ends: bool
+) -> dict[str, object]:
+    """`ends`: it was asked to stop, so that how long the steps that are left would take says nothing."""
+    before = facts.get("before")
+    step = facts.get("step") or (0 if before else run.step)
     total, at = facts.get("total") or run.total, facts.get("at")
     took = _seconds_trained(run) if at and run.state in states.ENDED else None
+    left = None if ends else pace["median"]
+    line = progress_line(run.state, step, total, pace["step"], left, at, now, took)
     return {
         "seq": facts.get("seq", 0), "progress": min(1.0, step / total) if total else 0.0,
-        "line": progress_line(run.state, step, total, pace["step"], None if ends else pace["median"], at, now, took),
+        "line": restart_line(step, total, before) if before else line,
     }  # fmt: skip
 
 
@@ -206,13 +209,21 @@ def read_standing(run: registry.Run) -> tuple[dict[str, Any], dict[str, float | 
 
 
 def _of_this_attempt(run: registry.Run, facts: dict[str, Any]) -> dict[str, Any]:
-    """Where the run is; until an attempt has made a step, at the checkpoint that it goes on from, and no step is so
-    many minutes ago as the last one of the attempt before."""
-    if run.state in states.ENDED or not 0 < facts.get("attempt", 0) < run.attempt:
+    """Where the run is; until an attempt has begun, at the checkpoint that it goes on from, and no step is so many
+    minutes ago as the last one of the attempt `before`."""
+    if run.state in states.ENDED or run.attempt == 1 or facts.get("attempt", 0) >= run.attempt:
         return facts
     points = checkpoint_files.points(run.folder.checkpoints)
     whole = (checkpoint_files.step_of(point) for point in points if not checkpoint_files.problem(point, deep=False))
-    return facts | {"at": None, "step": max(0, next(whole, 0))}
+    before = {"before": facts.get("step") or run.step} if is_restarting(run) else {}
+    return facts | {"at": None, "step": max(0, next(whole, 0)), **before}
+
+
+def restart_line(step: int, total: int, before: int) -> str:
+    """goes on from step 10 of 40 · before, it reached step 11: of a run that is to be started again."""
+    begins = f"goes on from {format.progress(step, total)}" if step else "starts from the beginning"
+    reached = f"step {format.count(before)}" if step else format.progress(before, total)
+    return f"{begins} · before, it reached {reached}"
 
 
 def progress_line(

@@ -18,6 +18,7 @@ const { curves } = board;
 let cursor = 0;
 let lastEvent = 0;
 let waiting = "";
+let restarts = false; // it is to go on, but has not begun to: all that is drawn tells of before
 let laidOut = false;
 let seen = null;
 let most = null; // what the reward can come to, where that is known
@@ -115,7 +116,7 @@ function drawNow() {
   const evaluated = curves.lastAt("eval_reward");
   const late = evaluated > 0 && (board.live || evaluated === curves.lastStep);
   const when = evaluated === 0 ? " before training" : ` at step ${wholeNumber(evaluated)}`;
-  setText(find(".when"), board.live ? "Now" : "At the end");
+  setText(find(".when"), restarts ? "When it ended" : board.live ? "Now" : "At the end");
   if (reward) rows.push(pair("Reward", ofMost(reward.mean), "reward"));
   setText(find(".window"), reward ? `mean of the last ${reward.n === 1 ? "step" : `${reward.n} logged steps`}` : "");
   const add = (name, key, write) => {
@@ -200,8 +201,9 @@ function take(now) {
   addEvents(now.events ?? [], now.end);
   const before = board.live;
   const changed = board.take(now);
-  const news = changed.size > 0 || now.wait !== waiting || now.marks || before !== board.live;
-  waiting = now.wait;
+  const turned = before !== board.live || restarts !== now.restarts;
+  const news = changed.size > 0 || now.wait !== waiting || now.marks || turned;
+  [waiting, restarts] = [now.wait, now.restarts];
   drawEnded(curves.names.length ? null : now.ended);
   showCharts(curves.names.length > 0);
   if (news) {

@@ -14,12 +14,22 @@ from groupwise.app.core.run_stamp import mark_of_run
 from groupwise.app.pages.run.header import run_progress
 from groupwise.app.ui import figures
 from groupwise.app.ui.function_colours import colours_of_functions
-from groupwise.app.ui.live import Payload, answer, is_ongoing, live, record_of, run_of, texts, whole_number
+from groupwise.app.ui.live import (
+    Payload,
+    answer,
+    is_ongoing,
+    is_restarting,
+    live,
+    record_of,
+    run_of,
+    texts,
+    whole_number,
+)
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis import best_possible
 from groupwise.storage.home import db
 from groupwise.storage.library import right
-from groupwise.storage.record import find, group_metrics, groups, metrics, record_check, run_files, states
+from groupwise.storage.record import attempts, find, group_metrics, groups, metrics, record_check, run_files, states
 from groupwise.storage.record.recent import RECENT
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
@@ -86,6 +96,7 @@ def _board(run: registry.Run, payload: Payload, seen: str) -> dict[str, Any]:
     after, event = whole_number(payload, "after"), whole_number(payload, "event")
     live = is_ongoing(run)
     out: dict[str, Any] = {"poll": POLL, "live": live, "seen": seen} if live else {"poll": POLL_ENDED, "live": live}
+    out["restarts"] = is_restarting(run)
     out["wait"] = WAITS.get(run.state, f"{UNBEGUN} Its log says why.")
     out["end"] = end_event(run)
     if not after and not payload.get("drawn"):
@@ -95,6 +106,8 @@ def _board(run: registry.Run, payload: Payload, seen: str) -> dict[str, Any]:
     except Unanswerable as reason:
         out["wait"] = out["wait"] if run.folder.path.is_dir() else str(reason)
         return out | {"seq": after, "curves": {}, "ended": ended_notice(run, out["wait"])}
+    if out["end"] and attempts.is_end_noted(record, run.state, run.state_at):
+        out["end"] = None  # it was to be started again, with which its end became one of the events
     standing = metrics.standing(record)
     if run.state == states.STARTING and standing["begun"]:  # the state follows in a moment
         out["wait"] = WAITS[states.RUNNING]
