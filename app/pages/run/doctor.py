@@ -121,10 +121,10 @@ def _examined(run: registry.Run, evidence: Evidence) -> Report:
 def evidence_of(run: registry.Run, failed: dict[str, Any]) -> Evidence:
     """What there is to go by: the record, and how the run ended. `failed`: how_it_failed."""
     found = evidence_reader.gather(run.folder.db, run_files.spec_of(run.folder), _surroundings())
-    again, lost = is_restarting(run), failed.get("cause") == run_files.WEIGHTS
-    ended = again or not is_ongoing(run)
+    ended, lost = is_restarting(run) or not is_ongoing(run), failed.get("cause") == run_files.WEIGHTS
     unsolved = unsolved_prompts(run) if ended else None
-    broke_off = ended and (run.ended_state if again and run.ended_state else run.state) in TOLD
+    how = run.state if run.state in states.ENDED else run.ended_state
+    broke_off = ended and how in TOLD
     return replace(found, ended=ended, broke_off=broke_off, weights_lost=lost, unsolved=unsolved)
 
 
