@@ -191,7 +191,9 @@ def swipe(page: Page, way: list[tuple[float, float]]) -> None:
     touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
-def test_a_finger_scrolls_over_a_chart_and_a_tap_is_a_click(chromium: Browser, runs: dict[str, str]) -> None:
+def test_a_finger_scrolls_over_a_chart_and_a_tap_shows_a_point_before_one_leads_on(
+    chromium: Browser, runs: dict[str, str]
+) -> None:
     phone = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = phone.new_page()
     page.goto(f"{runs['address']}/run?id={runs['long']}")
@@ -208,8 +210,21 @@ def test_a_finger_scrolls_over_a_chart_and_a_tap_is_a_click(chromium: Browser, r
     assert page.url == address and chart(page, "reward")["range"][0] < 10, "neither a step nor a zoom"
     box = plot.bounding_box()
     assert box
-    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.wait_for_url("**tab=groups**step=**")
+    expect(page.get_by_text("Tap a point to read it, and again to see its step's groups.")).to_be_visible()
+    expect(page.get_by_text("Click a point to see its step's groups.")).to_be_hidden()
+
+    # a tap shows the point, as does one on another; a second one on the same leads to its groups
+    label = page.locator('[data-chart="reward"] .hoverlayer .legend')
+    said: list[str] = []
+    for share in (0.3, 0.6, 0.6):
+        assert page.url == address
+        page.touchscreen.tap(box["x"] + box["width"] * share, box["y"] + box["height"] / 2)
+        if len(said) < 2:
+            expect(label).to_contain_text("step ")
+            page.wait_for_timeout(700)  # a click would count by now
+            said += re.findall(r"step ([\d,]+)", label.text_content() or "")
+    assert len(set(said)) == 2
+    page.wait_for_url(f"**tab=groups**step={said[1].replace(',', '')}**")
     phone.close()
 
 
@@ -223,6 +238,8 @@ def test_an_evaluation_stands_at_its_own_step_and_leads_to_its_held_out_groups(
     page.locator('[data-chart="eval_reward"]').scroll_into_view_if_needed()
     page.wait_for_function(f"() => ({CHART})('eval_reward')")
     assert chart(page, "eval_reward")["steps"] == list(range(100, 2401, 100))
+    expect(page.locator('[data-chart="eval_reward"] .values')).to_have_text("2")  # as beside it, and in the verdict
+    expect(page.locator(".now dt:text-is('Held-out reward') + dd")).to_have_text("2 of at most 3")
     box = page.locator('[data-chart="eval_reward"] .nsewdrag').bounding_box()
     assert box
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)

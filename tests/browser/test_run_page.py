@@ -199,10 +199,11 @@ def a_dialog_has_a_margin(page: Page) -> None:
 def test_what_a_run_waits_for_is_said_once_and_its_settings_can_be_used(open_page: OpenPage, address: str) -> None:
     run_id = made_run("waits", state=states.QUEUED, groups=0, steps=0)
     paths.run_folder(run_id).db.unlink()
-    registry.set_state(run_id, states.QUEUED, "Queued.", attempt=1)
+    registry.set_state(run_id, states.QUEUED, "Waiting for the worker to start it.", attempt=1)
     page = open_page(f"{address}/run?id={run_id}")
-    expect(page.get_by_text("Waiting for its turn: the worker has not started this run yet.")).to_have_count(1)
-    expect(page.locator(".board .controls .wait")).to_be_visible()
+    expect(page.get_by_text("No group has been scored yet.")).to_be_visible()  # the Overview is drawn
+    waits = page.get_by_text("Waiting for").locator("visible=true")
+    expect(waits).to_have_text(re.compile(r"^Waiting for the worker to start it\."))
     expect(page.locator(".board figure.chart").locator("visible=true")).to_have_count(0)  # nothing to draw
     expect(page.locator(".axes")).to_be_hidden()
     expect(head(page).get_by_role("link", name="Use these settings")).to_be_visible()

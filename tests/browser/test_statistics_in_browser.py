@@ -44,6 +44,7 @@ def test_from_a_number_to_what_is_behind_it(open_page: OpenPage, reading_dashboa
     page = open_page(f"{reading_dashboard}/run?id={run_id}&tab=statistics")
     expect(panel(page, "ties").locator(".says")).to_have_text(re.compile("Of the last 100 groups"), timeout=PATIENCE)
     expect(panel(page, "ties").locator(".scatterlayer .trace")).to_have_count(4, timeout=PATIENCE)
+    a_kind_that_there_is_none_of_draws_nothing(panel(page, "ties"))
 
     # what is right can be said anew, and is kept in the address
     solved = panel(page, "pass").locator(".says")
@@ -79,6 +80,17 @@ def test_from_a_number_to_what_is_behind_it(open_page: OpenPage, reading_dashboa
     assert number
     link.click()
     expect(page).to_have_url(re.compile(rf"tab=groups.*prompt={number[1]}\b"))
+
+
+def a_kind_that_there_is_none_of_draws_nothing(ties: Locator) -> None:
+    """No line of its own on top of the others; and how much of each there is stands beside its colour."""
+    widths = "plot => plot.data.filter(one => one.stackgroup).map(one => one.line.width)"
+    assert ties.locator(".js-plotly-plot").evaluate(widths) == [0, 0, 0]
+    share = r" (<?\d+)\s%"
+    keys = rf"all failed{share}tied in between{share}all top score{share}have a learning signal{share}"
+    told = re.fullmatch(keys, ties.locator(".keys").inner_text().replace("\n", ""))
+    tied = re.search(r"Of the last 100 groups (\d+|none) (?:is|are) tied", ties.locator(".says").inner_text())
+    assert told and tied and int(told[4]) == 100 - int(tied[1].replace("none", "0"))
 
 
 def a_number_that_is_none_is_said_and_the_function_counts(page: Page) -> None:

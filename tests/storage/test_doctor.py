@@ -52,7 +52,8 @@ def test_a_healthy_run_is_told_so_in_one_calm_line() -> None:
     report = examine(healthy())
     assert report.verdicts == ()
     assert report.kind == "up"
-    assert report.headline.startswith("No problems detected: reward is up from 1.0")
+    assert report.headline.startswith("Learning, no problems detected: reward is up from 1.0")
+    assert report.opening == "Learning, no problems detected:"
     assert "% of groups have a learning signal." in report.headline
     assert [verdict.key for verdict in report.calm] == ["loss_near_zero"]
 

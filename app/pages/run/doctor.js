@@ -130,11 +130,19 @@ function drawNext(next) {
   if (next) line.append("Next: ", next.go ? el("a", { href: next.go }, next.label) : link(next), `${next.why}.`);
 }
 
+// Bold is what it comes to; what that rests on follows as plain text.
+function drawHeadline({ headline, opening }) {
+  const known = find(".headline");
+  const bold = opening || headline;
+  if (known.textContent === headline && known.firstChild?.textContent === bold) return;
+  known.replaceChildren(el("b", bold), headline.slice(bold.length));
+}
+
 function take(now) {
   view.dataset.kind = now.kind;
   view.dataset.gravest = now.level;
   find("section").hidden = !now.headline;
-  setText(find(".headline"), now.headline);
+  drawHeadline(now);
   setText(find(".at"), now.at);
   drawNext(now.next);
   const nodes = now.verdicts.map(draw);

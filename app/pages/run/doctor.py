@@ -187,6 +187,7 @@ def draw_report(run_id: str, report: Report, step: int) -> dict[str, Any]:
         "kind": report.kind,
         "level": report.level,
         "headline": visible_text(report.headline),
+        "opening": visible_text(report.opening),
         "at": f"at step {step:,}{means}" if step else "",
         "verdicts": [_verdict(run_id, verdict) for verdict in report.verdicts],
         "calm": [_verdict(run_id, verdict) for verdict in report.calm],

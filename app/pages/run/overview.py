@@ -58,7 +58,9 @@ TEMPLATE = """
 <button type="button" data-x="step">Steps</button><button type="button" data-x="tokens">Tokens</button>
 <button type="button" data-x="time">Time</button></div><label class="log"><input type="checkbox"> Log scale</label>
 <button type="button" class="btn s whole" hidden>Show all steps</button><span class="mut shown" role="status"></span>
-<span class="mut xs how">Click a point to see its step's groups.</span><span class="mut xs smoothed"></span>
+<span class="mut xs how">Click a point to see its step's groups.</span><span
+class="mut xs how by-finger">Tap a point to read it, and again to see its step's groups.</span>
+<span class="mut xs smoothed"></span>
 <span class="wait" role="status" hidden></span>
 </div>
 <div class="sections"></div>

@@ -3,6 +3,7 @@
 import { onAddress, params, setParams, without } from "../../ui/address.js";
 import { FigureKeyboardNav } from "../../ui/charts/figure_keyboard_nav.js";
 import { Plots } from "../../ui/charts/plots.js";
+import { Taps } from "../../ui/charts/taps.js";
 import * as Figures from "./statistics_figures.js";
 import { el, press, setText, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
@@ -108,7 +109,12 @@ function plot(box, name, figure, then) {
     node.gwOpen = then; // what a point leads to, of what is drawn
     return made;
   };
-  Plots.draw(node, drawing, (drawn) => drawn.on("plotly_click", ({ points }) => node.gwOpen(points[0])));
+  Plots.draw(node, drawing, (drawn) =>
+    drawn.on("plotly_click", (click) => {
+      const point = Taps.leadsOn(node, click);
+      if (point) node.gwOpen(point);
+    }),
+  );
   node.gwKeyboardNav.again();
 }
 // What a figure is called: its panel's title, and the reward function's name where each has one.
@@ -121,7 +127,7 @@ function key(box, entries) {
   let list = box.querySelector(".keys");
   if (!list) box.prepend((list = el("div.keys.xs")));
   list.replaceChildren(
-    ...entries.map(([name, colour, dash]) =>
+    ...entries.map(([name, colour, dash, value]) =>
       el(
         "span.key",
         el("i", {
@@ -130,6 +136,7 @@ function key(box, entries) {
             : `background:${colour}`,
         }),
         name,
+        value ? el("b", ` ${value}`) : null,
       ),
     ),
   );
@@ -157,10 +164,10 @@ const lines = (figure, entries) => (box, data) => {
 
 const DRAW = {
   ties: lines(Figures.ties, (data) => [
-    ["all failed", "var(--low)"],
-    ["tied in between", "var(--ink-3)"],
-    ["all top score", "var(--high)"],
-    [data.mode === "eval" ? "not tied" : "have a learning signal", "var(--accent)", true],
+    ["all failed", "var(--low)", false, data.now.all_low],
+    ["tied in between", "var(--ink-3)", false, data.now.other],
+    ["all top score", "var(--high)", false, data.now.all_high],
+    [data.mode === "eval" ? "not tied" : "have a learning signal", "var(--accent)", true, data.now.bearing],
   ]),
   spread: lines(Figures.spread, () => []),
   best: lines(Figures.best, () => [

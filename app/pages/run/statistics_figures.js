@@ -73,11 +73,13 @@ export function ties(data) {
     ["other", "tied in between", Plots.colour("--ink-3")],
     ["all_high", "all top score", Plots.colour("--high")],
   ];
+  // Areas without lines: that of a kind of which there is none would stand on top of the others in its colour.
   const traces = kinds.map(([key, name, colour]) =>
     drawLine(data, name, hundredfold(data[key]), colour, {
       stackgroup: "tied",
-      fillcolor: Plots.fade(colour, 0.35),
-      line: { color: colour, width: 1 },
+      fillcolor: Plots.fade(colour, 0.5),
+      line: { color: colour, width: 0 },
+      marker: { color: colour, size: data[key].map((share) => (share > 0 ? 5 : 0)) },
       ...shares,
     }),
   );

@@ -47,8 +47,10 @@ def tie_shares(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     if asked.function is None:  # then what all completions have earned is neither failed nor solved
         groups = tied.without_kind_of_constant(groups)
     part = newest(groups, asked.mode)
-    says = tied_words(tied.counts(part), asked.mode, part[-1].step)
-    return tied.ties_over_steps(groups, stretches) | {"says": says}
+    counts = tied.counts(part)
+    says = tied_words(counts, asked.mode, part[-1].step)
+    now = {kind: percent(counts[kind] / len(part)) for kind in (*tied.KINDS, "bearing")}
+    return tied.ties_over_steps(groups, stretches) | {"says": says, "now": now}
 
 
 def tied_words(counts: dict[str, int], mode: str, step: int) -> str:

@@ -9,6 +9,7 @@ import { Curves } from "./curves.js";
 import { KeyboardNav } from "./keyboard_nav.js";
 import { Plots } from "./plots.js";
 import { Smoother } from "./smoother.js";
+import { Taps } from "./taps.js";
 
 export class Board {
   // `ask({names, first, last})` brings a closer look at some steps; `root` has the controls.
@@ -162,8 +163,12 @@ export class Board {
   // ---- the pointer ----
   listen(chart) {
     const { plot } = chart;
-    plot.on("plotly_click", ({ points }) => this.clicked(points[0].customdata ?? points[0].x, chart.mode()));
+    plot.on("plotly_click", (click) => {
+      const point = Taps.leadsOn(plot, click);
+      if (point) this.clicked(point.customdata ?? point.x, chart.mode());
+    });
     plot.on("plotly_doubleclick", () => {
+      if (Taps.finger) return; // two taps are a look and a click
       this.doubled = Date.now();
       this.zoomTo(null);
     });

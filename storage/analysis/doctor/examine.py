@@ -43,7 +43,8 @@ class Report:
     it stands. `verdicts` that are not calm come first; `calm` is apart. `steps`: how many logged steps the figures now
     and at its best are means of, `begin`: that at the start; 0: no such figure is said. `against`: what speaks against
     a reward that rose or stayed, in the few words that stand beside a run's state; `aside`: what else is to be known of
-    it there, and is no alarm. `follows`: what to do next, of a run that ended well."""
+    it there, and is no alarm. `follows`: what to do next, of a run that ended well. `opening`: the first words of the
+    headline, up to its colon, where the rest says what they rest on."""
 
     kind: str
     level: str
@@ -55,6 +56,7 @@ class Report:
     against: str = ""
     follows: Next | None = None
     aside: str = ""
+    opening: str = ""
 
 
 def examine(e: Evidence) -> Report:
@@ -64,10 +66,8 @@ def examine(e: Evidence) -> Report:
     grave = tuple(verdict for verdict in kept if verdict.level != CALM)
     kind = _direction(e)
     against = rise.speaks_against(e, rose=kind == "up") if kind in ("up", "level") else {}
-    if kind == "waiting":
-        said = _say_too_short(e, grave)
-    else:
-        said = f"{_opening(e, kind, grave, bool(against))}: {_summarise_reward(e, kind, against)}."
+    opening = "" if kind == "waiting" else f"{_opening(e, kind, grave, bool(against))}:"
+    said = f"{opening} {_summarise_reward(e, kind, against)}." if opening else _say_too_short(e, grave)
     calm = tuple(verdict for verdict in kept if verdict.level == CALM)
     course = e.reward.course if kind != "waiting" else Course()
     level = _level(kind, grave, bool(against))
@@ -77,7 +77,8 @@ def examine(e: Evidence) -> Report:
     if follows and isinstance(follows.to, Change):
         follows = replace(follows, to=_move(e, follows.to))
     aside = RIGHT_STAYED if kind == "up" and not against and rise.right_stayed(e) else ""
-    return Report(kind, level, said, grave, calm, course.count, begin, next(iter(against), ""), follows, aside)
+    against_it = next(iter(against), "")
+    return Report(kind, level, said, grave, calm, course.count, begin, against_it, follows, aside, opening)
 
 
 def _level(kind: str, grave: tuple[Verdict, ...], against: bool) -> str:
@@ -170,16 +171,16 @@ def _but_not_right(e: Evidence, opening: str) -> str:
 
 
 def _say_healthy(e: Evidence, kind: str) -> str:
-    """The first words where nothing is wrong; of a run that is over they say whether it learned."""
+    """The first words where nothing is wrong; they say that it learns, and of a run that is over, whether it did."""
     if e.broke_off:
         return "Until it ended, no problems were detected"
     idle = _say_idle_groups(e, kind)
-    if kind == "up" and rise.right_stayed(e):
-        return _but_not_right(e, (OPENING_ENDED if e.ended else OPENING)[kind]) + idle
+    if kind == "up":
+        went = _but_not_right(e, (OPENING_ENDED if e.ended else OPENING)[kind])
+        return went + (idle or ("" if rise.right_stayed(e) else ", no problems detected"))
     if not e.ended:
         return f"No problems detected{idle}"
-    went = "Learned" if kind == "up" else "Neither better nor worse"
-    went += " in training" if kind == "level" and rise.held_out_moved(e) else ""
+    went = "Neither better nor worse" + (" in training" if rise.held_out_moved(e) else "")
     return f"{went}{idle or ', no problems detected'}"
 
 
@@ -202,7 +203,7 @@ def _summarise_reward(e: Evidence, kind: str, against: dict[str, str]) -> str:
     """Is it learning? In a few words, with what speaks `against` it, and what held-out prompts say."""
     reward, fell = e.reward, rates.fall(e)
     height, when = (fell.height, fell.when) if fell else (reward.start, rates.start_words(e))
-    went = f"went {kind}" if e.ended else f"is {kind}"
+    went = ("fell" if kind == "down" else f"went {kind}") if e.ended else f"is {kind}"  # fell: as beside its state
     said = f"reward {went} from {short_number(height)} {when} to {short_number(reward.now)} {e.at_now}"
     said = rates.said_of_reward(e) if kind == "level" else said
     told = " and ".join(against.values())
