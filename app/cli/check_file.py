@@ -46,7 +46,8 @@ def _found_here(
     """What is told without the worker, but for what it has seen of the data (`known`)."""
     named = {one.field for one in form}
     found = [
-        *examine_spec(spec, offer, lines, known.columns), *estimates(spec, offer, known, told=False).problems,
+        *examine_spec(spec, offer, lines, known.columns, known.rows),
+        *estimates(spec, offer, known, told=False).problems,
     ]  # fmt: skip
     return [*form, *(one for one in found if one.field not in named)]
 

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from groupwise.storage.checks.held_out import check_held_out
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.number_words import count_words
@@ -19,11 +20,12 @@ MOST = 10**6  # completions at once: beyond, it is a slip of the hand
 FAR = 1000  # how far from the group size that was asked for another is looked for
 
 
-def check_batch(spec: RunSpec, offer: Offer) -> list[Problem]:
+def check_batch(spec: RunSpec, offer: Offer, rows: int | None = None) -> list[Problem]:
     """What of the batch arithmetic does not fit. Silent while TRL's defaults are not known.
 
     Source: GRPOConfig.__post_init__. A generation makes per-device batch × processes × steps_per_generation
-    completions (or generation_batch_size), in whole groups of num_generations.
+    completions (or generation_batch_size), in whole groups of num_generations. `rows`: of the data, as a page counted
+    them.
     """
     if offer.training is None:
         return []
@@ -35,7 +37,7 @@ def check_batch(spec: RunSpec, offer: Offer) -> list[Problem]:
 
     size, device_batch = value("num_generations"), value("per_device_train_batch_size")
     per_generation = value("steps_per_generation") or value("gradient_accumulation_steps")
-    held_out = check_held_out(spec, offer)
+    held_out = check_held_out(spec, offer, rows)
     if not all(isinstance(number, int) for number in (size, device_batch, per_generation)):
         return held_out
     low = _too_low(size, value)
@@ -71,15 +73,6 @@ def check_batch(spec: RunSpec, offer: Offer) -> list[Problem]:
             )
         )
     return [*found, *_evaluation(spec, value, size)]
-
-
-def check_held_out(spec: RunSpec, offer: Offer) -> list[Problem]:
-    """Whether there are rows to evaluate on, where the run evaluates."""
-    strategy = spec.training.get("eval_strategy") or ((offer.training or {}).get("eval_strategy") or {}).get("default")
-    if strategy not in ("steps", "epoch") or spec.data.holdout:
-        return []
-    fixes = (Fix("Hold out 64 rows", {"data.holdout": 64}), Fix("Do not evaluate", {}, ("training.eval_strategy",)))
-    return [Problem("data.holdout", "evaluation needs held-out rows, for example 64.", fixes=fixes)]
 
 
 def _too_low(size: Any, value: Any) -> list[Problem]:

@@ -7,8 +7,9 @@ GRPOConfig, which has the last word.
 from dataclasses import replace
 from typing import Any
 
-from groupwise.storage.checks.batch import BATCH_FIELDS, check_batch, check_held_out
+from groupwise.storage.checks.batch import BATCH_FIELDS, check_batch
 from groupwise.storage.checks.data import check_data
+from groupwise.storage.checks.held_out import check_held_out
 from groupwise.storage.checks.kl import check_kl
 from groupwise.storage.checks.length import with_fitting_lengths
 from groupwise.storage.checks.limits import check_limits, usual_fixes_of
@@ -48,21 +49,24 @@ def check_spec(spec: RunSpec, offer: Offer, lines: dict[str, int] | None = None)
 
 
 def examine_spec(
-    spec: RunSpec, offer: Offer, lines: dict[str, int] | None = None, columns: list[str] | None = None
-) -> list[Problem]:
-    """Every problem that keeps this spec from running, and what else a person should know. `columns`: what the preview
-    has seen of the data, if it has."""
+    spec: RunSpec, offer: Offer, lines: dict[str, int] | None = None, columns: list[str] | None = None,
+    rows: int | None = None,
+) -> list[Problem]:  # fmt: skip
+    """Every problem that keeps this spec from running, and what else a person should know. `columns`, `rows`: what the
+    preview has seen of the data, if it has, and how many rows it has counted."""
     if spec.stages:
-        by_stage = [examine_spec(stage, offer, columns=columns) for stage in spec.by_stage()]
+        by_stage = [examine_spec(stage, offer, columns=columns, rows=rows) for stage in spec.by_stage()]
         found = check_stages(spec, offer, by_stage)
     else:
-        found = _examine_one(spec, offer, columns, lines)
+        found = _examine_one(spec, offer, columns, rows, lines)
     found += [problem for problem in check_texts(spec, offer) if problem not in found]
     placed = [replace(p, line=p.line or line_of(p.field, lines or {})) for p in found]
     return sorted(placed, key=lambda problem: problem.line or 0)
 
 
-def _examine_one(spec: RunSpec, offer: Offer, columns: list[str] | None, lines: dict[str, int] | None) -> list[Problem]:
+def _examine_one(
+    spec: RunSpec, offer: Offer, columns: list[str] | None, rows: int | None, lines: dict[str, int] | None
+) -> list[Problem]:
     """Of a run that trains in one go, or of one stage of a run."""
     spaces = list(check_spaces(spec))
     named = {problem.field for problem in spaces}
@@ -77,13 +81,13 @@ def _examine_one(spec: RunSpec, offer: Offer, columns: list[str] | None, lines: 
         *check_trackers(spec, offer),
         *check_kl(spec, offer),
         *check_rewards(spec, offer),
-        *check_data(spec, offer, columns),
+        *check_data(spec, offer, columns, rows),
         *check_seen_columns(spec, offer, columns),
         *check_model(spec, offer),
     ]
     found = [*spaces, *(problem for problem in found if problem.field not in named)]
     wrong = {problem.field for problem in found} & {f"training.{name}" for name in BATCH_FIELDS}
-    found += check_held_out(spec, offer) if wrong else check_batch(spec, offer)
+    found += check_held_out(spec, offer, rows) if wrong else check_batch(spec, offer, rows)
     return with_fitting_lengths(found, spec, offer)
 
 

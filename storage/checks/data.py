@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from groupwise.storage.checks.held_out import MADE, check_holdout
 from groupwise.storage.checks.reward_columns import TASK_COLUMNS, check_reward_columns, source_kind_and_name
 from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.home import paths
@@ -21,23 +22,21 @@ from groupwise.storage.spec.rows.file_format import (
 from groupwise.storage.spec.rows.other_kinds import unreadable_kind
 from groupwise.storage.spec.rows.prompt_template import COLUMN, PLAIN, close_brace
 from groupwise.storage.spec.spec import DataSpec, RunSpec
-from groupwise.storage.spec.words.number_words import are_words, count_words
 from groupwise.storage.spec.words.problem import WARNING, Fix, Problem, did_you_mean, nearest_name
 from groupwise.storage.spec.words.setting_names import unknown_setting
 
 HUB_DATASET = re.compile(r"(?!.*(?:--|\.\.))[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 LONGEST_BUTTON = 60  # characters of a template that is offered on one
-MADE = 4000  # rows of a task or of reasoning-gym, where no limit is set
 KINDS = "task:NAME (built in), gym:NAME (reasoning-gym), file:NAME (in the home's data folder) or hub:ORG/NAME"
 
 
-def check_data(spec: RunSpec, offer: Offer, columns: list[str] | None = None) -> list[Problem]:
-    """Every problem, those that block and those worth knowing. `columns`: those that the preview has seen."""
+def check_data(spec: RunSpec, offer: Offer, columns: list[str] | None = None, rows: int | None = None) -> list[Problem]:
+    """Every problem, those that block and those worth knowing. `columns`, `rows`: those that the preview has seen."""
     data = spec.data
     there = TASK_COLUMNS.get(source_kind_and_name(data)[0]) or columns or []
     return [
         *_source(data, offer), *_only_of_its_kind(data), *_conditions(data), *_prompt(data, there), *_answer(data),
-        *_sizes(data), *_known_columns(data), *check_reward_columns(spec, offer),
+        *check_holdout(data, rows), *_known_columns(data), *check_reward_columns(spec, offer),
     ]  # fmt: skip
 
 
@@ -248,18 +247,6 @@ def _answer_pattern(data: DataSpec) -> list[Problem]:
             Problem("data.answer_pattern", "is not used: there is no answer column.", level=WARNING, fixes=(remove,))
         ]
     return []
-
-
-def _sizes(data: DataSpec) -> list[Problem]:
-    rows = data.limit or (MADE if source_kind_and_name(data)[0] in TASK_COLUMNS else None)
-    if rows is None or isinstance(data.holdout, float) or data.holdout < rows:
-        return []
-    tenth = max(rows // 10, 0)
-    message = (
-        f"{count_words(int(data.holdout), 'row')} {are_words(int(data.holdout))} held out, but there "
-        f"{are_words(rows)} only {rows:,}, which leaves none to train on."
-    )
-    return [Problem("data.holdout", message, fixes=(Fix(f"Hold out {tenth}", {"data.holdout": tenth}),))]
 
 
 def _known_columns(data: DataSpec) -> list[Problem]:

@@ -16,6 +16,11 @@ LEAST: dict[str, tuple[float, bool]] = {
 MOST = 10**9  # steps, tokens or epochs: beyond, it is a slip of the hand
 # Shares: above 1 they are per cent, or a slip.
 SHARES = {"top_p": "above 0 and at most 1", "min_p": "between 0 and 1"}
+# How often something is done, in steps: the setting that says whether steps are counted, and TRL's own value of it.
+EVERY = {
+    "save_steps": ("save_strategy", "steps"), "logging_steps": ("logging_strategy", "steps"),
+    "eval_steps": ("eval_strategy", "no"),
+}  # fmt: skip
 EPSILON = 0.2  # TRL's own
 
 
@@ -51,12 +56,22 @@ def _problem(name: str, value: float, spec: RunSpec) -> Problem | None:
     fix = usual_fixes_of(path, spec) or (Fix("Use the default", {}, (path,), fallback=True),)
     if value < least or (excluded and value == least):
         return Problem(path, f"should be {'above' if excluded else 'at least'} {least:g}.", fixes=fix)
+    if _is_between_steps(name, value, spec):
+        near = tuple(Fix(f"Use {steps}", {path: steps}) for steps in (math.floor(value), math.ceil(value)))
+        message = f"should be a whole number of steps, or a share of the run below 1, not {value:g}."
+        return Problem(path, message, fixes=(*near, *fix))
     if name in SHARES and value > 1:
         per_cent = (Fix(f"Use {value / 100:g}", {path: value / 100}),) if value <= 100 else ()
         return Problem(path, f"should be {SHARES[name]}.", fixes=(*per_cent, *fix))
     if abs(value) > MOST and name not in ("seed", "data_seed"):
         return Problem(path, "is too large to mean anything.", fixes=fix)
     return None
+
+
+def _is_between_steps(name: str, value: float, spec: RunSpec) -> bool:
+    """Whether it is neither steps nor a share of the run, where steps are counted (transformers' TrainingArguments)."""
+    strategy, usual = EVERY.get(name, ("", ""))
+    return spec.training.get(strategy, usual) == "steps" and 1 < value < MOST and value != int(value)
 
 
 def _length(spec: RunSpec) -> list[Problem]:

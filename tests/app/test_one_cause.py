@@ -165,3 +165,12 @@ def test_names_that_are_shortened_or_another_librarys_are_renamed_by_a_click(tex
 def test_one_completion_is_one() -> None:
     text = f"{HEAD}training: {{num_generations: 2, per_device_train_batch_size: 1, max_completion_length: 64}}\n"
     assert "each generation makes 1 completion (1 a device)" in said(text)[0][2]
+
+
+def test_what_cannot_be_read_is_not_said_to_be_missing() -> None:
+    training = "training: {max_completion_length: 64, eval_on_start: true"
+    text = f"{HEAD}data: {{holdout: 10 %}}\n{training}, eval_strategy: steps}}\n"
+    [problem] = launch.problems_of_text(text)
+    assert problem.field == "data.holdout" and fixes_of(problem) == ["Use 0.1", "Use the default (0)"]
+    [problem] = launch.problems_of_text(f"{HEAD}{training}}}\n")
+    assert (problem.field, fixes_of(problem)) == ("training.eval_on_start", ["Hold out 64 rows", "Do not evaluate"])

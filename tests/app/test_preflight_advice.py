@@ -155,6 +155,20 @@ def test_fewer_rows_than_a_generation_takes_block_and_the_fix_fits() -> None:
     assert mended is not None and said(mended, rows=5) == []
 
 
+def test_too_few_rows_are_said_where_their_cause_is() -> None:
+    """Of 40 rows 36 are held out, and a generation takes eight; where all are, that is said by the checks."""
+    run_spec = a_spec(data={"source": "file:a.csv", "holdout": 36}, per_device_train_batch_size=64)
+    run_spec = run_spec.model_copy(update={"model": ModelSpec(id="a/b")})
+    (problem,) = [one for one in said(run_spec, rows=40) if one.level == BLOCKING]
+    assert (problem.field, problem.message) == (
+        "data.holdout", "36 rows are held out, which leaves 4 to train on, but each generation takes 8 prompts.",
+    )  # fmt: skip
+    assert problem.fixes[0].settings == {"data.holdout": 4}
+    mended = memory_fixes.with_settings(run_spec, problem.fixes[0].settings)
+    assert mended is not None and not [one for one in said(mended, rows=40) if one.level == BLOCKING]
+    assert not [one for one in said(run_spec, rows=36) if one.level == BLOCKING]
+
+
 def test_passes_over_a_huge_file_are_noticed() -> None:
     (problem,) = said(a_spec(max_steps=-1), rows=90_000)
     assert problem.field == "training.max_steps" and "135,000 steps" in problem.message

@@ -74,7 +74,11 @@ def test_a_german_excel_file_becomes_a_launched_run_without_help(new_run: Page, 
     expect(read_as).to_contain_text("semicolons, Windows-1252, heading in line 4, 40 rows")
     expect(read_as.locator("th")).to_have_text(HEADING)
     expect(read_as.locator("tbody tr").first).to_contain_text("Wie viel ist „0 + 0“; genau?")
-    new_run.get_by_role("button", name="Use this mapping").click()
+    mapping = new_run.get_by_role("button", name="Use this mapping")
+    first = new_run.locator("[data-path='data.prompt_template']").bounding_box()
+    suggested = mapping.bounding_box()
+    assert first and suggested and suggested["y"] < first["y"]  # above the fields that it fills
+    mapping.click()
     follows(new_run, "answer_column: Lösung (€)")
     expect(new_run.locator(".preview .message.user")).to_contain_text("Wie viel ist")
     numbers = new_run.locator(".answer-numbers")
@@ -250,7 +254,19 @@ def test_what_is_odd_in_a_file_is_said_beside_its_rows(new_run: Page, tmp_path: 
     with new_run.expect_file_chooser() as chooser:
         new_run.get_by_role("button", name="Upload a file").click()
     chooser.value.set_files(picture_file)
-    expect(new_run.locator(".verdicts")).to_contain_text("photo.csv cannot be read as CSV: it is a picture. Choose the")
+    note = new_run.locator(".upload-note")
+    expect(note).to_contain_text("photo.csv cannot be read as CSV: it is a picture. Choose the")
+    expect(note).to_contain_text("mixed.csv stays chosen.")
+    expect(new_run.get_by_label("File in the home")).to_have_value("file:mixed.csv")
+    assert not (paths.data_folder() / "photo.csv").exists()
+    new_run.get_by_text("Which rows").click()
+    held_out = new_run.get_by_label("Held out", exact=True)
+    held_out.fill("2")
+    said = new_run.locator(".verdict.blocking", has_text="2 rows are held out, but there are only 2")
+    expect(said).to_have_count(1)
+    expect(new_run.locator(".verdict.blocking", has_text="Each generation takes")).to_have_count(0)
+    said.get_by_role("button", name="Hold out none").click()
+    follows(new_run, "holdout: 0")
 
 
 def test_a_long_wait_says_how_long_it_lasts(bare_page: Page) -> None:

@@ -54,9 +54,13 @@ def test_a_form_begun_from_a_run_is_there_after_leaving_reloading_and_in_the_nex
     expect(page.get_by_label("Steps", exact=True)).to_have_value("77")
     expect(page.locator(".origin")).to_have_text("From run “sums” · Draft restored. Start over")
     said = page.locator(".arrival > p")
-    expect(said).to_have_text(["And with what you changed since.", "This is a new run. That one stays as it is."])
+    kept = "This is a new run. That one stays as it is. Start with the quickstart"
+    expect(said).to_have_text(["And with what you changed since.", kept])
     picture(page, "new-from-a-run-again")
     assert no_sideways_scroll(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    lines = page.get_by_role("button", name="Start with the quickstart").evaluate("box => box.getClientRects().length")
+    assert lines <= 2  # it goes on in the text, and is not squeezed beside it
     page.close()
     second = open_page(f"{shared_dashboard}/new")
     offered = second.locator(".offered li")

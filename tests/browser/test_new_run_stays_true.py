@@ -216,6 +216,10 @@ def test_figures_of_before_an_error_are_said_to_be_old(new_run: Page) -> None:
     expect(happening).to_have_class("happening")
     for button in ("Launch", "Try one step"):
         expect(new_run.get_by_role("button", name=button, exact=True)).not_to_have_class(re.compile("blocked"))
+    new_run.set_viewport_size({"width": 390, "height": 844})
+    new_run.reload()
+    expect(new_run.locator("#launch-count")).to_have_text("✓ No problems found")
+    expect(note).to_be_hidden()  # which spoke of problems, as long as all this was out of sight
 
 
 def test_the_columns_move_nothing_when_they_come(new_run: Page) -> None:

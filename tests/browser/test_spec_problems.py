@@ -34,6 +34,7 @@ WRONG_FIELDS = [
     ("Completions per device", "6.5", "should be a whole number"),
     ("Model", "/no/such/folder", "there is no folder /no/such/folder"),
     ("Temperature", "0", "above 0"),
+    ("Save every", "1.5", "should be a whole number of steps, or a share of the run below 1, not 1.5"),
 ]
 
 
@@ -109,6 +110,15 @@ def test_slips_of_the_yaml_are_put_right_by_their_buttons_and_hide_nothing(new_r
     expect(new_run.locator(".unreadable-note")).to_be_hidden()
     right = text.replace("\t", "  ").replace("beta:0.02", "beta: 0.02")
     assert yaml_of(new_run) == right + 'data:\n  system_prompt: "Think"\n'
+
+
+def test_of_what_cannot_be_read_the_worker_does_not_say_that_it_is_missing(new_run: Page) -> None:
+    write_yaml(new_run, bad("eval_on_start: true", data="{holdout: 10 %}"))
+    bring(new_run, "pages/new/core.js", "isSaid").wait_for_function("isSaid('build')")
+    expect(new_run.locator("#launch-count")).to_have_text("◆ 1 problem")
+    said = new_run.locator(".verdict.blocking")
+    expect(said).to_contain_text("Did you mean 0.1?")
+    expect(said.locator(".fix")).to_have_text(["Use 0.1", "Use the default (0)"])
 
 
 def test_problems_look_as_they_should(new_run: Page) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from groupwise.storage.checks.check import OWNED, check_spec
+from groupwise.storage.checks.check import OWNED, check_spec, examine_spec
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import from_dict, line_numbers, parse_spec
@@ -165,3 +166,53 @@ def test_the_offer_is_what_the_worker_published(registry_home: Path):
     assert Offer.read_published() == Offer()
     offer.publish()
     assert Offer.read_published() == OFFER
+
+
+FIELDS = {
+    "eval_on_start": ("bool", False), "eval_steps": ("float", None), "save_steps": ("float", 500),
+    "save_strategy": ("str", "steps"), "logging_strategy": ("str", "steps"),
+}  # fmt: skip
+MORE = {name: {"types": [kind, "none"], "default": default} for name, (kind, default) in FIELDS.items()}
+WATCHING = replace(OFFER, training={**offer.TRAINING, **MORE})
+
+
+@pytest.mark.parametrize(
+    ("data", "training", "rows", "field", "labels"),
+    [
+        ({"holdout": 40}, {}, 40, "data.holdout", ["Hold out 4"]),
+        ({"holdout": 5}, {}, 5, "data.holdout", ["Hold out none"]),
+        ({}, {"eval_strategy": "steps"}, 40, "data.holdout", ["Hold out 4 rows", "Do not evaluate"]),
+        ({}, {"eval_on_start": True}, 19, "training.eval_on_start", ["Hold out 1 row", "Do not evaluate"]),
+        ({}, {"eval_on_start": True}, 9, "training.eval_on_start", ["Do not evaluate"]),
+        ({}, {"eval_on_start": True}, 9000, "training.eval_on_start", ["Hold out 64 rows", "Do not evaluate"]),
+        ({}, {"eval_on_start": True}, None, "training.eval_on_start", ["Hold out 64 rows", "Do not evaluate"]),
+        ({"limit": 50}, {"eval_strategy": "steps", "eval_on_start": True}, 9000, "data.holdout",
+         ["Hold out 5 rows", "Do not evaluate"]),
+    ],
+)  # fmt: skip
+def test_of_the_rows_that_are_known_a_sensible_part_is_held_out(
+    registry_home: Path, data: dict[str, Any], training: dict[str, Any], rows: int | None, field: str, labels: list[str]
+) -> None:
+    (paths.data_folder() / "rows.jsonl").write_text("{}")
+    parts = {"name": "a", "rewards": [{"name": "format"}], "data": {"source": "file:rows.jsonl", **data}}
+    training = {"per_device_eval_batch_size": 8, **training}
+    [problem] = examine_spec(from_dict({**parts, "training": training}), WATCHING, rows=rows)
+    assert (problem.field, [fix.label for fix in problem.fixes]) == (field, labels)
+    for fix in problem.fixes:
+        kept = {name: value for name, value in training.items() if f"training.{name}" not in fix.removed}
+        mended = {**parts, "data": {**parts["data"], **{p.split(".")[1]: v for p, v in fix.settings.items()}}}
+        assert examine_spec(from_dict({**mended, "training": kept}), WATCHING, rows=rows) == []
+
+
+@pytest.mark.parametrize("name", ["save_steps", "logging_steps"])
+def test_between_two_steps_nothing_is_done_and_both_are_offered(name: str) -> None:
+    path = f"training.{name}"
+    parts = {"name": "a", "rewards": [{"name": "format"}], "training": {name: 1.5}}
+    [problem] = examine_spec(from_dict(parts), WATCHING)
+    assert (problem.field, problem.message) == (
+        path, "should be a whole number of steps, or a share of the run below 1, not 1.5.",
+    )  # fmt: skip
+    assert [fix.settings for fix in problem.fixes if not fix.fallback] == [{path: 1}, {path: 2}]
+    strategy = name.replace("steps", "strategy")
+    for fine in ({name: 2.0}, {name: 0.5}, {name: 1.5, strategy: "no"}, {"eval_steps": 1.5}):
+        assert problems(WATCHING, training=fine) == []

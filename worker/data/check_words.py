@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from groupwise.storage.checks.held_out import all_held_out
 from groupwise.storage.spec.rows.prompt_template import named_columns
 from groupwise.storage.spec.rows.row_filter import Condition
 from groupwise.storage.spec.spec import DataSpec
-from groupwise.storage.spec.words.number_words import are_words, count_words, join_words, three_figures
+from groupwise.storage.spec.words.number_words import count_words, join_words, three_figures
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 from groupwise.worker.data.answer_writing import AnswerWriting
 from groupwise.worker.data.data import held_out_rows
@@ -131,12 +132,7 @@ def _nothing_left(found: Found) -> list[Problem]:
         where = "" if found.finished else f" first {found.checked:,}"
         return [Problem("data.filter", f"keeps none of the{where} rows.", fixes=(fix,))] if asked.filter else []
     if found.finished and asked.holdout and not found.held_out and not isinstance(asked.holdout, float):
-        tenth = found.rows_left // 10
-        message = (
-            f"{count_words(asked.holdout, 'row')} {are_words(asked.holdout)} held out, but there "
-            f"{are_words(found.rows_left)} only {found.rows_left:,}, which leaves none to train on."
-        )
-        return [Problem("data.holdout", message, fixes=(Fix(f"Hold out {tenth}", {"data.holdout": tenth}),))]
+        return [all_held_out(asked.holdout, found.rows_left)]
     return []
 
 

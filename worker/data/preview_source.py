@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from groupwise.storage.checks.data import MADE
+from groupwise.storage.checks.held_out import MADE
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.storage.spec.words.number_words import are_words, count_words
 from groupwise.worker.builtin import shipped

@@ -10,7 +10,8 @@ import datasets
 import huggingface_hub
 from datasets import Dataset, Features, Value, load_dataset
 
-from groupwise.storage.checks.data import HUB_DATASET, MADE
+from groupwise.storage.checks.data import HUB_DATASET
+from groupwise.storage.checks.held_out import MADE
 from groupwise.storage.checks.script.prompts import SHUFFLE_BUFFER
 from groupwise.storage.spec.rows import file_format
 from groupwise.storage.spec.spec import DataSpec

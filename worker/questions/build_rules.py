@@ -60,7 +60,7 @@ def _json(path: str, value: str, remove: Fix) -> list[Problem]:
 
 
 def missing(stage: RunSpec, given: dict[str, Any], fields: Fields) -> list[Problem]:
-    """What settings need that is not there: packages, a token, held-out rows, one another."""
+    """What settings need that is not there: packages, a token, one another."""
     found = []
     if given.get("use_vllm") and not extras.is_installed("vllm"):
         found.append(_not_installed("training.use_vllm", "vllm", "Generate without vLLM"))
@@ -70,9 +70,6 @@ def missing(stage: RunSpec, given: dict[str, Any], fields: Fields) -> list[Probl
         found.append(_not_installed("training.optim", "bitsandbytes", "Use the default (adamw_torch_fused)"))
     if stage.model.quantization and not extras.is_installed("bitsandbytes"):
         found.append(_not_installed("model.quantization", "bitsandbytes", "Do not quantise"))
-    if given.get("eval_on_start") and not stage.data.holdout:
-        fixes = (Fix("Hold out 64 rows", {"data.holdout": 64}), Fix("Do not evaluate", {}, ("training.eval_on_start",)))
-        found.append(Problem("training.eval_on_start", "evaluation needs held-out rows.", fixes=fixes))
     if given.get("remove_unused_columns"):
         message = "would take the answer and the other columns away from the rewards."
         found.append(_default("remove_unused_columns", message, fields))

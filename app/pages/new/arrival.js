@@ -84,17 +84,12 @@ function drawArrival(said, from, before) {
   const own = typed ? "with what you changed since" : "with nothing changed";
   const none = changes.length ? ", with:" : run ? `, ${own}.` : ".";
   const apart = `This is a new run${typed ? "" : `, named ${name}`}. That one stays as it is.`;
-  const anew = run ? link("Start with the quickstart", beginAnew) : "";
   arrival.replaceChildren(
-    el(
-      "div.row.tight.between",
-      el("p", el("b", run ? "From run " : from), where, none),
-      el("div.row.tight", anew, closer(dismiss)),
-    ),
+    el("div.row.tight.between", el("p", el("b", run ? "From run " : from), where, none), closer(dismiss)),
     changes.length ? el("ul.changes", ...changes.map(change)) : "",
     refused ? el("p.s.warn", refused) : "",
     typed && changes.length ? el("p.s.mut", "And with what you changed since.") : "",
-    run ? el("p.s.mut", apart) : "",
+    run ? el("p.s.mut", apart, " ", link("Start with the quickstart", beginAnew)) : "",
   );
   arrival.hidden = false;
 }

@@ -7,6 +7,7 @@ from groupwise.app.core import data_files
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import model_files
+from groupwise.storage.spec.rows.beginnings import LOOKED_AT, kind_of_start, misnamed_kind
 from groupwise.storage.spec.rows.file_format import file_kind
 from groupwise.storage.spec.rows.other_kinds import unreadable_kind
 
@@ -56,6 +57,10 @@ def keep_upload(upload: str | None, called: str = "") -> tuple[str, str]:
         raise ValueError(unreadable_kind(path.name[:80]))
     if path.stat().st_size == 0:
         raise ValueError(f"“{path.name[:80]}” is empty.")
+    with path.open("rb") as file:
+        kind = kind_of_start(file.read(LOOKED_AT))
+    if said := misnamed_kind(path.name, kind):
+        raise ValueError(said)
     name = called if file_kind(called) and not set(called) & set("/\\\0") else path.name
     kept = data_files.copy_into_home(path, name)[0].name
     return kept, _say_kept(unicodedata.normalize("NFC", name), kept)

@@ -93,11 +93,17 @@ def check_text(text: str, offer: Offer | None = None, known: Any = None) -> Read
 def _check(reading: Reading, offer: Offer | None, known: Any = None) -> Reading:
     if reading.as_checked is None:
         return reading
-    columns = known_of(known, reading.as_checked.data).columns
-    found = examine_spec(reading.as_checked, offer or Offer.read_published(), reading.lines, columns)
+    about = known_of(known, reading.as_checked.data)
+    offer = offer or Offer.read_published()
+    found = examine_spec(reading.as_checked, offer, reading.lines, about.columns, about.rows)
     named = {problem.field for problem in reading.problems}
-    found = [*reading.problems, *(one for one in found if one.field not in named)]
+    found = [*reading.problems, *(one for one in found if one.field not in named and not _follows_from(named, one))]
     return replace(reading, problems=without_answered(found))
+
+
+def _follows_from(unread: set[str], problem: Problem) -> bool:
+    """Whether a problem is that one of these settings is not set: it is, in a text that cannot be read yet."""
+    return any(path in unread for fix in problem.fixes for path in fix.settings)
 
 
 def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = None) -> list[Problem]:

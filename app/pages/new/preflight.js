@@ -75,8 +75,10 @@ function draw() {
   if (key === drawn) return;
   drawn = key;
   const said = view.sentences ?? [];
-  setText(inBox(".happening-note"), unreadable ? OLD : said.length ? "" : NONE);
-  inBox(".happening-note").hidden = !unreadable && said.length > 0;
+  // where nothing is wrong, what the run will do is asked for as soon as this is in sight
+  const words = unreadable ? OLD : said.length || !blocking().length ? "" : NONE;
+  setText(inBox(".happening-note"), words);
+  inBox(".happening-note").hidden = !words;
   for (const part of [".happening", ".figures"]) inBox(part).classList.toggle("old", Boolean(unreadable));
   inBox(".happening").replaceChildren(...said.map((line) => el("p.s", line)));
   inBox(".figures").replaceChildren(

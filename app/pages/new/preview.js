@@ -26,6 +26,7 @@ const node = find(".preview");
 const inNode = (selector) => node.querySelector(selector);
 const wait = inNode(".wait");
 const body = inNode(".body");
+const guessed = find(".guess"); // above the fields that it is for
 let row = 0;
 let of = null;
 let key = null;
@@ -46,7 +47,7 @@ function forgetRows(words) {
   page.known = {};
   page.columns = [];
   body.hidden = true;
-  inNode(".guess").hidden = true;
+  guessed.hidden = true;
   inNode(".results").hidden = true;
   setText(inNode(".wait-checks"), "Checking rows…");
   setText(wait, words);
@@ -109,15 +110,14 @@ function suggest(guess) {
   const isNew = ([path, value]) =>
     value === null && path !== "data.answer_column" ? shownAt(path) !== "" : plainOf(path) !== value;
   const entries = Object.entries(guess).filter(isNew);
-  const box = inNode(".guess");
   const wrong = last.problems.some((problem) => problem.level === "blocking");
-  box.hidden = !entries.length || !wrong;
-  if (box.hidden) return;
+  guessed.hidden = !entries.length || !wrong;
+  if (guessed.hidden) return;
   const change = ([path, value]) =>
     value === null && path !== "data.answer_column" ? { path, remove: true } : { path, value };
   const use = () => edit(entries.map(change));
   const button = el("button.btn.s", { type: "button", onclick: use }, "Use this mapping");
-  box.replaceChildren(el("span.s", "Suggested mapping: ", ...entries.flatMap(namedEntry)), button);
+  guessed.replaceChildren(el("span.s", "Suggested mapping: ", ...entries.flatMap(namedEntry)), button);
 }
 // What a suggestion sets, and what goes with it.
 function namedEntry([path, value], n) {

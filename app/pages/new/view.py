@@ -162,7 +162,7 @@ def about_lengths(spec: RunSpec, *, every: bool = False) -> CheckDataQuestion:
 
 def about_build(spec: RunSpec) -> BuildQuestion:
     """The question whether TRL takes the settings: all but the data, what TRL's own configs are built from."""
-    data = DataSpec(holdout=spec.data.holdout)  # evaluation needs held-out rows
+    data = DataSpec(holdout=int(bool(spec.data.holdout)))  # evaluation needs held-out rows, however many
     return BuildQuestion(spec=spec.model_copy(update={"name": "run", "data": data}))
 
 

@@ -8,7 +8,8 @@ import inspect
 import re
 from collections.abc import Callable
 
-from groupwise.storage.checks.data import HUB_DATASET, MADE
+from groupwise.storage.checks.data import HUB_DATASET
+from groupwise.storage.checks.held_out import MADE
 from groupwise.storage.checks.script.data_file import file_constants, file_helpers, file_settings, read_file
 from groupwise.storage.home import paths
 from groupwise.storage.spec import gym_values

@@ -24,7 +24,7 @@ def _spec(value: Any) -> RunSpec:
 
 
 class BuildQuestion(Ask):
-    """About a whole spec; of its data only `holdout` matters."""
+    """About a whole spec; of its data it only matters whether `holdout` is 0."""
 
     kind: ClassVar[str] = "build"
     spec: Annotated[RunSpec, BeforeValidator(_spec)]

@@ -14,11 +14,11 @@ from groupwise.storage.spec.rows.file_format import FILE_SETTINGS, file_kind
 from groupwise.storage.spec.rows.other_kinds import unreadable_kind
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data.files import plain_file
-from groupwise.worker.data.files.beginnings import refuse_other_kinds
 from groupwise.worker.data.files.csv_table import CsvTable
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.file_reading import FileReading, find_reading
 from groupwise.worker.data.files.jsonl_table import JsonlTable
+from groupwise.worker.data.files.misnamed import refuse_other_kinds
 from groupwise.worker.data.files.parquet_table import ParquetTable
 
 

@@ -10,12 +10,14 @@ from typing import Any
 from groupwise.app.core import format
 from groupwise.app.pages.new.preflight.counts import Counts, counts
 from groupwise.app.pages.new.preflight.settings import Settings
+from groupwise.storage.checks.held_out import HOLDOUT, fewer_held_out
 from groupwise.storage.checks.reward_columns import source_kind_and_name
 from groupwise.storage.checks.tag_room import tag_room
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.learning_rates import LEAST, parameters_of, usual_rates
 from groupwise.storage.library.models.model_facts import LEARNED_POSITIONS, ModelFacts
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.number_words import are_words
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 
 FEW, MANY = 4, 32  # completions in a group: fewer are too few to compare, more cost more than they tell
@@ -180,11 +182,7 @@ def _steps(settings: Settings, found: Counts | None) -> Iterator[Problem]:
         return
     if found.rows is not None and found.prompts and found.rows < found.prompts:
         # The worker refuses it (worker.training.train.make_trainer): TRL would train on nothing, and say it is done.
-        message = (
-            f"each generation takes {format.plural(found.prompts, 'prompt')}, but there are "
-            f"{format.plural(found.rows, 'row')} to train on."
-        )
-        yield _training("per_device_train_batch_size", message, BLOCKING, *_fewer_prompts(settings, found))
+        yield from _too_few_rows(settings, found, found.rows, found.prompts)
     if settings.count("max_steps") is None and found.steps and found.steps > LONG_RUN:
         epochs = f"{settings.number('num_train_epochs') or 0:g}"
         message = (
@@ -192,6 +190,22 @@ def _steps(settings: Settings, found: Counts | None) -> Iterator[Problem]:
             f"{format.count(found.steps)} steps. Most runs show what they can in a thousand."
         )
         yield _training("max_steps", message, ADVICE, _set_training("Stop after 1,000 steps", max_steps=1000))
+
+
+def _too_few_rows(settings: Settings, found: Counts, rows: int, prompts: int) -> Iterator[Problem]:
+    """Said where the cause is: at what is held out, if there would be enough rows without. Where all are, that is said
+    already (storage/checks/held_out.py)."""
+    held_out, takes = found.held_out or 0, f"each generation takes {format.plural(prompts, 'prompt')}"
+    fewer = _fewer_prompts(settings, found)
+    if rows + held_out < prompts and (rows or not held_out):
+        message = f"{takes}, but there {are_words(rows)} {format.plural(rows, 'row')} to train on."
+        yield _training("per_device_train_batch_size", message, BLOCKING, *fewer)
+    elif rows:
+        held = f"{format.plural(held_out, 'row')} {are_words(held_out)} held out"
+        message = f"{held}, which leaves {format.count(rows)} to train on, but {takes}."
+        fix = fewer_held_out(rows + held_out)
+        enough = rows + held_out - fix.settings[HOLDOUT] >= prompts
+        yield Problem(HOLDOUT, message, level=BLOCKING, fixes=((fix, *fewer) if enough else fewer))
 
 
 def _fewer_prompts(settings: Settings, found: Counts) -> tuple[Fix, ...]:

@@ -1,12 +1,8 @@
-"""What a file is by what it begins with, where its name says another kind: a picture called .csv, say."""
-
-import zipfile
-import zlib
-from pathlib import Path
+"""What a file is by what it begins with, where its name says another kind: a picture called .csv, say.
+Pure."""
 
 from groupwise.storage.spec.rows import other_kinds
 from groupwise.storage.spec.rows.file_format import data_suffix
-from groupwise.worker.data.files.data_error import DataError
 
 LOOKED_AT = 64 * 1024  # bytes
 GZIP, ZIP, PARQUET = "compressed (gzip)", "a zip archive", "a Parquet file"
@@ -25,13 +21,6 @@ BYTES = {
     b"SQLite format 3": other_kinds.DATABASE, b"PAR1": PARQUET, b"PARE": "a Parquet file that is encrypted",
     b"\xd0\xcf\x11\xe0": OLD_WORKBOOK,
 }  # fmt: skip
-# What a zip archive is, by a file in it.
-PARTS = {"word/": other_kinds.DOCUMENT, "ppt/": other_kinds.SLIDES, "xl/": WORKBOOK}
-OPEN_DOCUMENTS = {
-    b"application/vnd.oasis.opendocument.text": other_kinds.DOCUMENT,
-    b"application/vnd.oasis.opendocument.presentation": other_kinds.SLIDES,
-    b"application/vnd.oasis.opendocument.spreadsheet": OPEN_SHEET,
-}
 # What a file of each name begins with; text begins with none of these.
 BY_NAME = {".gz": (GZIP,), ".xlsx": (ZIP, WORKBOOK), ".ods": (ZIP, OPEN_SHEET), ".parquet": (PARQUET,),
            ".xls": (OLD_WORKBOOK,)}  # fmt: skip
@@ -48,46 +37,21 @@ ADVICE = {
 }
 
 
-def refuse_other_kinds(path: Path) -> None:
-    """Raises DataError for a file that is of another kind than its name says."""
-    with path.open("rb") as file:
-        head = file.read(LOOKED_AT)
-    name, suffix = path.name, data_suffix(path.name)
-    if not head:
-        raise DataError(f"“{name}” is empty.")
-    kind = _kind_of_bytes(head, path)
-    wanted = BY_NAME.get(suffix[-3:] if suffix.endswith(".gz") else suffix, (TEXT,))
-    if kind not in wanted:
-        raise DataError(f"{name} cannot be read as {suffix[1:].upper()}: it is {_words_and_advice(kind, suffix)}")
-
-
-def _kind_of_bytes(head: bytes, path: Path) -> str:
+def kind_of_start(head: bytes) -> str:
+    """What a file is by its first LOOKED_AT bytes. What office programs write is a zip archive."""
     kind = next((words for magic, words in BYTES.items() if head.startswith(magic)), TEXT)
-    if kind == ZIP:
-        return _kind_of_zip(path)
     if kind == other_kinds.SOUND and head[8:12] == b"WEBP":
         return other_kinds.PICTURE
     start = head[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return other_kinds.WEB_PAGE if start.startswith((b"<!doctype html", b"<html")) else kind
 
 
-def _kind_of_zip(path: Path) -> str:
-    """What office programs write is a zip archive: which of them, by the files in it."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()[:1000]
-            mime = _first_bytes(archive, "mimetype") if "mimetype" in names else b""
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError):
-        return ZIP
-    return OPEN_DOCUMENTS.get(mime) or next(
-        (kind for part, kind in PARTS.items() if any(name.startswith(part) for name in names)), ZIP
-    )
-
-
-def _first_bytes(archive: zipfile.ZipFile, part: str) -> bytes:
-    """What a part begins with: all of it may unpack to any size."""
-    with archive.open(part) as file:
-        return file.read(80)
+def misnamed_kind(name: str, kind: str) -> str:
+    """What to say of a file of this name that is of such a kind; "" where it may be."""
+    suffix = data_suffix(name)
+    if kind in BY_NAME.get(suffix[-3:] if suffix.endswith(".gz") else suffix, (TEXT,)):
+        return ""
+    return f"{name} cannot be read as {suffix[1:].upper()}: it is {_words_and_advice(kind, suffix)}"
 
 
 def _words_and_advice(kind: str, suffix: str) -> str:
