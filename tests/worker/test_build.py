@@ -71,7 +71,9 @@ TRAINING: list[tuple[dict[str, Any], str]] = [
     ({"adam_beta2": 1.0}, "adam_beta2"),
     ({"adam_epsilon": -1.0}, "adam_epsilon"),
     ({"lr_scheduler_type": "sideways"}, "lr_scheduler_type"),
-    ({"lr_scheduler_type": "polynomial", "lr_scheduler_kwargs": {"bogus": 1}}, "lr_scheduler_kwargs"),
+    ({"lr_scheduler_type": "polynomial", "lr_scheduler_kwargs": {"bogus": 1}}, "lr_scheduler_kwargs.bogus"),
+    ({"lr_scheduler_type": "polynomial", "lr_scheduler_kwargs": {"power": 2.0, "lr_ent": 0.0}},
+     "lr_scheduler_kwargs.lr_ent"),
     ({"lr_scheduler_type": "reduce_lr_on_plateau"}, "lr_scheduler_type"),
     ({"warmup_steps": -1}, "warmup_steps"),
     ({"logging_steps": 0}, "logging_steps"),
@@ -117,6 +119,37 @@ def test_a_wrong_setting_is_said_at_its_field_and_one_click_cures_it(settings: d
         if "processes" in str(problem.fixes[number].settings):
             continue  # more processes than this machine may have: another question
         assert found(applied(run_spec, problem, number)) == [], problem.fixes[number]
+
+
+def test_only_the_argument_that_a_scheduler_does_not_have_is_blamed_and_the_others_stay() -> None:
+    slip = make_spec(
+        training={"lr_scheduler_type": "cosine_with_min_lr", "lr_scheduler_kwargs": {"min_lr": 1e-6, "num_cycle": 2}},
+        data={"limit": 256},
+    )
+    (problem,) = found(slip)
+    assert problem.field == "training.lr_scheduler_kwargs.num_cycle"
+    assert problem.message == "“cosine_with_min_lr” has no argument “num_cycle”. Did you mean “num_cycles”?"
+    assert [fix.label for fix in problem.fixes] == ["Rename it to num_cycles", "Remove num_cycle"]
+    for number, left in enumerate(({"min_lr": 1e-6, "num_cycles": 2}, {"min_lr": 1e-6})):
+        assert applied(slip, problem, number).training["lr_scheduler_kwargs"] == left
+
+
+def test_arguments_of_another_scheduler_are_not_removed_but_that_scheduler_is_offered() -> None:
+    given = {"num_cycles": 2, "min_lr": 1e-6}
+    run_spec = make_spec(training={"lr_scheduler_kwargs": given}, data={"limit": 256})
+    problems = found(run_spec)
+    assert [problem.fixes[0].label for problem in problems] == ["Use cosine_with_min_lr as the scheduler"] * 2
+    used = applied(run_spec, problems[0], 0)
+    assert found(used) == [] and used.training["lr_scheduler_kwargs"] == given
+    misspelt = make_spec(training={"lr_scheduler_type": "cosin", "lr_scheduler_kwargs": {"num_cycles": 1}})
+    assert [problem.field for problem in found(misspelt)] == ["training.lr_scheduler_type"]
+
+
+def test_an_argument_of_a_stage_is_blamed_and_renamed_in_the_stage() -> None:
+    stage = {"training": {"lr_scheduler_type": "cosine", "lr_scheduler_kwargs": {"num_cycle": 2}}}
+    (problem,) = found(make_spec(data={"limit": 256}, stages=[stage]))
+    assert problem.field == "stages.0.training.lr_scheduler_kwargs.num_cycle"
+    assert list(problem.fixes[0].settings) == ["stages.0.training.lr_scheduler_kwargs.num_cycles"]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,14 @@ from groupwise.storage.registry.messages.problem import messages_of
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.problem import BLOCKING, Problem
 from groupwise.worker.capabilities import catalogue
-from groupwise.worker.questions import build_lora, build_parts, build_rewards, build_rules, find_bad_setting
+from groupwise.worker.questions import (
+    build_lora,
+    build_parts,
+    build_rewards,
+    build_rules,
+    find_bad_setting,
+    schedule_arguments,
+)
 from groupwise.worker.training.settings import training_settings
 
 ELSEWHERE = ("tf32", "ddp_backend")
@@ -66,6 +73,9 @@ def _stage_problems(stage: RunSpec, hardware: Hardware | None) -> list[Problem]:
         "training", given, lambda settings: config(stage, settings), fields
     )
     found += more
+    default = fields.get("lr_scheduler_type", {}).get("default")
+    arguments, given = schedule_arguments.argument_problems(stage.training, given, default)
+    found += arguments
     if not any(problem.field == "training" for problem in more):
         found += build_parts.part_problems(given, lambda settings: config(stage, settings), fields)
     absent = build_rules.missing(stage, given, fields)
@@ -132,6 +142,7 @@ def _at_stage(problem: Problem, run_spec: RunSpec, number: int) -> Problem:
 
     def place(path: str) -> str:
         section, _, name = path.partition(".")
-        return f"stages.{number}.{path}" if section == "training" and name in own else path
+        setting = name.partition(".")[0]
+        return f"stages.{number}.{path}" if section == "training" and setting in own else path
 
     return problem.move(place)
