@@ -1,6 +1,7 @@
 """What of a spec's reward functions keeps a run from being launched: those there are none of, and those that cannot run
 here. Pure."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from groupwise.storage.spec.spec import RewardSpec, RunSpec
 from groupwise.storage.spec.words.problem import ADVICE, WARNING, Fix, Problem, did_you_mean, nearest_name
 
 FEW = 10  # names that are all listed
+_AROUND_NAMES = re.compile(r"^(get|reward)_|_(reward|rewards|func|fn|score)(_func|_fn|_function)?$")
 
 
 def check_rewards(spec: RunSpec, offer: Offer) -> list[Problem]:
@@ -47,12 +49,19 @@ def _unknown(spec: RunSpec, index: int, offer: Offer) -> Problem:
     others = [name for name in offer.rewards if name not in {each.name for each in spec.rewards}]
     if theirs := _of_other_libraries(spec, index, others):
         return theirs
-    close = nearest_name(reward.name, others)
+    close = _near_name(reward.name, others)
+    meant = f" Did you mean “{close}”?" if close else did_you_mean(reward.name, list(offer.rewards))
     listed = f" There are {', '.join(offer.rewards)}." if len(offer.rewards) <= FEW else " Write it under Rewards."
-    message = f"there is no reward function “{reward.name}”.{did_you_mean(reward.name, list(offer.rewards)) or listed}"
+    message = f"there is no reward function “{reward.name}”.{meant or listed}"
     use = [Fix(f"Use {close}", {f"{path}.name": close})] if close else []
     more = [fix for fix in _take_out(spec, index, others) if fix.label not in {one.label for one in use}]
     return Problem(f"{path}.name", message, fixes=(*use, *more))
+
+
+def _near_name(name: str, others: list[str]) -> str | None:
+    """The function that was probably meant, also where the name is written as TRL's are: fromat_reward is format."""
+    plain = _AROUND_NAMES.sub("", name)
+    return nearest_name(name, others) or (nearest_name(plain, others) if plain != name else None)
 
 
 def _of_other_libraries(spec: RunSpec, index: int, others: list[str]) -> Problem | None:

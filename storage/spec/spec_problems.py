@@ -12,6 +12,12 @@ from groupwise.storage.spec.words.misplaced import misplaced_problem, misspelt_e
 from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.odd_spaces import trim_spaces, trimmed_words
 from groupwise.storage.spec.words.problem import Fix, Problem, line_of, nearest_name
+from groupwise.storage.spec.words.reward_entries import (
+    below_empty_rewards,
+    is_function_name,
+    named_as_setting,
+    weighed_entries,
+)
 from groupwise.storage.spec.words.setting_names import meant_name, unknown_setting
 from groupwise.storage.spec.words.trl_words import trl_problem
 from groupwise.storage.spec.yaml.missing_colon import colon_fix, colon_words, without_colons
@@ -57,7 +63,9 @@ def problem_of_error(detail: Any, lines: dict[str, int], raw: dict[str, Any], pa
     meant = (*colon_fix(field, settings), *written, *_to_entries(field, detail, raw), *choice, *truth, *numbers)
     if shorter := _shortened(field, detail):
         return Problem(field, message, line, fixes=(shorter,))
-    others = () if written and field in _USUAL else usual_fixes(path, parts)
+    is_unclear = field == "rewards" and detail["type"] == "list_type" and isinstance(value, dict) and not written
+    message += " Each entry begins with “- name: format”." if is_unclear else ""
+    others = () if is_unclear or (written and field in _USUAL) else usual_fixes(path, parts)
     return Problem(field, message, line, fixes=(*meant, *others))
 
 
@@ -82,11 +90,15 @@ def _unknown(detail: Any, path: list[str], line: int | None, raw: dict[str, Any]
         given = given[part]
     siblings = _part_at(path[:-1], parts).model_fields
     known = trl_problem(name, value, raw, line) if len(path) == 1 else None
+    if _is_entry(".".join(path[:-1])):
+        known = named_as_setting(field, value, given, line)
     if elsewhere := known or misplaced_problem(field, value, raw, line):
         return elsewhere
     if len(path) > 1 and name in parts[()].model_fields:
         return Problem(field, f"is indented too far: “{name}” begins at the left edge.", line,
                        fixes=(Fix("Remove it", {}, (field,)),))  # fmt: skip
+    if len(path) == 1 and (below := below_empty_rewards(name, raw, siblings, line)):
+        return below
     found = unknown_setting(field, value, siblings, given, "there is no such field.", line)
     if len(found.fixes) == 1 and meant_name(name, siblings) is None:
         found = misspelt_elsewhere(field, value, raw, line) or found
@@ -135,16 +147,18 @@ def _to_named(field: str, detail: Any) -> tuple[Fix, ...]:
     name = detail["input"]
     if field.rpartition(".")[2] == "rewards" and isinstance(name, dict) and isinstance(name.get("name"), str):
         return (Fix("Write it as an entry, with its dash", {field: [name]}),)
+    if field.rpartition(".")[2] == "rewards" and (entries := weighed_entries(name)):
+        return (Fix("Write it as a list", {field: entries}),)
     if not isinstance(name, str):
         return ()
     plain = trim_spaces(trim_spaces(name).strip("“”„‘’'\"«»"))
-    if detail["type"] == "string_pattern_mismatch" and _is_function_name(plain):
+    if detail["type"] == "string_pattern_mismatch" and is_function_name(plain):
         return (Fix(f"Use {plain}", {field: plain}),)
     names = _function_names(name)
     if field.rpartition(".")[2] == "rewards" and names:
         listed = join_words([f"“{one}”" for one in names])
         return (Fix(f"Write it as a list with {listed}", {field: [{"name": one} for one in names]}),)
-    if not _is_entry(field) or not _is_function_name(name):
+    if not _is_entry(field) or not is_function_name(name):
         return ()
     return (Fix(f"Write it as “- name: {name}”", {field: {"name": name}}),)
 
@@ -166,7 +180,7 @@ def _function_names(value: Any) -> list[str]:
     """The reward functions that a text names, between commas, spaces or dashes; none of one that is anything else."""
     parts = re.split(r"[\s,;]+", value.strip()) if isinstance(value, str) else []
     names = [part.lstrip("-") for part in parts if part.strip("-")]
-    return names if all(map(_is_function_name, names)) else []
+    return names if all(map(is_function_name, names)) else []
 
 
 def _is_entry(field: str) -> bool:
@@ -180,10 +194,6 @@ def _shortened(field: str, detail: Any) -> Fix | None:
     most = detail["ctx"]["max_length"]
     words = re.match(rf"(?s).{{1,{most}}}(?<![\s_.-])(?=[\s_.-])", detail["input"])
     return Fix(f"Use its first {most} characters", {field: words[0] if words else detail["input"][:most]})
-
-
-def _is_function_name(name: str) -> bool:
-    return name.isascii() and name.isidentifier() and len(name) <= LONGEST
 
 
 def _to_choice(field: str, detail: Any) -> tuple[Fix, ...]:

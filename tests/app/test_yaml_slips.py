@@ -120,11 +120,11 @@ def problems(text: str) -> list[Any]:
          "“max_steps 5 beta 0.1”. A colon is missing: write “max_steps: 5” and “beta: 0.1”.",
          "Write “max_steps: 5” and “beta: 0.1”", ("training", {"max_steps": 5, "beta": 0.1})),
         (HEAD + "training:\n- max_steps: 5\n- beta: 0.1\n", 4, "should be a mapping of settings, one to a line, not "
-         "[{'max_steps': 5}, {'beta': 0.1}]. These are entries of a list: write them without “-” and brackets.",
+         '[{"max_steps": 5}, {"beta": 0.1}]. These are entries of a list: write them without “-” and brackets.',
          "Write “max_steps: 5” and “beta: 0.1”", ("training", {"max_steps": 5, "beta": 0.1})),
         (HEAD + "model: id starter\n", 4, "should be a mapping of settings, one to a line, not “id starter”. A colon "
          "is missing: write “id: starter”.", "Write “id: starter”", ("model", {"id": "starter"})),
-        (HEAD + "lora: true\n", 4, "should be a mapping of settings, one to a line, not True. Write it as “lora: "
+        (HEAD + "lora: true\n", 4, "should be a mapping of settings, one to a line, not true. Write it as “lora: "
          "{r: 16, lora_alpha: 32, target_modules: all-linear}”.", "Use LoRA of rank 16",
          ("lora", {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"})),
         (HEAD + "data: openai/gsm8k\n", 4,
@@ -147,7 +147,7 @@ def problems(text: str) -> list[Any]:
         ("name: a\nrewards: format, format\n", 2, "should be a list, not “format, format”. Write it as “rewards: "
          "[name: format, name: format]”.", "Write it as a list with “format” and “format”",
          ("rewards", [{"name": "format"}, {"name": "format"}])),
-        ("name: a\nrewards:\n  name: format\n", 2, "should be a list, not {'name': 'format'}. Write it as “rewards: "
+        ("name: a\nrewards:\n  name: format\n", 2, 'should be a list, not {"name": "format"}. Write it as “rewards: '
          "[name: format]”.", "Write it as an entry, with its dash", ("rewards", [{"name": "format"}])),
         ("name: a\ntraining: {reward_funcs: format}\n", 2, "is TRL's word: here it is “rewards”.",
          "Rename it to rewards", ("rewards", [{"name": "format"}])),
@@ -164,6 +164,8 @@ def problems(text: str) -> list[Any]:
          "Use format", ("rewards", [{"name": "format"}])),
         ("name: a\nrewards:\n- name: formatt\n", 3, "there is no reward function “formatt”. Did you mean “format”?",
          "Use format", ("rewards", [{"name": "format"}])),
+        ("name: a\nrewards:\n- name: fromat_reward\n", 3, "there is no reward function “fromat_reward”. Did you mean "
+         "“format”?", "Use format", ("rewards", [{"name": "format"}])),
     ],
 )  # fmt: skip
 def test_a_slip_is_one_problem_and_its_fix_is_what_was_meant(

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, TimeoutError, expect
 from groupwise.storage.home import paths
 from groupwise.storage.registry import registry
 from tests.browser.conftest import bring, kept_dashboard, picture
-from tests.browser.new_run_page import follows, launch, write_yaml, yaml_of
+from tests.browser.new_run_page import editor, follows, launch, write_yaml, yaml_of
 from tests.support import beside
 from tests.support.homes import in_home
 
@@ -96,6 +96,18 @@ def test_a_setting_given_twice_is_mended_by_a_button_and_undo_brings_it_back(new
     new_run.get_by_role("button", name="Undo").click()
     expect(verdicts.get_by_role("button", name="Keep the first (line 1: y)")).to_have_count(1)
     assert yaml_of(new_run) == text.replace("name: x  # mine\n", "")
+    verdicts.get_by_role("button", name="Keep the first (line 1: y)").click()
+    expect(new_run.locator(".unreadable-note")).to_be_hidden()
+    new_run.keyboard.press("Control+z")  # beside every field it does what Undo does
+    expect(editor(new_run)).to_have_value(text.replace("name: x  # mine\n", ""))
+    editor(new_run).press("Control+z")  # and in the editor, which did nothing of it itself
+    expect(editor(new_run)).to_have_value(text)
+    editor(new_run).press("Control+End")
+    new_run.keyboard.type("# more")
+    new_run.keyboard.press("Control+z")
+    expect(editor(new_run)).to_have_value(text)
+    new_run.get_by_role("button", name="Undo").click()  # what was taken back is no step
+    expect(editor(new_run)).not_to_have_value(text)
 
 
 def test_slips_of_the_yaml_are_put_right_by_their_buttons_and_hide_nothing(new_run: Page) -> None:

@@ -61,6 +61,7 @@ def test_a_removed_setting_is_gone_from_what_is_installed_and_says_since_when(na
 
 def test_a_removed_setting_gives_its_value_to_what_replaced_it_unless_that_is_set() -> None:
     assert about("warmup_ratio", 0.1).fixes[0].settings == {"training.warmup_steps": 0.1}
+    assert about("warmup_ratio", "10%").fixes[0].settings == {"training.warmup_steps": 0.1}
     assert [fix.label for fix in about("warmup_ratio", 1.0).fixes] == [REMOVE], "1 would be one step"
     taken = about("warmup_ratio", 0.1, warmup_steps=5)
     assert [fix.label for fix in taken.fixes] == [REMOVE] and taken.message.endswith("warmup_steps is set already.")

@@ -72,8 +72,10 @@ TRAINING: list[tuple[dict[str, Any], str]] = [
     ({"adam_epsilon": -1.0}, "adam_epsilon"),
     ({"lr_scheduler_type": "sideways"}, "lr_scheduler_type"),
     ({"lr_scheduler_type": "polynomial", "lr_scheduler_kwargs": {"bogus": 1}}, "lr_scheduler_kwargs.bogus"),
-    ({"lr_scheduler_type": "polynomial", "lr_scheduler_kwargs": {"power": 2.0, "lr_ent": 0.0}},
-     "lr_scheduler_kwargs.lr_ent"),
+    (
+        {"lr_scheduler_type": "polynomial", "lr_scheduler_kwargs": {"power": 2.0, "lr_ent": 0.0}},
+        "lr_scheduler_kwargs.lr_ent",
+    ),
     ({"lr_scheduler_type": "reduce_lr_on_plateau"}, "lr_scheduler_type"),
     ({"warmup_steps": -1}, "warmup_steps"),
     ({"logging_steps": 0}, "logging_steps"),

@@ -102,9 +102,11 @@ export function isAnotherText(text, before) {
   return [...then].filter((line) => now.has(line)).length < then.size / 4;
 }
 // The whole text was changed by hand, in the YAML: of another one the import said nothing.
-export function write(text, { now = true, keep = true } = {}) {
+// `back`: by the editor's own undo.
+export function write(text, { now = true, keep = true, back = false } = {}) {
+  if (back) forgetUndone(text);
   const forget = keep && page.notes.length > 0 && isAnotherText(text, page.text);
-  if (keep) keepForUndo({ always: forget });
+  if (keep && !back && text !== page.text) keepForUndo({ always: forget });
   page.text = text;
   if (forget) {
     page.notes = [];
@@ -196,8 +198,15 @@ function keepForUndo({ always = false } = {}) {
   lastKept = now;
   find("[data-do=undo]").disabled = !undone.length;
 }
+// What was typed is as it was before: neither that nor what came after it is a step any more.
+function forgetUndone(text) {
+  const at = undone.findLastIndex((one) => one.text === text);
+  if (at >= 0) undone.splice(at);
+  find("[data-do=undo]").disabled = !undone.length;
+}
 export function undo() {
-  const before = undone.pop();
+  let before = undone.pop();
+  while (before?.text === page.text) before = undone.pop(); // what nobody would see is no step
   find("[data-do=undo]").disabled = !undone.length;
   if (before !== undefined) replaceText(before.text, { keep: false, notes: before.notes });
 }

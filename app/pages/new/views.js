@@ -16,6 +16,7 @@ import {
   problems,
   settled,
   settleIn,
+  undo,
   write,
 } from "./core.js";
 import { indentWithTab, keepIndentation } from "./indentation.js";
@@ -54,10 +55,12 @@ const paint = () => {
   };
   gutter.replaceChildren(...area.value.split("\n").map(number));
 };
+let written = ""; // the text that was put there last, by no hand: what is typed in it the editor takes back itself
 const show = () => {
   if (area.value !== page.text) {
     const at = area.selectionStart;
     area.value = page.text;
+    written = page.text;
     showText(find(".yaml .refused"), ""); // it was said of what stood here before
     if (document.activeElement === area) area.setSelectionRange(at, at);
   }
@@ -67,6 +70,17 @@ const show = () => {
 function keepTextClear() {
   const note = () => find(".yaml .sheet").style.setProperty("--numbers", `${gutter.offsetWidth}px`);
   new ResizeObserver(note).observe(gutter);
+}
+
+// What a button did, Ctrl+Z takes back as Undo does: the editor cannot, and beside a text field there is nothing else to
+// take back.
+function undoByKey(event) {
+  const { key, target } = event;
+  const isUndo = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && key.toLowerCase() === "z";
+  if (!isUndo || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+  if (target === area ? area.value !== written : target.closest?.("input, textarea, select, [contenteditable]")) return;
+  event.preventDefault();
+  undo();
 }
 
 const showBeginning = () => find(".yaml .sheet").scrollTo(0, 0);
@@ -95,12 +109,13 @@ export function drawViews(before) {
   limitPaste(area, roomIn(area, most), () => showText(refused, tooLarge));
   keepIndentation(area);
   indentWithTab(area);
+  document.addEventListener("keydown", undoByKey);
   keepTextClear();
   area.addEventListener("input", ({ inputType }) => {
     showText(refused, "");
     paint();
     const another = inputType === "insertFromPaste" && isAnotherText(area.value, page.text);
-    write(area.value, { now: false });
+    write(area.value, { now: false, back: inputType === "historyUndo" });
     if (another) requestAnimationFrame(showBeginning); // behind the browser, which goes to the end of what was pasted
   });
   onView(show);

@@ -5,7 +5,6 @@ own. ruamel.yaml finds the places and writes what is new; the text between is no
 spaces, quotes and line ends its own way.
 """
 
-import difflib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,12 +14,14 @@ from ruamel.yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, Seq
 
 from groupwise.app.pages.new.yaml_writing import (
     ONE_LINE,
+    differences,
     flow_text,
     indent_block,
     indent_lines,
     literal_text,
     quote_text,
     renamed_setting,
+    runs_of,
     scalar_text,
 )
 from groupwise.storage.spec.yaml.yaml_text import Document, dump, scalar_value
@@ -193,16 +194,25 @@ class Splices:
         for number in sorted(gone):
             self._remove(items[number])
         column, end = self._column(items[0].start), self._line_end(self._end(items[-1]))
-        literal = not self._has_spaces_at(end)
-        for key, value in added.items():
-            lines = self._setting_lines(key, value, column, f"{path}.{key}".lstrip("."), literal=literal)
-            self._splice(end, end, lines)
+        place, literal = end, not self._has_spaces_at(end)
+        first = items[min(gone)] if gone else None
+        if first is not None and self._begins_line(first.start):  # what comes instead stands where that stood
+            place, literal = (
+                self._line_start(first.start),
+                literal and not self._has_spaces_at(self._line_end(self._end(first))),
+            )
+        lines = [
+            self._setting_lines(key, value, column, f"{path}.{key}".lstrip("."), literal=literal)
+            for key, value in added.items()
+        ]
+        if lines:
+            self._splice(place, place, "".join(lines))
 
     def _sequence(self, node: CollectionNode, old: list[Any], new: list[Any], path: str) -> None:
         items, flow = self._items(node), bool(node.flow_style)
         gone: set[int] = set()
         added: dict[int, list[int]] = {}  # before which old entry → which new ones
-        for first, last, begin, until in _differences(old, new):
+        for first, last, begin, until in differences(old, new):
             both = min(last - first, until - begin)
             for step in range(both):
                 at, to = first + step, begin + step
@@ -248,6 +258,8 @@ class Splices:
             column = self._column(start) - 2
         literal = not (below or block or self._has_spaces_at(self._line_end(end)))
         head, lines = self._write_value(item, new, column, path, literal=literal)
+        if block and below and item.key is not None and isinstance(new, list):
+            lines = indent_block(lines, max(0, self._column(start) - column))  # as far in as what stood there
         kept = self.comments(start, self._line_end(end) if below else end)
         if below:
             self._splice(item.value_at, item.value_at, f" {head}" if head else "")
@@ -272,7 +284,7 @@ class Splices:
     def _in_brackets(self, items: list[Item], gone: set[int], added: dict[int, list[str]]) -> None:
         """`added`: the texts that come before which old entry."""
         left = [number for number in range(len(items)) if number not in gone]
-        for run in _runs(gone):
+        for run in runs_of(gone):
             if run[-1] + 1 < len(items):
                 start, end = items[run[0]].start, items[run[-1] + 1].start
             else:
@@ -328,22 +340,3 @@ class Splices:
 
 def _is_empty(node: Node) -> bool:
     return isinstance(node, ScalarNode) and node.value == "" and node.style is None
-
-
-def _differences(old: list[Any], new: list[Any]) -> list[tuple[int, int, int, int]]:
-    """(from, to) of the old and of the new entries that stand for each other. As many as before: each in its place."""
-    if len(old) == len(new):
-        return [(0, len(old), 0, len(new))]
-    matcher = difflib.SequenceMatcher(None, [*map(repr, old)], [*map(repr, new)], autojunk=False)
-    return [opcode[1:] for opcode in matcher.get_opcodes()]
-
-
-def _runs(numbers: set[int]) -> list[list[int]]:
-    """Numbers that follow one another, together."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and runs[-1][-1] == number - 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return runs

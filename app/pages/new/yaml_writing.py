@@ -1,5 +1,6 @@
 """Pieces of YAML for a text that they are put into: one value in one line, or lines at a column. Pure."""
 
+import difflib
 import re
 from typing import Any
 
@@ -53,3 +54,22 @@ def renamed_setting(old: dict[Any, Any], new: dict[Any, Any]) -> dict[Any, Any]:
     if len(gone) != 1 or len(added) != 1 or repr(old[gone[0]]) != repr(new[added[0]]):
         return {}
     return {gone[0]: added[0]} if re.fullmatch(r"[A-Za-z_]\w*", str(added[0])) else {}
+
+
+def differences(old: list[Any], new: list[Any]) -> list[tuple[int, int, int, int]]:
+    """(from, to) of the old and of the new entries that stand for each other. As many as before: each in its place."""
+    if len(old) == len(new):
+        return [(0, len(old), 0, len(new))]
+    matcher = difflib.SequenceMatcher(None, [*map(repr, old)], [*map(repr, new)], autojunk=False)
+    return [opcode[1:] for opcode in matcher.get_opcodes()]
+
+
+def runs_of(numbers: set[int]) -> list[list[int]]:
+    """Numbers that follow one another, together."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return runs

@@ -1,5 +1,6 @@
 """What is wrong with a value that a model refuses, in a person's words."""
 
+import json
 import re
 from typing import Any
 
@@ -68,5 +69,5 @@ def _as_given(value: Any) -> str:
     if isinstance(value, str):
         shown = value if len(value) < 58 else f"{value[:55]}…"
         return f"“{shown}”" if shown.isprintable() else repr(shown)
-    given = repr(value)
+    given = json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, (dict, list, bool)) else repr(value)
     return given if len(given) < 60 else f"{given[:56]}…{given[-1]}"

@@ -37,6 +37,10 @@ class Removed:
 
 
 def _share_below_one(value: Any) -> float | None:
+    """Of a number or a text such as 10%."""
+    written = value.strip() if isinstance(value, str) else ""
+    if percent := re.fullmatch(r"(\d{1,2}(?:\.\d+)?) ?(%?)", written):
+        value = float(percent[1]) / 100 if percent[2] else float(percent[1])
     return float(value) if isinstance(value, (int, float)) and 0 <= value < 1 else None
 
 
@@ -72,6 +76,8 @@ UNDER_TRAINING = frozenset({
 ELSEWHERE = {
     "lr": "learning_rate", "epochs": "num_train_epochs", "num_epochs": "num_train_epochs", "steps": "max_steps",
     "batch_size": "per_device_train_batch_size", "train_batch_size": "per_device_train_batch_size",
+    "per_device_batch_size": "per_device_train_batch_size", "per_gpu_train_batch_size": "per_device_train_batch_size",
+    "micro_batch_size": "per_device_train_batch_size",
     "group_size": "num_generations", "rollouts": "num_generations", "n_samples_per_prompt": "num_generations",
     "kl_coef": "beta", "kl_loss_coef": "beta", "init_kl_coef": "beta", "kl_weight": "beta",
     "max_new_tokens": "max_completion_length", "max_tokens": "max_completion_length",

@@ -1,0 +1,76 @@
+"""Rewards that are written as names with their weights, “format: 1.0”: whatever is offered keeps both."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+
+from groupwise.app.pages.new import edits, launch
+from groupwise.storage.library.capabilities import Offer
+
+HEAD, TAIL = "name: a\n", "training:\n  max_steps: 5\n"
+OFFER = Offer({"max_steps": {"types": ["int"], "default": -1}}, {}, {"format": {}, "correctness": {}, "length": {}})
+
+
+def after_first_fix(text: str) -> tuple[str, str, str]:
+    """What is said first, its first button, and the text after a click on that, which a page sends as JSON."""
+    first = launch.check_text(text, OFFER).problems[0]
+    sent = [{"fix": json.loads(json.dumps(asdict(first.fixes[0])))}]
+    return first.message, first.fixes[0].label, edits.apply(edits.cut_out(text, sent), edits.read_edits(sent, {}))
+
+
+@pytest.mark.parametrize(
+    ("rewards", "label", "written"),
+    [
+        ("rewards:\n  format: 0.5\n  correctness: 2.0\n", "Write it as a list",
+         "rewards:\n  - name: format\n    weight: 0.5\n  - name: correctness\n    weight: 2.0\n"),
+        ("rewards: {format: 0.5, correctness: 2.0}\n", "Write it as a list", ""),
+        ("rewards:\n  format:\n    weight: 0.5\n  correctness: 2.0\n", "Write it as a list", ""),
+        ("rewards:\nformat: 0.5\ncorrectness: 2.0\n", "Move “format” and “correctness” under rewards",
+         "rewards:\n- name: format\n  weight: 0.5\n- name: correctness\n  weight: 2.0\n"),
+        ("rewards:\n- format: 0.5\n- name: correctness\n  weight: 2.0\n", "Write “name: format” and “weight: 0.5”",
+         "rewards:\n- name: format\n  weight: 0.5\n- name: correctness\n  weight: 2.0\n"),
+        ("rewards:\n  format: 0.5  # tags\n- name: correctness\n  weight: 2.0\n",
+         "Write it as “- name: format” and “weight: 0.5”",
+         "rewards:\n- name: format  # tags\n  weight: 0.5\n- name: correctness\n  weight: 2.0\n"),
+        ("rewards:\n  format: 0.5\n  weight: 0.5\n- name: correctness\n  weight: 2.0\n", "Write it as “- name: format”",
+         "rewards:\n- name: format\n  weight: 0.5\n- name: correctness\n  weight: 2.0\n"),
+        ("rewards:\n  format: 0.5\n  correctness: 2.0\n  - name: length\n    weight: 0.0\n",
+         "Write an entry each for “format” and “correctness”",
+         "rewards:\n  - name: format\n    weight: 0.5\n  - name: correctness\n    weight: 2.0\n"
+         "  - name: length\n    weight: 0.0\n"),
+        ("rewards:\n  - name: format\n    weight: 0.5\n  correctness: 2.0\n",
+         "Write it as “- name: correctness” and “weight: 2.0”",
+         "rewards:\n  - name: format\n    weight: 0.5\n  - name: correctness\n    weight: 2.0\n"),
+    ],
+)  # fmt: skip
+def test_the_first_button_keeps_each_function_with_its_weight(rewards: str, label: str, written: str) -> None:
+    message, offered, after = after_first_fix(HEAD + rewards + TAIL)
+    assert offered == label and "{'" not in message
+    assert not written or after == HEAD + written + TAIL
+    read: Any = launch.check_text(after, OFFER)
+    assert not [one for one in read.problems if one.level == "blocking"]
+    assert {one.name: one.weight for one in read.spec.rewards if one.name != "length"} == {
+        "format": 0.5, "correctness": 2.0,
+    }  # fmt: skip
+
+
+def test_a_mapping_that_cannot_be_read_is_not_thrown_away() -> None:
+    [problem] = launch.check_text(HEAD + "rewards:\n  format: much\n", OFFER).problems
+    assert problem.message == ('should be a list, not {"format": "much"}. Each entry begins with “- name: format”.')
+    assert problem.fixes == ()
+
+
+def test_one_function_with_settings_beside_it_is_one_entry() -> None:
+    _, label, after = after_first_fix(HEAD + "rewards:\n  format:\n  weight: 0.5\n" + TAIL)
+    assert label == "Write it as a list"
+    assert after == HEAD + "rewards:\n  - name: format\n    weight: 0.5\n" + TAIL
+
+
+def test_trls_list_of_functions_becomes_ours_in_its_place() -> None:
+    _, label, after = after_first_fix(HEAD + "reward_funcs: [format, correctness]  # both\n" + TAIL)
+    assert label == "Rename it to rewards"
+    assert after == HEAD + "rewards:\n- name: format\n- name: correctness\n# both\n" + TAIL
