@@ -52,7 +52,7 @@ def named_as_setting(path: str, value: Any, entry: Mapping[str, Any], line: int 
     others = [one for one in entry if one not in OF_AN_ENTRY]
     if "name" in entry or others != [name] or not is_function_name(name) or meant_name(name, OF_AN_ENTRY):
         return None
-    if not (value is None or _is_number(value)):
+    if name in PLACED or not (value is None or _is_number(value)):
         return None
     weight = entry.get("weight", value)
     settings: dict[str, Any] = {f"{owner}.name": name}
