@@ -103,7 +103,7 @@ def test_a_setting_given_twice_is_mended_by_a_button_and_undo_brings_it_back(new
     editor(new_run).press("Control+z")  # and in the editor, which did nothing of it itself
     expect(editor(new_run)).to_have_value(text)
     editor(new_run).press("Control+End")
-    new_run.keyboard.type("# more")
+    new_run.keyboard.type("#")
     new_run.keyboard.press("Control+z")
     expect(editor(new_run)).to_have_value(text)
     new_run.get_by_role("button", name="Undo").click()  # what was taken back is no step
