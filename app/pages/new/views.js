@@ -72,8 +72,8 @@ function keepTextClear() {
   new ResizeObserver(note).observe(gutter);
 }
 
-// What a button did, Ctrl+Z takes back as Undo does: the editor cannot, and beside a text field there is nothing else to
-// take back.
+// What a button did, Ctrl+Z takes back as Undo does: the editor cannot, and beside a text field there is nothing else
+// to take back.
 function undoByKey(event) {
   const { key, target } = event;
   const isUndo = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && key.toLowerCase() === "z";
