@@ -15,9 +15,12 @@ from groupwise.storage.spec.yaml.odd_indentation import ONE, SEVERAL
 from groupwise.storage.spec.yaml.own_line import SECOND
 from groupwise.storage.spec.yaml.repairs import BRACKET, EQUALS, IN_QUOTES
 from groupwise.storage.spec.yaml.yaml_text import (
+    ABOVE,
     COLON,
+    CONTROL,
     DOCUMENTS,
     INDENTATION,
+    LONG_NAME,
     NO_COLON,
     NO_SPACE,
     QUOTE,
@@ -54,6 +57,9 @@ def view_of(text: str, fix: dict[str, Any] | None = None) -> dict[str, Any]:
          "training:\n  max_steps: 5\n  beta: 0.1\n"),
         ("training:\n  max_steps:\t5\n", 4, TAB_INSIDE, "Write spaces instead of the tab",
          "training:\n  max_steps: 5\n"),
+        ("training:\n  max_steps: 5\0\n", 4, CONTROL, "Remove it", "training:\n  max_steps: 5\n"),
+        ("training:\n  max_steps: 5\n  beta:\x01 0.1\x02\n", 5, CONTROL, "Remove all 2 of them",
+         "training:\n  max_steps: 5\n  beta: 0.1\n"),
         ("data:\n  system_prompt: \"Think\n  limit: 5\n", 4, QUOTE, "Close the quotation mark: \"Think\"",
          "data:\n  system_prompt: \"Think\"\n  limit: 5\n"),
         ("data:\n  system_prompt: 'It's on'\n", 4, IN_QUOTES, "Put it in quotes",
@@ -224,6 +230,13 @@ def test_an_entry_without_its_dash_gets_it_and_loses_nothing(
         after = view_of(text, problem["fixes"][0])
         assert after["text"] == f"name: a\n{right}training:\n  beta: 0.1\n".replace("\n", newline)
         assert "unreadable" not in after
+
+
+def test_what_lies_too_deep_is_not_looked_into_and_a_long_name_is_said_in_words() -> None:
+    deep = view_of(f"{HEAD}extra: {'[' * 40}`\n")["unreadable"]  # the parser would stop at the “`” after all of them
+    assert (deep["line"], deep["message"]) == (3, "Nested more than 32 levels deep.")
+    assert LONG_NAME in view_of(f"{HEAD}{'k' * 3000}: 5\n")["unreadable"]["message"]
+    assert ABOVE in view_of(f"{HEAD}'a\n b': 5\n")["unreadable"]["message"]
 
 
 def test_a_part_of_the_spec_is_not_moved_into_another() -> None:

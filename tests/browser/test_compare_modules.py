@@ -57,6 +57,9 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
       return [...table.rows].slice(1).map(row => row.cells[4].textContent) }"""
     told = [{**RUNS[0], "final": peak}, {**RUNS[1], "final": {**peak, "held_out_at": 60}}]
     assert page.evaluate(cells, told) == ["0.90 step 40", "0.90"], "an evaluation before the end says when it was"
+    killed = {**RUNS[1], "final": {**peak, "step": 11, "held_out": 9, "held_out_at": 0}}
+    assert page.evaluate(cells, [told[0], killed]) == ["0.90 step 40", "9.00 before training"]
+    assert not any("Held-out" in words for words in page.evaluate("runs => shortWords(runs)", [told[0], killed]))
     alone = [RUNS[0], {**RUNS[2], "alike": {}}]
     assert page.evaluate(marked, alone) == [], "of unknown rewards: like no other's"
     assert page.evaluate("runs => bestWords(runs)", alone) == "", "nothing is marked, so there is nothing to explain"

@@ -15,7 +15,10 @@ from tests.support.homes import wait_for
 def test_while_the_yaml_cannot_be_read_the_form_waits_and_undo_brings_it_back(new_run: Page) -> None:
     before = yaml_of(new_run)
     new_run.wait_for_timeout(900)
+    edits = Held(new_run, "edit_settings")
     write_yaml(new_run, "name: [")
+    expect(new_run.locator("[data-do=problems]")).to_have_text("Checking…")  # no tick of the text before
+    edits.release()
     show(new_run, "Form")
     expect(new_run.get_by_text("The form waits until it can be read.")).to_be_visible()
     expect(new_run.get_by_label("Group size", exact=True)).to_be_disabled()

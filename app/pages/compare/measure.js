@@ -13,11 +13,13 @@ const MEASURED_ON = ["data", "temperature", "sampling", "limit"];
 const share = (value) => (value === null ? "–" : percent(value));
 const plainly = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
 
+// Whether a run's value of a column is from before its training, and so says nothing of what it came to.
+export const isOfBefore = ({ final }, key) => key === "held_out" && final?.held_out_at === 0 && final.step > 0;
 // The runs with a value in a column, in lots within which it means the same.
 function lotsOf(runs, key) {
   const lots = new Map();
   for (const run of runs) {
-    if ((run.final?.[key] ?? null) === null) continue;
+    if ((run.final?.[key] ?? null) === null || isOfBefore(run, key)) continue;
     const [first, ...others] = MARKS[key];
     const known = run.alike?.[first];
     const mark = known ? JSON.stringify([first, ...others, ...MEASURED_ON].map((name) => run.alike[name])) : run.id;

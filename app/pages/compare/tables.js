@@ -2,7 +2,7 @@
 
 import { breakable, el, setText } from "../../ui/dom.js";
 import { countWords, number, percent, seconds, wholeNumber } from "../../ui/number.js";
-import { apartWords, bestOf, mixedWords } from "./measure.js";
+import { apartWords, bestOf, isOfBefore, mixedWords } from "./measure.js";
 
 export function swatch(look) {
   const dash =
@@ -107,7 +107,11 @@ export function drawFinals(table, runs, order, sort, groups = []) {
       { class: first ? "n best" : "n" },
       first ? el("span.xs", { title: first }, "▲ ") : null,
       write(value),
-      at && at < run.final.step ? el("span.xs.mut", ` step ${wholeNumber(at)}`) : null,
+      isOfBefore(run, key)
+        ? el("span.xs.mut", " before training")
+        : at && at < run.final.step
+          ? el("span.xs.mut", ` step ${wholeNumber(at)}`)
+          : null,
     );
   };
   const apart = (run) => {

@@ -13,7 +13,8 @@ const topic = Math.random().toString(36).slice(2);
 // `notes`: what the import said that the text is from; they go where it goes. `request`: what the address asks for
 // (ui/run_drafts.js); `opened`: the text it began with; `about`: what the form stands on, {origin, arrival} as
 // open_new_run says it; `given`: what the data brought (new_data.js); `early`: whether all that the address asks for
-// was not possible yet, as it was not known what is installed; `handing`: the function that waits for that, or "".
+// was not possible yet, as it was not known what is installed; `handing`: the function that waits for that, or "";
+// `late`: whether what is shown has been that of an older text for a while.
 export const page = {
   text: "",
   notes: [],
@@ -27,6 +28,7 @@ export const page = {
   given: null,
   early: false,
   handing: "",
+  late: false,
 };
 const listeners = { view: [], replaced: [], notes: [], problems: [], columns: [], preview: [] };
 export const pending = [];
@@ -116,10 +118,24 @@ export function write(text, { now = true, keep = true, back = false } = {}) {
   settleIn(now ? 0 : 40);
 }
 
+const LATE = 500; // ms
+let lateSoon = null;
+function countLate() {
+  lateSoon ??= setTimeout(() => {
+    page.late = true;
+    announce("problems");
+  }, LATE);
+}
+function endLate() {
+  clearTimeout(lateSoon);
+  lateSoon = null;
+  page.late = false;
+}
 async function settle() {
   timer = null;
   if (busy) return settleIn(30);
   busy = true;
+  countLate();
   const text = page.text;
   const sent = pending.splice(0);
   const of = era;
@@ -139,6 +155,8 @@ async function settle() {
   } // typed in the YAML meanwhile
   trouble(view.sentence ?? "");
   if (view.sentence) {
+    endLate();
+    announce("problems");
     // what the server cannot take is not sent for ever: the field keeps it, other edits go on
     if (!view.fault) {
       pending.unshift(...sent);
@@ -156,6 +174,7 @@ async function settle() {
   page.text = view.text;
   page.view = view.unreadable ? { ...page.view, unreadable: view.unreadable } : view;
   keepDraft();
+  endLate();
   // it knows nothing of what was done meanwhile: a box just ticked would jump back
   if (pending.length && !view.unreadable) return settleIn(0);
   announceView();

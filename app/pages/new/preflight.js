@@ -41,6 +41,7 @@ let soon = null;
 let reached = true;
 const cleanWords = () => {
   if (!reached) return "Not connected";
+  if (page.late) return "Checking…";
   if (!isSaid("preview")) return "Reading the data…";
   if (!isSaid("build")) return "Checking the settings…";
   return isSaid("check_data") ? "✓ No problems found" : "Checking the rows…";
@@ -48,7 +49,8 @@ const cleanWords = () => {
 function drawState(found) {
   const counted = counts(found);
   const clean = cleanWords();
-  const words = reached && (counted.length || page.view.unreadable) ? counted : [el("span", clean)];
+  const known = reached && !page.late && (counted.length || page.view.unreadable);
+  const words = known ? counted : [el("span", clean)];
   if (words.map((one) => one.textContent).join() !== [...state.children].map((one) => one.textContent).join())
     state.replaceChildren(...words);
   state.disabled = !found.length;

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from groupwise.storage.spec.words.setting_names import ELSEWHERE, UNDER_TRAINING
 from groupwise.storage.spec.yaml.repairs import Repair, shorten
-from groupwise.storage.spec.yaml.yaml_text import COLON, INDENTATION, NO_COLON
+from groupwise.storage.spec.yaml.yaml_text import ABOVE, COLON, INDENTATION, NO_COLON
 
 UNNAMED = "this entry's first line has no name, as in “- name: format”."
 MOST = 3  # lines in a row that may stand wrong
@@ -21,7 +21,7 @@ def repairs_above(rows: list[str], row: int, message: str) -> Iterator[Repair]:
     """What may have been meant by lines above a row that the parser stops at, or by the row itself where its colon is
     missing; the likeliest first."""
     above = next((n for n in range(row - 1, -1, -1) if _is_said(rows[n])), None)
-    no_colon = "could not find expected ':'" in message or NO_COLON in message
+    no_colon = ABOVE in message or NO_COLON in message
     for at in (above, row) if no_colon else (above,):
         if at is not None:
             yield from _without_colon(at, rows[at], sure=no_colon)

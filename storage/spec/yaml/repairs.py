@@ -7,9 +7,21 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ruamel.yaml.reader import Reader
+
 from groupwise.storage.spec.words.odd_spaces import ODD
 from groupwise.storage.spec.words.problem import SpecError
-from groupwise.storage.spec.yaml.yaml_text import COLON, INDENTATION, NO_SPACE, QUOTE, TAB, TAB_INSIDE, dump, read_yaml
+from groupwise.storage.spec.yaml.yaml_text import (
+    COLON,
+    CONTROL,
+    INDENTATION,
+    NO_SPACE,
+    QUOTE,
+    TAB,
+    TAB_INSIDE,
+    dump,
+    read_yaml,
+)
 
 EQUALS = "there is an equals sign where a colon belongs."
 IN_QUOTES = "this text has signs that mean something in YAML. Put it in quotes."
@@ -44,6 +56,8 @@ def repairs(rows: list[str], row: int, message: str) -> Iterator[Repair]:
     """What may have been meant by a row, and the one before it, the likeliest first. `rows` are without their line
     breaks; `message`: what is said of the row."""
     before = next((n for n in range(row - 1, -1, -1) if rows[n].strip()), None)
+    if CONTROL in message:
+        yield from _control_characters(rows)
     if TAB in message or TAB_INSIDE in message:
         yield from _tabs(rows)
     for at in (row, before):
@@ -59,6 +73,15 @@ def repairs(rows: list[str], row: int, message: str) -> Iterator[Repair]:
     if "second document" in message:
         first = next((n for n in range(row, -1, -1) if rows[n].startswith("---")), row)
         yield Repair(first, [""] * (len(rows) - first), "Remove the second document", put="")
+
+
+def _control_characters(rows: list[str]) -> Iterator[Repair]:
+    """All of them at once, as a text that has one was copied with more."""
+    having = [n for n, line in enumerate(rows) if Reader.NON_PRINTABLE.search(line)]
+    first, last = having[0], having[-1]
+    number = sum(len(Reader.NON_PRINTABLE.findall(line)) for line in rows)
+    cleared = [Reader.NON_PRINTABLE.sub("", line) for line in rows[first : last + 1]]
+    yield Repair(first, cleared, "Remove it" if number == 1 else f"Remove all {number:,} of them")
 
 
 def _tabs(rows: list[str]) -> Iterator[Repair]:

@@ -15,8 +15,10 @@ from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.events import AliasEvent, CollectionStartEvent
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.reader import ReaderError
 from ruamel.yaml.representer import SafeRepresenter
 from ruamel.yaml.resolver import VersionedResolver
+from ruamel.yaml.scanner import Scanner
 
 from groupwise.storage.spec.words.problem import Problem, SpecError
 from groupwise.storage.spec.yaml.dashes import dash_problem
@@ -61,6 +63,19 @@ for _kind, (_pattern, _firsts) in _PATTERNS.items():
         _Resolver._by_first.setdefault(_first, []).append((_TAG + _kind, _pattern))
 
 
+class _Scanner(Scanner):
+    """Refuses brackets in brackets as soon as they are met: of each it would look far ahead, for a colon after it."""
+
+    def fetch_flow_collection_start(self, TokenClass: Any, to_push: str) -> None:
+        if len(self.flow_context) >= MAX_DEPTH:
+            raise SpecError([_too_deep(self.reader.line + 1)])
+        super().fetch_flow_collection_start(TokenClass, to_push)
+
+
+def _too_deep(line: int) -> Problem:
+    return Problem("", f"Nested more than {MAX_DEPTH} levels deep.", line)
+
+
 class _Composer(Composer):
     """Refuses what makes a small text large (aliases) or slow (deep nesting, many values) as soon as it is met."""
 
@@ -86,7 +101,7 @@ class _Composer(Composer):
         if getattr(event, "ctag", None) and event.implicit in (False, (False, False)):
             raise SpecError([Problem("", "This is not YAML that a spec may hold: tags (!name) are not allowed.", line)])
         if self._nested > MAX_DEPTH:
-            raise SpecError([Problem("", f"Nested more than {MAX_DEPTH} levels deep.", line)])
+            raise SpecError([_too_deep(line)])
         if self._values > MAX_VALUES:
             raise SpecError([Problem("", f"More than {MAX_VALUES:,} values: too many for a spec.", line)])
 
@@ -159,7 +174,7 @@ def copy_plain(value: Any) -> Any:
 
 def _yaml() -> Any:
     yaml: Any = YAML(typ="safe", pure=True)
-    yaml.Resolver, yaml.Composer, yaml.Representer = _Resolver, _Composer, _Representer
+    yaml.Scanner, yaml.Resolver, yaml.Composer, yaml.Representer = _Scanner, _Resolver, _Composer, _Representer
     yaml.sort_base_mapping_type_on_output = False
     return yaml
 
@@ -174,6 +189,9 @@ def _parse_cached(text: str) -> Document:
         if wrong := twice or (misread_problems(text, root) if root is not None else []):
             raise SpecError(wrong)
         return Document(text, root, _value(root) if root is not None else None, lines)
+    except ReaderError as error:
+        before = f"{text[: error.position]}.".splitlines()
+        raise SpecError([Problem("", f"This is not YAML: {CONTROL}", len(before))]) from error
     except (YAMLError, ValueError, RecursionError) as error:
         unclosed = str(getattr(error, "problem", "")).startswith(UNCLOSED)
         mark = getattr(error, "context_mark" if unclosed else "problem_mark", None)
@@ -195,6 +213,9 @@ TAB = "there is a tab. Indent with spaces instead."
 TAB_INSIDE = "there is a tab in this line. Write a space instead."
 QUOTE = "a quotation mark is not closed: close it, or write the text without quotes."
 UNCLOSED = "found unexpected end of stream"  # the parser's words for it
+CONTROL = "there is a control character in this line, which cannot be seen. Remove it."
+LONG_NAME = f"the name of a setting has more than {MAX_NAME:,} characters."
+ABOVE = "a name above this line has no colon in its own line."
 NO_COLON = "there is no colon after the name in this line, as in “max_steps: 5”."
 NO_SPACE = "there is no space after this line's colon."
 _NO_SPACE = re.compile(r"\s*(- )?[A-Za-z_]\w*:[^\s/:]\S*\s*$")
@@ -212,8 +233,9 @@ def _slip(said: str, line: str) -> str:
         return QUOTE
     if said.startswith("but found another document"):
         return DOCUMENTS
-    if said.startswith("could not find expected ':'") and ":" not in line:
-        return NO_COLON
+    if said.startswith("could not find expected ':'"):
+        name, colon, _ = line.partition(":")
+        return NO_COLON if not colon else LONG_NAME if len(name) > MAX_NAME else ABOVE
     return INDENTATION if _AT_THE_MARGIN.match(said) else ""
 
 
@@ -269,7 +291,7 @@ def _name(key: Node) -> str:
     if not isinstance(key, ScalarNode):
         raise SpecError([Problem("", "This is not YAML: found unhashable key", line)])
     if len(key.value) > MAX_NAME:
-        raise SpecError([Problem("", f"The name of a setting has more than {MAX_NAME} characters.", line)])
+        raise SpecError([Problem("", f"The name of a setting has more than {MAX_NAME:,} characters.", line)])
     return str(key.value)
 
 
