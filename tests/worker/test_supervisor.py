@@ -170,6 +170,13 @@ def test_stop_at_once_kills_every_process_and_keeps_the_last_checkpoint(start_wo
     assert "without saving. Resume continues from step" in run.sentence
     assert not process.tagged_anywhere(run.tag or "")
 
+    wait_state(queue(make_spec(training=LONG)).id, states.STARTING)
+    commands.ask_of_run(folder.id, commands.RESUME)  # it waits for that one, and is removed from the queue
+    wait_state(folder.id, states.QUEUED)
+    commands.ask_of_run(folder.id, commands.STOP)
+    again = wait_state(folder.id, states.STOPPED)
+    assert (again.sentence, again.state_at, again.step) == (run.sentence, run.state_at, run.step)
+
 
 def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(start_worker: StartWorker) -> None:
     folder = queue(make_spec(training={**LONG, "max_steps": 45}))
