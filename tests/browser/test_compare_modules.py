@@ -41,12 +41,12 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
     differ = f"These runs differ in {functions}, so {some}."
     assert said == differ
     assert page.evaluate("runs => bestWords(runs)", RUNS) == (
-        "▲ the best at the end among runs that are measured alike"
+        "▲ the best at the end among runs that are measured alike, where that is more than chance"
     )
     apart = "runs => runs.map(run => apartWords(runs, run))"
     assert page.evaluate(apart, RUNS) == ["", "", "reward not compared: other reward functions"]
     assert page.evaluate(apart, RUNS[:2]) == ["", ""]
-    assert page.evaluate("runs => bestWords(runs)", RUNS[:2]) == "▲ the best at the end"
+    assert page.evaluate("runs => bestWords(runs)", RUNS[:2]) == "▲ the best at the end, where that is more than chance"
     assert page.evaluate("runs => differWords(runs)", RUNS[:2]) == ""
     assert page.evaluate(marked, RUNS[:2]) == [
         ["a", 5, "the best of these runs at the end"],
@@ -74,6 +74,17 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
         "Held-out reward, on prompts that are not trained on, best first: “b”: 1.59, “a”: 1.48, “c”: 0.70.",
         "Solved in training at the end, best first: “a”: 65\u202f%, “b”: 60\u202f%, “c”: 29\u202f%. "
         "“a” may be ahead of “b” by chance.",
+    ]  # fmt: skip
+    ahead = [["b", 4, "the best of these runs at the end"]]
+    assert page.evaluate(marked, [MEASURED[0], MEASURED[1]]) == ahead, "no sign where the sentence says chance"
+    halves = [{**MEASURED[n], "final": {**MEASURED[n]["final"], "solved": solved}}
+              for n, solved in enumerate((0.7796875, 0.7703125, 0.29))]  # fmt: skip
+    groups = [{"label": "rate 1", "ids": ["a", "b"]}, {"label": "rate 2", "ids": ["c"]}]
+    assert page.evaluate("([runs, groups]) => shortWords(runs, groups)", [halves, groups])[:2] == [
+        "Held-out reward, on prompts that are not trained on, mean of each group, best first: "
+        "“rate 1”: 1.54 ± 0.078 (2 runs), “rate 2”: 0.70 (1 run).",
+        "Solved in training at the end, mean of each group, best first: "
+        "“rate 1”: 78\u202f% ± 1\u202f% (2 runs), “rate 2”: 29\u202f% (1 run).",
     ]  # fmt: skip
     ill = [{**run, "kind": "warn"} for run in RUNS]
     said = page.evaluate("runs => shortWords(runs)", ill)

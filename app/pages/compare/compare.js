@@ -161,7 +161,7 @@ function drawFinals() {
   if (page.dataset.finals === key) return;
   page.dataset.finals = key;
   showText(find(".unlike"), differWords(runsHere()));
-  find(".short").replaceChildren(...shortWords(runsHere()).map((words) => el("li", { dir: "auto" }, words)));
+  find(".short").replaceChildren(...shortWords(runsHere(), grouped()).map((words) => el("li", { dir: "auto" }, words)));
   setText(find(".results .best-of"), bestWords(runsHere()));
   const drawn = runsDrawn().filter(({ there }) => there);
   const sort = (key) => {

@@ -1,6 +1,6 @@
 // Whether the figures of runs are the same measure: among which of them there is a best, and what keeps them apart.
 
-import { number, percent } from "../../ui/number.js";
+import { countWords, number, numberInWords, percent } from "../../ui/number.js";
 import { listed } from "../../ui/text.js";
 
 // By which mark of app/pages/compare/compare.py a column's values can be compared, besides what all are measured on.
@@ -11,6 +11,7 @@ const CALLED = {
 };
 const MEASURED_ON = ["data", "temperature", "sampling", "limit"];
 const share = (value) => (value === null ? "–" : percent(value));
+const WRITE = { reward: number, held_out: number, solved: share };
 const plainly = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
 
 // Whether a run's value of a column is from before its training, and so says nothing of what it came to.
@@ -27,7 +28,8 @@ function lotsOf(runs, key) {
   }
   return [...lots.values()];
 }
-// The runs with the best value of a column, each with what its sign means; none where one is alone, or all are equal.
+// The runs with the best value of a column, each with what its sign means; none where one is alone, all are equal, or
+// another may be behind by chance alone, or is written alike.
 export function bestOf(runs, key) {
   const best = new Map();
   const lots = MARKS[key] ? lotsOf(runs, key) : [];
@@ -35,6 +37,9 @@ export function bestOf(runs, key) {
     const values = lot.map((run) => run.final[key]);
     const top = Math.max(...values);
     if (values.every((value) => value === top)) continue;
+    const first = lot.find((run) => run.final[key] === top);
+    const alike = lot.some((run) => run.final[key] < top && WRITE[key](run.final[key]) === WRITE[key](top));
+    if (alike || behindByChance(first, lot, key).length) continue;
     const of = lots.length > 1 ? `the ${lot.length} runs here that are measured alike` : "these runs";
     for (const run of lot) if (run.final[key] === top) best.set(run.id, `the best of ${of} at the end`);
   }
@@ -98,7 +103,8 @@ const partedLots = (runs) =>
 // What ▲ means in the table; "" where no run has it.
 export function bestWords(runs) {
   if (!Object.keys(MARKS).some((key) => bestOf(runs, key).size)) return "";
-  return `▲ the best at the end${partedLots(runs).length ? " among runs that are measured alike" : ""}`;
+  const among = partedLots(runs).length ? " among runs that are measured alike" : "";
+  return `▲ the best at the end${among}, where that is more than chance`;
 }
 // Why the mean of some runs is of no one measure; "" where it is.
 export function mixedWords(runs) {
@@ -126,30 +132,66 @@ export function apartWords(runs, run) {
 // ---- what there is to see first ----
 // One sentence each: who did best, as far as that can be said, on held-out prompts first; what keeps them apart,
 // and who did not end well.
-export function shortWords(runs) {
-  const heldOut = rankWords(runs, "held_out", "Held-out reward, on prompts that are not trained on", number);
+// `groups`: those that the runs are in, where they are grouped: then their means are told of.
+export function shortWords(runs, groups = []) {
+  const rank = (key, title) => rankWords(runs, groups, key, title);
+  const heldOut = rank("held_out", "Held-out reward, on prompts that are not trained on");
   const where = heldOut ? " in training" : "";
-  const solved = rankWords(runs, "solved", `Solved${where} at the end`, share);
-  const reward = rankWords(runs, "reward", `Reward${where} at the end`, number);
+  const solved = rank("solved", `Solved${where} at the end`);
+  const reward = rank("reward", `Reward${where} at the end`);
   const ill = runs.filter(({ kind }) => kind === "bad" || kind === "warn");
   const told = ({ name, label, reason }) => `“${name}” (${label}${reason ? `: ${reason}` : ""})`;
   const badly = ill.length && ill.length < runs.length ? `Look first at: ${ill.map(told).join(", ")}.` : "";
   return [heldOut, solved || reward, differWords(runs), badly].filter(Boolean);
 }
-function rankWords(runs, key, title, write) {
+function rankWords(runs, groups, key, title) {
   const lots = lotsOf(runs, key);
   if (lots.length !== 1 || lots[0].length < 2) return "";
-  const order = [...lots[0]].sort((a, b) => b.final[key] - a.final[key]);
-  const said = (run) => `“${run.name}”: ${write(run.final[key])}`;
+  const some = groups.length ? meansOf(groups, lots[0], key) : lots[0];
+  const order = [...some].sort((a, b) => b.final[key] - a.final[key]);
+  const said = (one) => `“${one.name}”: ${one.told ?? WRITE[key](one.final[key])}`;
   const few = order.length <= 3 ? order.map(said) : [said(order[0]), said(order[1]), "…", said(order.at(-1))];
-  return `${title}, best first: ${few.join(", ")}.${chanceWords(order, key)}`;
+  const how = order.length > 1 ? ", best first" : "";
+  return `${title}${groups.length ? ", mean of each group" : ""}${how}: ${few.join(", ")}.${chanceWords(order, key)}`;
+}
+// ---- groups of runs ----
+// What the runs of a group came to in a column: their mean, how far they usually differ from it (null of one alone),
+// and by how much the mean may be off by chance: by how much its runs differ, and by no less than each of them is.
+export function meanOf(runs, key) {
+  const some = runs.filter((run) => (run.final?.[key] ?? null) !== null);
+  const values = some.map((run) => run.final[key]);
+  const n = values.length;
+  if (!n) return null;
+  const mean = values.reduce((a, b) => a + b, 0) / n;
+  const std = n > 1 ? Math.sqrt(values.reduce((a, b) => a + (b - mean) ** 2, 0) / (n - 1)) : null;
+  const own = Math.hypot(...some.map((run) => run.final.errors?.[key] ?? 0)) / n;
+  return { n, mean, std, error: Math.max(own, (std ?? 0) / Math.sqrt(n)) };
+}
+export function spreadWords(std, key) {
+  if (std === null) return "";
+  return ` ± ${key === "solved" ? percent(std) : numberInWords(Number(std.toPrecision(2)))}`;
+}
+// The groups as if each were a run, for a column in which all of these runs are measured alike.
+function meansOf(groups, runs, key) {
+  return groups.flatMap(({ label, ids }) => {
+    const found = meanOf(
+      runs.filter(({ id }) => ids.includes(id)),
+      key,
+    );
+    if (!found) return [];
+    const told = `${WRITE[key](found.mean)}${spreadWords(found.std, key)} (${countWords(found.n, "run")})`;
+    return [{ id: label, name: label, told, final: { [key]: found.mean, errors: { [key]: found.error } } }];
+  });
 }
 // Which runs are no worse than the best for sure: two standard errors of the difference apart, or less.
 const SURE = 2;
-function chanceWords([best, ...others], key) {
+function behindByChance(best, runs, key) {
   const off = (run) => run.final.errors?.[key] ?? 0;
-  const near = others.filter((run) => best.final[key] - run.final[key] <= SURE * Math.hypot(off(best), off(run)));
-  const apart = near.filter((run) => run.final[key] < best.final[key]);
+  const near = runs.filter((run) => best.final[key] - run.final[key] <= SURE * Math.hypot(off(best), off(run)));
+  return near.filter((run) => run.final[key] < best.final[key]);
+}
+function chanceWords([best, ...others], key) {
+  const apart = behindByChance(best, others, key);
   if (!apart.length) return "";
   if (apart.length === others.length && others.length > 1) return " The differences may be chance.";
   return ` “${best.name}” may be ahead of ${listed(apart.map(({ name }) => `“${name}”`))} by chance.`;

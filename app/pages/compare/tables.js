@@ -2,7 +2,7 @@
 
 import { breakable, el, setText } from "../../ui/dom.js";
 import { countWords, number, percent, seconds, wholeNumber } from "../../ui/number.js";
-import { apartWords, bestOf, isOfBefore, mixedWords } from "./measure.js";
+import { apartWords, bestOf, isOfBefore, meanOf, mixedWords, spreadWords } from "./measure.js";
 
 export function swatch(look) {
   const dash =
@@ -79,14 +79,16 @@ function sortable(key, title, numeric, order, sort) {
   return el("th", { scope: "col", class: numeric ? "n" : "", "aria-sort": way }, button);
 }
 
-// What the runs of a group came to, on average of those that have a value.
+// What the runs of a group came to, on average of those that have a value; of rewards and shares solved also how far
+// they usually differ from that.
 function meanRow(group, runs) {
   const those = runs.filter(({ id }) => group.ids.includes(id));
   const words = (count) => (those.length === 1 ? "1 run" : `mean of ${countWords(count, "run")}`);
   const cell = ([key, , write]) => {
-    const values = those.map((run) => run.final?.[key] ?? null).filter((value) => value !== null);
-    const mean = values.length ? values.reduce((a, b) => a + b, 0) / values.length : null;
-    return el("td.n", { title: words(values.length) }, write(mean));
+    const { n, mean, std } = meanOf(those, key) ?? { n: 0, mean: null, std: null };
+    const spread = ["reward", "held_out", "solved"].includes(key) ? spreadWords(std, key) : "";
+    const title = `${words(n)}${spread ? ", ± their standard deviation" : ""}`;
+    return el("td.n", { title }, write(mean), spread ? el("span.xs.mut", spread) : null);
   };
   const label = el("span.named", { title: group.label }, swatch(group), el("bdi", group.label));
   const mixed = mixedWords(those);
