@@ -297,7 +297,7 @@ def test_what_cannot_be_done_to_a_run_is_refused_in_words(groupwise: Groupwise, 
     for arguments, word in (
         (["stop", done], "finished"),
         (["resume", done], "finished"),
-        (["resume", going], "running"),
+        (["resume", going], "has not ended yet"),
     ):
         result = groupwise(*arguments)
         assert result.returncode == 1 and word in result.stderr and result.stderr.count("\n") == 1

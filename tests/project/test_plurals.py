@@ -26,6 +26,7 @@ NEVER_ONE = (
     "leaves out the first {start:,} rows", "run_colours.PALETTE",
     "every {format.count(every)} steps", "{told.groups} groups or", "{told.never:,} of",
     "runs backwards",  # no noun
+    "None of the ${order.length} runs",  # from two on
 )  # fmt: skip
 
 

@@ -103,7 +103,8 @@ def _check(reading: Reading, offer: Offer | None, known: Any = None) -> Reading:
 
 def _follows_from(unread: set[str], problem: Problem) -> bool:
     """Whether a problem is that one of these settings is not set: it is, in a text that cannot be read yet."""
-    return any(path in unread for fix in problem.fixes for path in fix.settings)
+    setting = [path for fix in problem.fixes if problem.field not in fix.removed for path in fix.settings]
+    return any(path in unread for path in setting)  # what a renaming sets is given, under another name
 
 
 def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = None) -> list[Problem]:

@@ -73,7 +73,8 @@ find(".keys").addEventListener("click", () => help.showModal());
 for (const button of view.querySelectorAll(".modes button")) {
   const mode = button.dataset.mode === "eval" ? "eval" : null;
   button.addEventListener("click", () =>
-    setParams({ mode, step: follow.checked ? null : near.step, group: null, idx: null }),
+    // the step that is gone to, though another is still drawn
+    setParams({ mode, step: follow.checked ? null : (asked().step ?? near.step), group: null, idx: null }),
   );
 }
 for (const button of view.querySelectorAll(".picks button"))
