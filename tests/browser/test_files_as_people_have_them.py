@@ -75,6 +75,7 @@ def test_a_german_excel_file_becomes_a_launched_run_without_help(new_run: Page, 
     expect(read_as.locator("th")).to_have_text(HEADING)
     expect(read_as.locator("tbody tr").first).to_contain_text("Wie viel ist „0 + 0“; genau?")
     mapping = new_run.get_by_role("button", name="Use this mapping")
+    expect(mapping).to_be_visible()
     first = new_run.locator("[data-path='data.prompt_template']").bounding_box()
     suggested = mapping.bounding_box()
     assert first and suggested and suggested["y"] < first["y"]  # above the fields that it fills

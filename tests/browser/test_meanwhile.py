@@ -181,7 +181,8 @@ def test_stars_are_the_same_in_groups_and_completions(address: str, run_id: str,
     tab(page, "Completions")
     again = page.locator(f'.hit[data-group="{group}"][data-idx="{idx}"] .star')
     expect(again).to_have_attribute("aria-pressed", "false")
-    again.click()
+    with page.expect_response(lambda reply: "star" in (reply.request.post_data or "")):
+        again.click()
     expect(again).to_have_attribute("aria-pressed", "true")
     tab(page, "Groups")
     expect(star).to_have_attribute("aria-pressed", "true")

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
-from tests.browser.conftest import OpenPage, picture
+from tests.browser.conftest import Held, OpenPage, picture
 from tests.support.homes import dashboard, fresh_home, no_worker, wait_for
 from tests.support.runs import ended_run as ended_run_of
 
@@ -96,12 +96,14 @@ def test_why_a_wish_was_refused_stays_while_the_run_is_read_again(
     page = open_page(f"{shared_dashboard}/run?id={ended_run}")
     resume = page.locator(".ending").get_by_role("button", name="Start again")
     expect(resume).to_be_visible()
+    held = Held(page, "run_status")  # or the button would go as soon as the page reads the state
     with sqlite3.connect(paths.registry_path()) as behind_its_back:
         behind_its_back.execute("UPDATE run SET state = ? WHERE id = ?", [states.FINISHED, ended_run])
     behind_its_back.close()
     resume.click()
     problem = page.locator(".gw-header .problem")
     expect(problem).not_to_be_empty()
+    held.release()
     refusal = problem.inner_text()
     expect(page.locator(".gw-header .pill")).to_contain_text("Finished")
     page.wait_for_timeout(5500)
