@@ -1,4 +1,4 @@
-"""The head of a run's page: how the run ended and what helps, on a phone too; Stop, Resume and Remove from queue."""
+"""The head of a run's page: how the run ended and what helps; Stop, Resume and Remove from queue."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
 from groupwise.storage.checks.script import to_script
 from groupwise.storage.home import paths
@@ -23,10 +23,6 @@ from tests.support.homes import wait_for
 from tests.support.made_runs import made_run, running
 from tests.support.records import seal_checkpoint
 
-# What of the head is not within the page, or cut off; the tabs can be scrolled, and show that they can.
-OVERFLOWS = """() => [...document.querySelectorAll(".gw-header .found :is(h1, .pill, .line, .sentence, .btn)")]
-  .filter((one) => one.getClientRects().length && (one.scrollHeight > one.clientHeight + 2 && one.matches("h1")
-    || one.getBoundingClientRect().right > 390)).map((one) => one.className || one.tagName)"""
 TRACE = 'Traceback (most recent call last):\n  File "x.py", line 7, in <module>\nValueError: <b>no</b>'
 
 
@@ -157,45 +153,6 @@ def test_a_run_whose_spec_is_lost_says_so_and_leads_on(open_page: OpenPage, addr
     arrival = page.locator(".arrival")
     expect(arrival).to_contain_text("cannot be read: it is not YAML. These settings were read from its train.py")
     expect(page.get_by_label("Steps", exact=True)).to_have_value("40")
-
-
-@pytest.mark.parametrize("saved", [0, 1200])
-def test_a_phone_shows_the_whole_head_in_160_pixels(open_page: OpenPage, address: str, saved: int) -> None:
-    name = "grpo-qwen2.5-0.5b-instruct-gsm8k-lora-r16-lr1e-5-beta0.04-seed3-final"
-    words = "Stopped at step 1207, as asked. Resume continues from step 1200."
-    run_id = ended(name, words, states.STOPPED, saved=saved) if saved else running(made_run(name, state=states.QUEUED))
-    page = open_page(f"{address}/run?id={run_id}")
-    page.set_viewport_size({"width": 390, "height": 844})
-    expect(head(page).get_by_role("button").last).to_be_visible()
-    if saved:  # the verdict comes a moment later
-        expect(head(page).locator(".pill")).to_have_text("Stopped · the groups are too small")
-    assert page.evaluate(OVERFLOWS) == []
-    box = head(page).bounding_box()
-    assert box and box["height"] <= 160
-    bar, tabs = head(page).locator(".bar").bounding_box(), head(page).locator(".tabs").bounding_box()
-    above = head(page).locator(".sentence").bounding_box()
-    assert above is None or (tabs and tabs["y"] - above["y"] - above["height"] >= 6), "what it says stands on the tabs"
-    assert bar and tabs and tabs["y"] - bar["y"] > 40, "a bar right above the tabs looks like the mark of one"
-    if not saved:
-        a_dialog_has_a_margin(page)
-        without_its_dashboard_the_name_stays_in_sight(page)
-
-
-def without_its_dashboard_the_name_stays_in_sight(page: Page) -> None:
-    page.route("**/component_server/**", lambda route: route.abort())
-    note = page.locator("#gw-offline")
-    expect(note).to_be_visible()
-    expect(note).to_be_in_viewport(ratio=1)
-    said, shown = note.bounding_box(), head(page).bounding_box()
-    assert said and shown and said["y"] > shown["y"] + shown["height"]
-    picture(page, "reconnecting")
-
-
-def a_dialog_has_a_margin(page: Page) -> None:
-    head(page).get_by_role("button", name="Stop and save").click()
-    box = page.get_by_role("dialog").bounding_box()
-    assert box and box["x"] >= 8 and box["x"] + box["width"] <= 382, box
-    page.keyboard.press("Escape")
 
 
 def test_what_a_run_waits_for_is_said_once_and_its_settings_can_be_used(open_page: OpenPage, address: str) -> None:

@@ -27,6 +27,7 @@ let shown = {};
 let prompt = null;
 let brought = null;
 let seen = "";
+let wasAway = null;
 
 const asked = () => {
   const address = params();
@@ -307,6 +308,7 @@ const writing = () => seen === location.search && view.querySelector(".said text
 const wake = poll(view, async () => {
   const now = asked();
   if (writing()) return 700;
+  if (wasAway) wasAway = drawn = mark = same.mark = null;
   seen = location.search;
   view.classList.toggle("down", !!now.prompt);
   find(".same").hidden = !now.prompt;
@@ -334,8 +336,9 @@ const wake = poll(view, async () => {
   if (!(await drawGroup())) return undefined;
   return told.live ? 700 : 5000;
 });
-// What is starred or noted elsewhere meanwhile is asked for when one comes back.
+// What is starred or noted elsewhere meanwhile is asked for when one comes back: then, and not when one leaves, as an
+// answer that is on its way may still be drawn.
 onAddress(() => {
-  if (params().get("tab") !== "groups") drawn = mark = same.mark = null;
+  if (params().get("tab") !== "groups") wasAway = true;
   wake();
 });
