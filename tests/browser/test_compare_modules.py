@@ -52,14 +52,6 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
         ["a", 5, "the best of these runs at the end"],
         ["b", 3, "the best of these runs at the end"],
     ]
-    peak = {"reward": 1.0, "solved": 0.5, "step": 60, "held_out": 0.9, "held_out_at": 40}
-    cells = """runs => { const table = document.createElement("table"); drawFinals(table, runs, "", () => {});
-      return [...table.rows].slice(1).map(row => row.cells[4].textContent) }"""
-    told = [{**RUNS[0], "final": peak}, {**RUNS[1], "final": {**peak, "held_out_at": 60}}]
-    assert page.evaluate(cells, told) == ["0.90 step 40", "0.90"], "an evaluation before the end says when it was"
-    killed = {**RUNS[1], "final": {**peak, "step": 11, "held_out": 9, "held_out_at": 0}}
-    assert page.evaluate(cells, [told[0], killed]) == ["0.90 step 40", "9.00 before training"]
-    assert not any("Held-out" in words for words in page.evaluate("runs => shortWords(runs)", [told[0], killed]))
     alone = [RUNS[0], {**RUNS[2], "alike": {}}]
     assert page.evaluate(marked, alone) == [], "of unknown rewards: like no other's"
     assert page.evaluate("runs => bestWords(runs)", alone) == "", "nothing is marked, so there is nothing to explain"
@@ -89,6 +81,21 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
     ill = [{**run, "kind": "warn"} for run in RUNS]
     said = page.evaluate("runs => shortWords(runs)", ill)
     assert not any("Look first" in words for words in said), "where all are named, none is first"
+
+
+def test_a_held_out_reward_says_when_it_was_and_counts_for_nothing_from_before_training(bare_page: Page) -> None:
+    bring(bare_page, "pages/compare/tables.js", "drawFinals")
+    page = bring(bare_page, "pages/compare/measure.js", "meanOf", "shortWords")
+    peak = {"reward": 1.0, "solved": 0.5, "step": 60, "held_out": 0.9, "held_out_at": 40}
+    cells = """runs => { const table = document.createElement("table"); drawFinals(table, runs, "", () => {});
+      return [...table.rows].slice(1).map(row => row.cells[4].textContent) }"""
+    told = [{**RUNS[0], "final": peak}, {**RUNS[1], "final": {**peak, "held_out_at": 60}}]
+    assert page.evaluate(cells, told) == ["0.90 step 40", "0.90"], "an evaluation before the end says when it was"
+    killed = {**RUNS[1], "final": {**peak, "step": 11, "held_out": 9, "held_out_at": 0}}
+    assert page.evaluate(cells, [told[0], killed]) == ["0.90 step 40", "9.00 before training"]
+    assert not any("Held-out" in words for words in page.evaluate("runs => shortWords(runs)", [told[0], killed]))
+    mean = page.evaluate("runs => meanOf(runs, 'held_out')", [told[0], killed])
+    assert (mean["n"], mean["mean"]) == (1, 0.9), "nor is it part of its group's mean"
 
 
 def test_prompts_keep_their_places_and_a_run_without_one_says_so(bare_page: Page) -> None:

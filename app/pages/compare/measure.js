@@ -158,7 +158,7 @@ function rankWords(runs, groups, key, title) {
 // What the runs of a group came to in a column: their mean, how far they usually differ from it (null of one alone),
 // and by how much the mean may be off by chance: by how much its runs differ, and by no less than each of them is.
 export function meanOf(runs, key) {
-  const some = runs.filter((run) => (run.final?.[key] ?? null) !== null);
+  const some = runs.filter((run) => (run.final?.[key] ?? null) !== null && !isOfBefore(run, key));
   const values = some.map((run) => run.final[key]);
   const n = values.length;
   if (!n) return null;

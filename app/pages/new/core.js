@@ -289,8 +289,9 @@ export function problems() {
   };
   // nor that a setting is not set, where what it is set to cannot be used as it is
   const wrong = new Set(view.problems.filter(({ level }) => level === "blocking").map(({ field }) => field));
-  const follows = ({ field, fixes }) =>
-    fixes?.some(({ settings }) => Object.keys(settings ?? {}).some((path) => path !== field && wrong.has(path)));
+  const isUnset = (field, { settings, removed }) =>
+    !removed?.includes(field) && Object.keys(settings ?? {}).some((path) => path !== field && wrong.has(path));
+  const follows = ({ field, fixes }) => fixes?.some((fix) => isUnset(field, fix)); // launch.py has the same rule
   const news = more.filter((problem) => !said(problem) && !isAnswered(problem) && !follows(problem));
   // where the worker knows something graver, the app's advice is what it would have said without
   const outdone = ({ field, level }) => field && level === "advice" && news.some((other) => other.field === field);
