@@ -74,8 +74,14 @@ def test_a_short_attempt_of_a_long_run_is_as_coarse_as_the_others(tmp_path: Path
 def test_a_closer_look_at_a_long_run_is_of_every_step(tmp_path: Path) -> None:
     written(tmp_path / "run.db", {step: {"reward": float(step)} for step in range(1, 5001)})
     record = db.open_reader(tmp_path / "run.db")
+    (whole,) = curves.read_curves(record, ["reward"])["reward"]
     (line,) = curves.read_curves(record, ["reward"], span=(700, 900))["reward"]
-    assert line["x"] == line["y"] == list(range(700, 901)) and line["per"] == 1
+    assert line["x"] == line["y"] == list(range(700 - curves.POINTS, 901)) and line["per"] == 1
+    assert line["of"] == whole["of"] == len(whole["x"]), "it is smoothed as strongly as all of it"
+    (wide,) = curves.read_curves(record, ["reward"], span=(2000, 4000))["reward"]
+    per = {after - before for before, after in pairwise(wide["x"])}
+    assert wide["per"] > 1 and min(wide["x"]) < wide["per"], "before it as far back as smoothing looks, and as coarse"
+    assert max(per) <= 2 * wide["per"] and min(per) >= wide["per"] / 2
     assert curves.read_curves(record, ["reward"], span=(6000, 7000)) == {}
     record.close()
 
@@ -109,8 +115,8 @@ def test_a_closer_look_over_attempts_is_of_each_from_its_own_beginning(tmp_path:
     written(path, {step: {"reward": float(step)} for step in range(4001, 9001)}, attempt=2, begin=4000)
     record = db.open_reader(path)
     first, second = curves.read_curves(record, ["reward"], "attempt", span=(100, 140))["reward"]
-    assert first["x"] == list(range(100, 141)) == first["y"]
-    assert second["x"] == list(range(100, 141)) and second["y"] == list(range(4100, 4141))
+    assert first["x"] == list(range(1, 141)) == first["y"]
+    assert second["x"] == list(range(1, 141)) and second["y"] == list(range(4001, 4141))
     record.close()
 
 
@@ -126,12 +132,12 @@ def test_a_line_with_few_points_is_drawn_across_the_ends_of_a_closer_look(tmp_pa
 
     def at(low: int, high: int) -> list[float]:
         found = curves.read_curves(record, ["eval_reward", "reward"], axis, span=(times * low, times * high))
-        assert all(times * (low - 2) <= x <= times * (high + 2) for line in found["reward"] for x in line["x"])
+        assert all(x <= times * (high + 2) for line in found["reward"] for x in line["x"])
         return [x / times for line in found.get("eval_reward", []) for x in line["x"]]
 
     first = 0 if axis in ("step", "attempt") else 1  # before the first step nothing is known of tokens and time
     assert at(12, 32) == [first, 20, 40] and at(22, 38) == [20, 40]
-    assert at(32, 58) == [20, 40] and at(42, 58) == []
+    assert at(32, 58) == [first, 20, 40] and at(42, 58) == []
     assert at(12, 20)[-1] in (20, 40) and at(12, 20)[:2] == [first, 20]
     record.close()
 

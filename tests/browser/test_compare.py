@@ -288,12 +288,14 @@ def test_a_band_is_over_the_runs_that_reach_so_far(lines: Page) -> None:
     band = lines.evaluate("lines => Lines.band(lines, 'range')", same)
     assert (band["low"], band["y"], band["high"]) == ([1, 1], [2, 3], [3, 5])
     wild = [{"x": list(range(40)), "y": [(n * n * k) % 7 for n in range(40)]} for k in (1, 2, 3)]
-    smooth = lines.evaluate("lines => Lines.band(Lines.smoothed(lines), 'range')", wild)
+    lines.evaluate("() => { globalThis.smooth = line => "
+                   "({ ...line, y: Lines.smoothed({ ...line, of: line.x.length }).smooth }) }")  # fmt: skip
+    smooth = lines.evaluate("lines => Lines.band(lines.map(smooth), 'range')", wild)
     inside = zip(smooth["low"], smooth["y"], smooth["high"], strict=True)
     assert all(low <= mean <= high for low, mean, high in inside), "a mean runs in its own band"
     assert max(smooth["high"]) < 6, "and its edges are as smooth as it is"
     apart = [{"x": list(range(end)), "y": [float(k)] * end} for k, end in ((0, 60), (2, 20))]
-    drawn = lines.evaluate("lines => { const band = Lines.band(Lines.smoothed(lines), 'range'); "
+    drawn = lines.evaluate("lines => { const band = Lines.band(lines.map(smooth), 'range'); "
                            "return [band, Lines.outline(band)] }", apart)  # fmt: skip
     band, outline = drawn
     assert band["y"] == [1] * 20 + [0] * 40, "where one of two has ended, the mean is the other’s at once"
@@ -323,3 +325,22 @@ def test_runs_with_all_settings_but_the_seed_alike_are_a_group(lines: Page) -> N
     assert lines.evaluate(words, [runs, fields, "settings"]) == [["Learning rate 1", "bc"], ["Learning rate 3", "a"]]
     assert lines.evaluate(words, [runs, fields, "training.seed"]) == [["seed 1", "ab"], ["seed 2", "c"]]
     assert lines.evaluate(words, [runs, [], "settings"]) == [["the same settings", "abc"]]
+
+
+def test_what_is_looked_at_closer_is_smoothed_as_all_of_it(lines: Page) -> None:
+    """It begins with the points before it, whatever their number; the next point on either side is drawn too."""
+    whole = {"x": list(range(60)), "y": [(n * n) % 7 for n in range(60)], "of": 60, "per": 1}
+    far = lines.evaluate("line => Lines.smoothed(line)", whole)
+    near = lines.evaluate("line => Lines.cut(Lines.smoothed(line), [40.5, 43])", whole)
+    assert near["x"] == [40, 41, 42, 43] and near["y"] == whole["y"][40:44]
+    assert near["smooth"] == far["smooth"][40:44] != near["y"]
+    cut = "(line, stretch) => Lines.cut(line, stretch).x"
+    assert lines.evaluate("line => Lines.cut(line, null)", whole) == whole
+    ends = {(-5, -1): [], (-5, 1): [0, 1], (58, 99): [58, 59], (59.5, 99): [], (7.2, 7.4): [7, 8], (7, 7.5): [7, 8]}
+    for stretch, seen in ends.items():
+        assert lines.evaluate(f"line => ({cut})(line, [{stretch[0]}, {stretch[1]}])", whole) == seen
+    few, long = {**whole, "of": 8}, {**whole, "of": 300, "per": 10}
+    words = "lines => Lines.reachWords(lines)"
+    assert lines.evaluate(words, [few]) == ""
+    assert lines.evaluate(words, [few, whole]) == "over about 10 logged values"
+    assert lines.evaluate(words, [whole, long]) == "over about 10 to 250 logged values"

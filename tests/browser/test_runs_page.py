@@ -187,6 +187,10 @@ def test_the_keyboard_does_it_all(open_page: OpenPage, home: str) -> None:
     page.keyboard.press("Delete")
     order(page, [ids[3], ids[1], ids[0]])
     expect(page.locator(".undo span")).to_have_text("1 run deleted.")
+    for gone, next_one in ((1, 0), (0, 3)):  # the row below takes the focus, below the last the one above
+        expect(run(page, ids[gone]).get_by_role("checkbox")).to_be_focused()
+        page.keyboard.press("Delete")
+        expect(run(page, ids[next_one]).get_by_role("checkbox")).to_be_focused()
 
 
 def test_what_a_run_came_to_stands_beside_its_state_and_the_queue_says_who_is_next(

@@ -1,7 +1,6 @@
 // One metric of all compared runs: a line a run (its points faint under it), or a mean and a band a group of runs.
 
 import { Plots } from "../../ui/charts/plots.js";
-import { Smoother } from "../../ui/charts/smoother.js";
 import { el, setText, showText } from "../../ui/dom.js";
 import { dotted } from "../../ui/text.js";
 import { LineKeyboardNav } from "./line_keyboard_nav.js";
@@ -25,10 +24,13 @@ export class CompareChart {
     );
   }
 
-  // `series`: [{key, label, colour, dash, lines: [{x, y, per, attempt}], group}] of what is shown; `view`: x, band,
+  // `series`: [{key, label, colour, dash, lines: [{x, y, per, of, attempt}], group}] of what is shown; `view`: x, band,
   // smooth, log, zoom, end (of the axis that all charts share).
   show(series, view) {
-    const some = series.filter(({ lines }) => lines.length);
+    const drawn = (line) => Lines.cut(view.smooth ? Lines.smoothed(line) : line, view.zoom);
+    const some = series
+      .map((one) => ({ ...one, lines: one.lines.map(drawn).filter(({ x }) => x.length) }))
+      .filter(({ lines }) => lines.length);
     this.series = some;
     this.view = view;
     const missing = series.length - some.length;
@@ -66,10 +68,12 @@ export class CompareChart {
     this.over = this.view.x;
     const [by, unit] = (this.unit = this.view.x === "time" ? Lines.unit(farthest) : [1, ""]);
     const scale = this.about.unit === "%" ? 100 : 1;
+    const scaledBy = (y) => (y === null ? null : y * scale);
     const scaled = (line) => ({
       ...line,
       x: line.x.map((x) => x / by),
-      y: line.y.map((y) => (y === null ? null : y * scale)),
+      y: line.y.map(scaledBy),
+      smooth: (line.smooth ?? line.y).map(scaledBy),
     });
     this.few = this.series.every(({ lines }) => lines.every(({ x }) => x.length < 12));
     const data = this.series.flatMap((one) => {
@@ -93,7 +97,6 @@ export class CompareChart {
 
   line(one, line) {
     const colour = Plots.colour(one.colour);
-    const smoothed = this.view.smooth ? Smoother.over(line.y) : line.y;
     const later = line.attempt > 1 && this.view.x === "attempt";
     const label = later ? `${one.label}, resume ${line.attempt - 1}` : one.label;
     const width = later ? 1.1 : 1.8;
@@ -110,23 +113,26 @@ export class CompareChart {
     const meta = `${one.key} ${this.view.x === "attempt" ? line.attempt : ""}`;
     const main = {
       ...base,
-      y: smoothed,
+      y: line.smooth,
       customdata: line.y,
       meta,
       name: Plots.plain(label),
       line: { color: colour, width, dash: one.dash },
       hovertemplate: this.hover(label, "%{customdata:.4~g}"),
     };
-    if (!this.view.smooth || line.x.length < 12) return [main];
+    if (!this.view.smooth || !Lines.reach(line)) return [main];
     const faint = { color: Plots.fade(colour, this.series.length > 6 ? 0.12 : 0.22), width: 1 };
     return [{ ...base, y: line.y, hoverinfo: "skip", line: faint }, main];
   }
 
   banded(one, lines) {
     const colour = Plots.colour(one.colour);
-    const { smooth, band: how } = this.view;
+    const { band: how } = this.view;
     const logged = Lines.band(lines, how);
-    const drawn = smooth ? Lines.band(Lines.smoothed(lines), how) : logged;
+    const drawn = Lines.band(
+      lines.map((line) => ({ ...line, y: line.smooth })),
+      how,
+    );
     const least = Math.min(...drawn.y.filter((y) => y > 0)); // a band that falls to 0 has no end on a log scale
     const low = this.log ? drawn.low.map((y) => (y > 0 ? y : least)) : drawn.low;
     const edge = { type: "scatter", mode: "lines", hoverinfo: "skip", line: { width: 0 } };

@@ -35,6 +35,7 @@ import {
 } from "./core.js";
 import { finalRows, offerCsv, settingRows } from "./csv.js";
 import { drawLegend } from "./legend.js";
+import { Lines } from "./lines.js";
 import { bestWords, differWords, shortWords } from "./measure.js";
 import * as Parallel from "./parallel.js";
 import { hear, loadPrompt, loadPrompts } from "./shared_prompts.js";
@@ -81,7 +82,10 @@ function drawCurves() {
   const former = over !== state.x;
   const view = { ...state, ...(former ? { x: over, zoom: null } : {}), end: axisEnd(over) };
   find(".charts").setAttribute("aria-busy", `${former}`);
-  for (const [name, chart] of charts) chart.show(series(name), view);
+  const all = [...charts].map(([name, chart]) => [chart, series(name)]);
+  for (const [chart, some] of all) chart.show(some, view);
+  const lines = all.flatMap(([, some]) => some.flatMap((one) => one.lines));
+  setText(find(".reach"), state.smooth ? Lines.reachWords(lines) : "");
   const there = order.filter((run) => run.seq > 0);
   const without = there.filter((run) => !Object.keys(run.curves ?? {}).length);
   const lacks = { tokens: "tokens", time: "time" }[over];

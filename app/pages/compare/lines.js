@@ -1,7 +1,7 @@
-// Pure arithmetic on lines {x, y}: the mean of several with a band, and which runs belong together.
+// Pure arithmetic on lines {x, y, of}: the mean of several with a band, and which runs belong together.
 
 import { Smoother } from "../../ui/charts/smoother.js";
-import { neighbours } from "../../ui/number.js";
+import { countWords, neighbours, wholeNumber } from "../../ui/number.js";
 
 export class Lines {
   static dashes = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"]; // Plotly's
@@ -46,10 +46,36 @@ export class Lines {
     return out;
   }
 
-  // Each line for itself, before several make a band: across the place where one of them ends, a smoothed band would
-  // show a spread that is not there.
-  static smoothed(lines) {
-    return lines.map((line) => ({ ...line, y: Smoother.over(line.y) }));
+  // With `smooth` beside y, as strongly as all of the line is, however much of it is in sight. Each line for itself,
+  // before several make a band: across the place where one of them ends, a smoothed band would show a spread that is
+  // not there.
+  static smoothed(line) {
+    return { ...line, smooth: Smoother.over(line.y, line.of) };
+  }
+  // About how many logged values a smoothed line's value is about: 0 where it is left as it is.
+  static reach({ of, per }) {
+    return Smoother.reach(of) * per;
+  }
+  static reachWords(lines) {
+    const each = lines.map((line) => Lines.reach(line)).filter((reach) => reach);
+    if (!each.length) return "";
+    const [least, most] = [Math.min(...each), Math.max(...each)];
+    return `over about ${least < most ? `${wholeNumber(least)} to ` : ""}${countWords(most, "logged value")}`;
+  }
+
+  // What of a line lies in a stretch of the axis (null: all of it), with the point next to either end of it.
+  static cut(line, stretch) {
+    if (!stretch) return line;
+    const { x, y, smooth } = line;
+    const from = Math.max(
+      0,
+      x.findLastIndex((one) => one <= stretch[0]),
+    );
+    const behind = x.findIndex((one) => one >= stretch[1]);
+    const to = behind < 0 ? x.length : behind + 1;
+    if (!x.slice(from, to).some((one) => one >= stretch[0]) || x[from] > stretch[1])
+      return { ...line, x: [], y: [], smooth: smooth && [] };
+    return { ...line, x: x.slice(from, to), y: y.slice(from, to), smooth: smooth?.slice(from, to) };
   }
 
   // Around a band, as a line that closes, in pieces where only one run is left: one alone has no spread.

@@ -38,16 +38,21 @@ function keep(row, cell, name) {
   return name && cell.matches(".name") ? name : cell;
 }
 
-// A function that gives the focus back to where it was in a row, where moving the row or its cell took it away.
+// A function that gives the focus back to where it was in a row, where moving the row or its cell took it away; or to
+// the same place in the row that now stands where the row was, or in the last.
 function focusIn(body) {
   const node = document.activeElement;
   if (!body.contains(node)) return null;
-  const { run } = node.closest("tr")?.dataset ?? {};
+  const row = node.closest("tr");
+  const at = [...body.rows].indexOf(row);
+  const { run } = row?.dataset ?? {};
   const range = node.matches("input:not([type=checkbox]), textarea") ? [node.selectionStart, node.selectionEnd] : null;
   const again = node.dataset.edit ? `[data-edit="${node.dataset.edit}"]` : node.matches("a") ? "a" : ".pick input";
   return () => {
     if (document.activeElement === node) return;
-    const next = node.isConnected ? node : body.querySelector(`tr[data-run="${CSS.escape(run ?? "")}"] ${again}`);
+    const there =
+      body.querySelector(`tr[data-run="${CSS.escape(run ?? "")}"]`) ?? [...body.rows].slice(0, at + 1).at(-1);
+    const next = node.isConnected ? node : (there?.querySelector(again) ?? body.closest("[tabindex]"));
     next?.focus({ preventScroll: true });
     if (range && next === node) node.setSelectionRange(...range);
   };

@@ -32,8 +32,9 @@ export class Smoother {
     const fit = (spread * this.v0 - this.s1 * this.v1) / (spread * this.s0 - this.s1 ** 2);
     return Math.min(this.high, Math.max(this.low, fit)); // a line may shoot over what there was: not over 100 %
   }
-  static over(values) {
-    const smoother = new Smoother(values.length);
+  // `points`: how many all of the line has, where these are a part of it.
+  static over(values, points = values.length) {
+    const smoother = new Smoother(points);
     return values.map((value) => smoother.next(value));
   }
 }

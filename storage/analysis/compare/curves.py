@@ -15,7 +15,9 @@ POINTS = 300  # of one line: about what a chart is wide
 READ = 1000  # rows read for one line, of which the points are made
 AXES = ("step", "tokens", "time", "attempt")
 OF_AXIS = {"tokens": "num_tokens", "time": "time/elapsed"}
-Line = dict[str, Any]  # attempt; x, y: the points; per: how many logged values one of them is the mean of, at most
+# attempt; x, y: the points; per: how many logged values one of them is the mean of, at most; of: how many points all of
+# the line has where none of it is looked at closer
+Line = dict[str, Any]
 Span = tuple[float, float]  # from and to, on the axis
 Scale = tuple[list[float], list[float]]  # steps, and where each is on the axis
 Row = tuple[float, int, float]  # step, n, total: the mean of n values around a step
@@ -40,8 +42,8 @@ def read_curves(
 
     x is in steps, in tokens (TRL's num_tokens) or in seconds trained; a record without the metric that says so has
     no line over it, but for the time, which is then that between its rows. `counting`: metrics.stretches, where the
-    caller has them already. `span`: only from here to there on the axis, and so the more finely; where a line does not
-    reach the ends of it, with the point next to it outside, so that it is drawn across them.
+    caller has them already. `span`: only from here to there on the axis, and so the more finely; with the points before
+    it that a smoothed line is about at its beginning, and the next one behind it, so that it is drawn across its end.
     """
     keys = keys_of(run)
     parts = _attempts(run) if axis == "attempt" else metrics.stretches(run) if counting is None else counting
@@ -132,18 +134,44 @@ def _line(
         "x": [_six_digits(value) for value in x],
         "y": [_six_digits(total / n) for _, n, total in points],
         "per": max((n for _, n, _ in points), default=1),
+        "of": len(points) if parts == every else _points_of_all(run, key, every),
     }
+
+
+def _points_of_all(run: Database, key: int, every: list[Part]) -> int:
+    """How many points all of a line has."""
+    size = _size(every)
+    return len(thin([row for part in every for row in _rows(run, key, part, size)], POINTS))
 
 
 def _points_beside(
     run: Database, key: int, rows: list[Row], parts: list[Part], size: int, every: list[Part]
 ) -> tuple[list[Row], list[Row]]:
-    """The metric's last point before these parts of `every` one, and its first behind them; none on a side to whose
-    end its rows there reach."""
-    first, last = parts[0][1], parts[-1][2]
-    before = [] if rows and rows[0][0] - first < size else _end_point(run, key, _parts_before(every, parts[0]), "DESC")
+    """The metric's points before these parts of `every` one, and its first behind them, if its rows there do not reach
+    that end."""
+    last = parts[-1][2]
     after = [] if rows and last - rows[-1][0] < size else _end_point(run, key, _parts_after(every, parts[-1]), "ASC")
-    return before, after
+    past = _parts_before(every, parts[0])
+    return _lead(run, key, rows, parts, size, past) or _end_point(run, key, past, "DESC"), after
+
+
+def _lead(run: Database, key: int, rows: list[Row], parts: list[Part], size: int, past: list[Part]) -> list[Row]:
+    """As many points as a line has at most, of the past of these parts and as coarse as theirs: what is smoothed
+    there begins with them, and has the value that it has where all of the line is in sight."""
+    if not rows:
+        return []
+    together = math.ceil(len(rows) / POINTS)
+    steps = sum(last - first + 1 for _, first, last in parts)
+    wanted = math.ceil(POINTS * together * steps / len(rows))
+    near: list[Part] = []
+    for attempt, first, last in reversed(past):
+        if wanted <= 0:
+            break
+        near.insert(0, (attempt, max(first, last - wanted + 1), last))
+        wanted -= last - first + 1
+    found = [row for part in near for row in _rows(run, key, part, size)]
+    odd = len(found) % together  # whose point would be of fewer than the others
+    return [_merge_rows(found[begin : begin + together]) for begin in range(odd, len(found), together)]
 
 
 def _end_point(run: Database, key: int, parts: list[Part], order: str) -> list[Row]:
@@ -192,10 +220,7 @@ def thin(rows: Sequence[Row], most: int) -> list[Row]:
     if len(rows) <= most:
         return list(rows)
     together = math.ceil(len(rows) / most)
-    found = []
-    for begin in range(0, len(rows), together):
-        found.append(_merge_rows(rows[begin : begin + together]))
-    return found
+    return [_merge_rows(rows[begin : begin + together]) for begin in range(0, len(rows), together)]
 
 
 def _merge_rows(rows: Sequence[Row]) -> Row:
