@@ -17,10 +17,10 @@ from groupwise.storage.home import db, paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
+from tests.support.browsers import whole
 from tests.support.homes import dashboard, fresh_home, wait_for
 
 ROUNDS = 5
-CHROMIUM = "/usr/bin/chromium"
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -93,7 +93,7 @@ def _quickstart(warm: bool) -> Iterator[tuple[Page, float]]:
     """The page of a quickstart in a home of its own, and when Launch was clicked."""
     with fresh_home(), dashboard(warm_start=warm) as (_, address), sync_playwright() as playwright:
         wait_for("the catalogue", lambda: registry.read_fact(Catalogue))
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        chromium = playwright.chromium.launch(executable_path=whole(), args=FLAGS)
         page = chromium.new_page(viewport={"width": 1440, "height": 900})
         page.add_init_script(f"({WATCH_DRAWN})()")
         page.goto(f"{address}/new?preset=quickstart")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, sync_playwright
 
-from bench.browser import CHROMIUM, FLAGS
+from bench.browser import FLAGS
 from bench.table import Row, ms, percentile
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
+from tests.support.browsers import whole
 from tests.support.homes import dashboard, fresh_home, wait_for
 
 ROUNDS = 30
@@ -33,7 +34,7 @@ TYPE_AND_WAIT = """([field, typed, watched]) => new Promise((done) => {
 def measure() -> list[Row]:
     with fresh_home(), dashboard() as (_, address), sync_playwright() as playwright:
         wait_for("the catalogue", lambda: registry.read_fact(Catalogue))
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        chromium = playwright.chromium.launch(executable_path=whole(), args=FLAGS)
         page = chromium.new_page(viewport={"width": 1440, "height": 900})
         page.add_init_script(f"({WATCH_READY})()")
         after = sorted(_ready_after_load(page, f"{address}/new") for _ in range(5))

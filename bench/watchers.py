@@ -21,10 +21,11 @@ import psutil
 from playwright.sync_api import Request, sync_playwright
 
 from bench import readers
-from bench.browser import CHROMIUM, FLAGS
+from bench.browser import FLAGS
 from bench.step_time import Times, lengths, training
 from bench.table import Row, median, ms, percentile
 from groupwise.storage.record import states
+from tests.support.browsers import whole
 from tests.support.homes import dashboard, fresh_home, no_worker, queued, quickstart
 from tests.support.made_runs import made_run, running
 
@@ -87,7 +88,7 @@ def questions(address: str) -> list[dict[str, Any]]:
             asked[body["fn_name"]].append(body)
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        chromium = playwright.chromium.launch(executable_path=whole(), args=FLAGS)
         page = chromium.new_page()
         page.on("request", keep)
         page.goto(address)
@@ -111,7 +112,7 @@ def _watch(app: psutil.Process, address: str, run_id: str, asked: list[dict[str,
 def _draw(app: psutil.Process, address: str) -> tuple[list[float], float]:
     """The same of real pages, in one chromium, which draw what they get."""
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        chromium = playwright.chromium.launch(executable_path=whole(), args=FLAGS)
         pages = [chromium.new_page() for _ in range(PAGES)]
         for page in pages:
             page.add_init_script(f"performance.setResourceTimingBufferSize({MOST_ANSWERS})")

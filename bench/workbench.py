@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 from playwright.sync_api import Page, sync_playwright
 
 from bench.browser import FLAGS
@@ -12,6 +10,7 @@ from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Shipped
 from groupwise.worker.builtin import shipped
+from tests.support.browsers import whole
 from tests.support.homes import dashboard, fresh_home, wait_for
 
 ROUNDS = 20
@@ -31,10 +30,9 @@ CLICK_TRY = """() => new Promise((done) => {
 
 
 def measure() -> list[Row]:
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     with fresh_home(), dashboard() as (_, address), sync_playwright() as playwright:
         wait_for("what ships", lambda: registry.read_fact(Shipped))
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=whole(), args=FLAGS)
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         own = _own(page, address)
         direct = _tries(page, f"{address}/rewards?name=format")

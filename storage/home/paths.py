@@ -29,16 +29,28 @@ class HomeError(Exception):
 
 def home() -> Path:
     """The data home: $GROUPWISE_HOME, or ~/.groupwise. It may not exist yet (see `prepare`)."""
-    return Path(os.environ.get("GROUPWISE_HOME") or "~/.groupwise").expanduser().absolute()
+    return expanded(os.environ.get("GROUPWISE_HOME") or "~/.groupwise").absolute()
+
+
+def expanded(name: str) -> Path:
+    """The path that a person wrote, with a home for its ~; as it stands where that is nobody's who has one here, and
+    where it cannot be a path (a NUL): such a file is not there, as others are not."""
+    try:
+        return Path(name).expanduser()
+    except (RuntimeError, ValueError):
+        return Path(name)
 
 
 def prepare() -> Path:
     """Make the home and its folders, private to this user, and return it.
 
-    Raises HomeError when it is a file, or cannot be made or written.
+    Raises HomeError when it is a file or in nobody's home, or cannot be made or written.
     """
     place = home()
     advice = "Choose another folder with GROUPWISE_HOME=/some/folder."
+    wanted = os.environ.get("GROUPWISE_HOME", "")
+    if wanted.startswith("~") and expanded(wanted) == Path(wanted):
+        raise HomeError(f"The data home {wanted} is in the home of a user whom this machine does not have. {advice}")
     if place.exists() and not place.is_dir():
         raise HomeError(f"The data home {place} is a file, not a folder. {advice}")
     try:

@@ -54,6 +54,7 @@ HALVES = ["\ud800", "a\udfffb", "\ud83d", "\ude00\ud83d", "\udc80\udcff"]
 ODD = [
     *HALVES, "\0", "a\0b", "\u2028\u2029\x85", "\u202edesrever\u2066", "e" + "\u0301" * 500, "x" * 100_000, "\ufeff",
     "\uffff\U0010ffff", "\x1b[31m\x07\r\n\t", "\\ud800", "'\"`${}{{}}<script>", "", " ", "-", "🏳️‍🌈",
+    *(HOMELESS := ["~\0", "~nobody-here/x"]),
 ]  # fmt: skip
 any_text = st.one_of(
     st.text(st.characters(exclude_categories=()), max_size=40), st.sampled_from(ODD),
@@ -74,7 +75,7 @@ def sent(value: Any) -> Any:
 
 def odd(test: Any) -> Any:
     """With each half character in any case."""
-    for text in (*HALVES, "\0", "x" * 100_000):
+    for text in (*HALVES, *HOMELESS, "\0", "x" * 100_000):
         test = example(text)(test)
     return test
 

@@ -76,6 +76,12 @@ def test_a_home_that_cannot_be_written_is_a_sentence(groupwise: Groupwise, tmp_p
     assert result.returncode == 1 and f"The data home {place} cannot be written" in result.stderr
 
 
+def test_a_home_of_nobody_is_a_sentence(groupwise: Groupwise, tmp_path: Path):
+    result = groupwise("list", env={**os.environ, "GROUPWISE_HOME": "~nobody-here/runs"}, cwd=tmp_path)
+    assert result.returncode == 1 and "in the home of a user whom this machine does not have" in result.stderr
+    assert not list(tmp_path.glob("~*"))
+
+
 @pytest.mark.parametrize("command", COMMANDS[:3] + COMMANDS[5:6], ids=str)
 def test_a_damaged_registry_is_a_sentence_that_says_the_way_out(
     groupwise: Groupwise, registry_home: Path, command: list[str]

@@ -177,6 +177,13 @@ def test_a_file_beside_the_spec_is_pointed_to(groupwise: Groupwise, offered: Pat
     assert "Or write file:./my.jsonl" in lines[0]
 
 
+@pytest.mark.parametrize("name", ["~nobody-here/x.csv", r"~\0/x.csv", r"./\0"])
+def test_a_file_in_the_home_of_nobody_is_not_there(groupwise: Groupwise, offered: Path, tmp_path: Path, name: str):
+    path = write(tmp_path, SPEC.replace("task:arithmetic", f'"file:{name}"'))
+    result = groupwise("launch", str(path), env={**os.environ, "HF_HOME": "~nobody-here"})
+    assert result.returncode == 2 and "data.source" in result.stderr and "there is no file" in result.stderr
+
+
 def test_a_file_that_was_written_so_is_not_pointed_to_again(groupwise: Groupwise, offered: Path, tmp_path: Path):
     """What was wrong was said of file:./my.jsonl, with the advice to write file:./my.jsonl."""
     write(tmp_path, "", "my.jsonl")

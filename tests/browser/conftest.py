@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, Error, Locator, Mouse, 
 from groupwise.app.ui import modules
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue, Shipped
+from tests.support.browsers import without_window
 from tests.support.homes import dashboard, empty_home, fresh_home, in_home, wait_for
 
 # Chromium draws parts of its own window as pages, in a process for each tab (a fifth of what a page costs here). The
@@ -38,17 +38,10 @@ LOOKS = {"light": ("light", 1440), "dark": ("dark", 1440), "390": ("light", 390)
 OpenPage = Callable[..., Page]
 
 
-def executable() -> str:
-    """Where chromium is."""
-    found = os.environ.get("GROUPWISE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    assert found, "The browser tests need chromium: `apt-get install chromium`, or set GROUPWISE_CHROMIUM."
-    return found
-
-
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable(), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=without_window(), args=FLAGS)
         expect.set_options(timeout=30_000)  # what a page says comes sooner or later, on a busy machine later
         yield browser
         browser.close()

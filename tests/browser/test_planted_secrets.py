@@ -16,11 +16,12 @@ from groupwise.storage.library.rewards import library
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Shipped, TrustRewardCode
-from tests.browser.conftest import FLAGS, executable
+from tests.browser.conftest import FLAGS
 from tests.browser.new_run_page import launch, write_yaml
 from tests.browser.rewards_page import ready, source, try_it
 from tests.conftest import ending
 from tests.support import canaries
+from tests.support.browsers import without_window
 from tests.support.canaries import ENVIRONMENT, HUB_LOGIN
 from tests.support.homes import end_supervisor, wait_for
 from tests.support.runs import ask_db
@@ -117,7 +118,7 @@ def passed(chromium: Browser, known_home: Path, tmp_path_factory: pytest.TempPat
         server = begin(start, known_home, HF_HOME=str(hub), **ENVIRONMENT)
         try:
             context = chromium.browser_type.launch_persistent_context(
-                str(found.profile), executable_path=executable(), args=FLAGS,
+                str(found.profile), executable_path=without_window(), args=FLAGS,
             )  # fmt: skip
             with contextlib.closing(context):
                 context.set_default_timeout(60_000)

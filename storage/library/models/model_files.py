@@ -29,10 +29,7 @@ class ModelAtHand:
 def model_folder(model_id: str) -> Path | None:
     """The folder a model id means; None for the starter and for hub ids."""
     if model_id.startswith(("/", "~", "./", "../")):
-        try:
-            return Path(model_id).expanduser()
-        except RuntimeError:  # ~somebody who has no home here
-            return Path(model_id)
+        return paths.expanded(model_id)
     return None
 
 

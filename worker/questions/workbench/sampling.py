@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from groupwise.storage.home import paths
 from groupwise.storage.spec.spec import ModelSpec
 from groupwise.worker.builtin import models
 from groupwise.worker.capabilities import hardware
@@ -67,7 +68,7 @@ def _load(spec: ModelSpec) -> Loaded:
     attention = spec.attn_implementation if "flash" not in (spec.attn_implementation or "") else None
     plain = spec.model_copy(update={"quantization": None, "attn_implementation": attention})
     try:
-        elsewhere = spec.id != "starter" and not Path(spec.id).expanduser().exists()
+        elsewhere = spec.id != "starter" and not paths.expanded(spec.id).exists()
         with sources.offline(elsewhere and not sources.hub_answers()):
             _refuse_too_large(Path(models.place(plain)))
             model, tokenizer = models.load_model(plain, use_cpu=True)
