@@ -13,7 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Locator, Mouse, Page, Route, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Error,
+    Locator,
+    Mouse,
+    Page,
+    Route,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
 from groupwise.app.ui import modules
 from groupwise.storage.registry import registry
@@ -33,6 +44,7 @@ FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", f"--disable-features={','.join(NO_FEATURES)}",
 ]  # fmt: skip
+WINDOW = ViewportSize(width=1440, height=900)
 LOOKS = {"light": ("light", 1440), "dark": ("dark", 1440), "390": ("light", 390)}
 
 OpenPage = Callable[..., Page]
@@ -50,31 +62,31 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture
 def context(chromium: Browser) -> Iterator[BrowserContext]:
     """One person's browser, new: its pages share nothing with other tests."""
-    made = _new_context(chromium)
+    made = chromium.new_context(viewport=WINDOW)
+    made.set_default_timeout(30_000)
     yield made
     made.close()
 
 
 @pytest.fixture(scope="session")
-def used_context(chromium: Browser) -> Iterator[BrowserContext]:
-    """A browser that keeps the scripts it has loaded from test to test, and nothing else (see `open_page`): to load and
-    compile them anew takes a sixth of what a page costs."""
-    made = _new_context(chromium)
+def used_context(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+    """A browser that keeps the scripts it has loaded from test to test, compiled and in files as a person's does, and
+    nothing else (see `open_page`): to load and compile them anew takes a third of what the page of a run costs."""
+    made = chromium.browser_type.launch_persistent_context(
+        tmp_path_factory.mktemp("profile"), executable_path=without_window(), args=FLAGS, viewport=WINDOW
+    )
+    made.set_default_timeout(30_000)
     yield made
     made.close()
 
 
-def _new_context(chromium: Browser) -> BrowserContext:
-    made = chromium.new_context(viewport={"width": 1440, "height": 900})
-    made.set_default_timeout(30_000)
-    return made
-
-
 def _forget_all(context: BrowserContext) -> None:
-    """Close its pages, with what they kept. A clock of playwright's would stay for all tests after: none may be."""
+    """Close its pages but the first, which is empty, with what they kept. A clock of playwright's would stay for all
+    tests after: none may be."""
     context.clear_cookies()
+    context.clear_permissions()
     clocks = 0
-    for page in context.pages:
+    for page in context.pages[1:]:
         if page.url.startswith("http"):
             with contextlib.suppress(Error):  # a page that was just left, or crashed
                 clocks += page.evaluate("localStorage.clear(), '__pwClock' in globalThis")

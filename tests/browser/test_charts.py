@@ -15,7 +15,8 @@ from groupwise.storage.home import paths
 from groupwise.storage.library.rewards import builder
 from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
-from tests.browser.conftest import OpenPage, drag, no_sideways_scroll
+from tests.browser.conftest import FLAGS, OpenPage, drag, no_sideways_scroll
+from tests.support.browsers import whole
 from tests.support.made_runs import curves, made_run
 
 STEPS = 2400
@@ -194,7 +195,9 @@ def swipe(page: Page, way: list[tuple[float, float]]) -> None:
 def test_a_finger_scrolls_over_a_chart_and_a_tap_shows_a_point_before_one_leads_on(
     chromium: Browser, runs: dict[str, str]
 ) -> None:
-    phone = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    # the whole browser: without a window it has a mouse in its corner, which leaves what a finger touched
+    browser = chromium.browser_type.launch(executable_path=whole(), args=FLAGS)
+    phone = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = phone.new_page()
     page.goto(f"{runs['address']}/run?id={runs['long']}")
     page.wait_for_function(f"() => ({CHART})('reward')", timeout=60_000)
@@ -225,7 +228,7 @@ def test_a_finger_scrolls_over_a_chart_and_a_tap_shows_a_point_before_one_leads_
             said += re.findall(r"step ([\d,]+)", label.text_content() or "")
     assert len(set(said)) == 2
     page.wait_for_url(f"**tab=groups**step={said[1].replace(',', '')}**")
-    phone.close()
+    browser.close()
 
 
 def test_an_evaluation_stands_at_its_own_step_and_leads_to_its_held_out_groups(
