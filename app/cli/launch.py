@@ -161,4 +161,4 @@ def _outside_file(source: str, beside: Path) -> Path | None:
     kind, _, name = source.partition(":")
     if kind != "file" or not ("/" in name or name.startswith("~")):
         return None
-    return Path(os.path.normpath(beside / paths.expanded(name)))
+    return Path(os.path.normpath(beside / paths.expand_home(name)))

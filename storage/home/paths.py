@@ -29,10 +29,10 @@ class HomeError(Exception):
 
 def home() -> Path:
     """The data home: $GROUPWISE_HOME, or ~/.groupwise. It may not exist yet (see `prepare`)."""
-    return expanded(os.environ.get("GROUPWISE_HOME") or "~/.groupwise").absolute()
+    return expand_home(os.environ.get("GROUPWISE_HOME") or "~/.groupwise").absolute()
 
 
-def expanded(name: str) -> Path:
+def expand_home(name: str) -> Path:
     """The path that a person wrote, with a home for its ~; as it stands where that is nobody's who has one here, and
     where it cannot be a path (a NUL): such a file is not there, as others are not."""
     try:
@@ -49,7 +49,7 @@ def prepare() -> Path:
     place = home()
     advice = "Choose another folder with GROUPWISE_HOME=/some/folder."
     wanted = os.environ.get("GROUPWISE_HOME", "")
-    if wanted.startswith("~") and expanded(wanted) == Path(wanted):
+    if wanted.startswith("~") and expand_home(wanted) == Path(wanted):
         raise HomeError(f"The data home {wanted} is in the home of a user whom this machine does not have. {advice}")
     if place.exists() and not place.is_dir():
         raise HomeError(f"The data home {place} is a file, not a folder. {advice}")

@@ -119,7 +119,8 @@ def test_files_that_the_readme_points_to_are_there():
 def test_ci_does_lint_and_test_and_stops_at_the_first_failure():
     text = (REPOSITORY / ".ci" / "run").read_text()
     assert text.startswith("#!/usr/bin/env bash\n") and "set -euo pipefail" in text
-    assert re.findall(r"^make (\w+)", text, re.M) == ["lint", "test"]
+    assert re.findall(r"^make ([\w-]+)", text, re.M) == ["test-all"]
+    assert re.search(r"^test-all:.* lint\b", (REPOSITORY / "Makefile").read_text(), re.M)
 
 
 def test_the_command_s_documentation_is_what_its_help_says():

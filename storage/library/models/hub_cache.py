@@ -17,7 +17,7 @@ def folder() -> Path:
     """Where the hub's client keeps what it downloads; the same settings, in the same order, as it reads them."""
     base = os.environ.get("HF_HOME") or os.path.join(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "huggingface")
     place = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE") or os.path.join(base, "hub")
-    return paths.expanded(os.path.expandvars(place))
+    return paths.expand_home(os.path.expandvars(place))
 
 
 def snapshot(repository: str, revision: str | None = None) -> Path | None:

@@ -29,7 +29,7 @@ class ModelAtHand:
 def model_folder(model_id: str) -> Path | None:
     """The folder a model id means; None for the starter and for hub ids."""
     if model_id.startswith(("/", "~", "./", "../")):
-        return paths.expanded(model_id)
+        return paths.expand_home(model_id)
     return None
 
 

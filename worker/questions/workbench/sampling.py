@@ -68,7 +68,7 @@ def _load(spec: ModelSpec) -> Loaded:
     attention = spec.attn_implementation if "flash" not in (spec.attn_implementation or "") else None
     plain = spec.model_copy(update={"quantization": None, "attn_implementation": attention})
     try:
-        elsewhere = spec.id != "starter" and not paths.expanded(spec.id).exists()
+        elsewhere = spec.id != "starter" and not paths.expand_home(spec.id).exists()
         with sources.offline(elsewhere and not sources.hub_answers()):
             _refuse_too_large(Path(models.place(plain)))
             model, tokenizer = models.load_model(plain, use_cpu=True)
