@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from heapq import nlargest, nsmallest
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ MODES = ("train", "eval", "both")
 SORTS = ("newest", "oldest", "reward", "-reward", "length", "-length")
 MOST = 10_000  # matches, where texts have to be read
 SECONDS = 2.0  # for reading texts
+FEW = 1000  # hits that are picked out of all, where more would be sorted
 SLICE = 250  # texts that are read at once
 BINS = 24
 INDEXED = "SELECT rowid FROM completion_text WHERE completion_text MATCH ?"
@@ -64,18 +66,25 @@ class Found:
 
     def ids(self, sort: str, page: int, size: int) -> list[int]:
         """The ids of one page (from 1)."""
-        ordered = sort_hits(self.hits, sort)
+        ordered = sort_hits(self.hits, sort, page * size)
         return [hit[0] for hit in ordered[(page - 1) * size : page * size]]
 
 
-def sort_hits(hits: list[Hit], sort: str) -> list[Hit]:
-    """The hits (given newest first) in the order of one of SORTS; what has no reward comes last."""
+def sort_hits(hits: list[Hit], sort: str, first: int | None = None) -> list[Hit]:
+    """The hits (given newest first) in the order of one of SORTS, all or the `first` so many; what has no reward comes
+    last."""
     if sort in ("newest", "oldest"):
-        return hits if sort == "newest" else hits[::-1]
+        return (hits if sort == "newest" else hits[::-1])[:first]
     column, down = (1 if sort.endswith("reward") else 2), sort.startswith("-")
     some = [hit for hit in hits if hit[column] is not None]
     rest = [hit for hit in hits if hit[column] is None] if len(some) < len(hits) else []
-    return sorted(some, key=lambda hit: hit[column] or 0.0, reverse=down) + rest
+
+    def place(hit: Hit) -> float:
+        return hit[column] or 0.0
+
+    if first is not None and first <= FEW:  # of 100,000 hits, in a fifth of the time that sorting all of them takes
+        return [*(nlargest if down else nsmallest)(first, some, key=place), *rest][:first]
+    return [*sorted(some, key=place, reverse=down), *rest][:first]
 
 
 def search_completions(path: Path, wanted: Wanted, *, most: int = MOST, seconds: float = SECONDS) -> Found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -127,6 +128,19 @@ def test_an_order_puts_what_has_no_reward_last_either_way(record: Path) -> None:
 
 
 # --- regular expressions
+
+
+def test_every_page_is_a_part_of_the_whole_order() -> None:
+    """Also where few hits are picked out of many, with equal rewards, and with some that have none."""
+    rng = random.Random(0)
+    hits = [(id, rng.choice([None, -1.5, 0.0, 0.25, 3.0]), rng.randrange(9)) for id in range(2 * find.FEW, 0, -1)]
+    found = Found(hits, len(hits), len(hits))
+    for sort in find.SORTS:
+        whole = [hit[0] for hit in find.sort_hits(hits, sort)]
+        for page in (1, 2, 13, 14, 25, 26):  # 80 of a page: FEW lies within one
+            assert found.ids(sort, page, 80) == whole[(page - 1) * 80 : page * 80], (sort, page)
+    best = sorted((hit for hit in hits if hit[1] is not None), key=lambda hit: (-(hit[1] or 0), -hit[0]))
+    assert found.ids("-reward", 1, 50) == [hit[0] for hit in best[:50]]
 
 
 def test_a_regular_expression_is_looked_for_in_the_texts(record: Path) -> None:
