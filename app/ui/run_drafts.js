@@ -15,6 +15,9 @@ const ALL = "groupwise:drafts";
 const CURRENT = "groupwise:new"; // → the request whose draft this tab is at
 const ASKED = ["from", "preset", "reward", "set", "draft"];
 
+let away = null; // the request whose draft was put away, while the page goes to another beginning
+addEventListener("pageshow", () => (away = null)); // or one came back to it
+
 // What an address of New run asks for, as the query that says it: one draft belongs to it. “draft” is asked of nobody:
 // it sets a draft apart from others of the same beginning.
 export function requestOf(all = params()) {
@@ -70,7 +73,7 @@ function readAll() {
 // changed is offered nowhere: what it began with is where it was.
 export function storeDraft(request, whole, name) {
   const draft = { ...whole, notes: fewNotes(whole.notes) };
-  if (isLaunched(request, draft)) return; // an answer that came while the page of the run is on its way
+  if (isLaunched(request, draft) || request === away) return; // an answer that came while another page is on its way
   tryStore(() => {
     write(request, draft);
     sessionStorage.setItem(CURRENT, request);
@@ -120,8 +123,10 @@ export function dropDraft(request) {
   });
   dropOffered(idOf(request));
 }
-// Puts a draft away: this tab is at none then, and offers it as it offers those of others.
+// Puts a draft away, while the page goes to another beginning: this tab is at none then, and offers it as it offers
+// those of others.
 export function setAside(request) {
+  away = request;
   tryStore(() => {
     const id = idOf(request);
     writeAll(readAll().map((one) => (one.id === id ? { ...one, id: `aside ${Date.now()} ${id}` } : one)));

@@ -269,3 +269,21 @@ def test_a_draft_that_was_launched_stays_so_until_something_else_is_typed(bare_p
     }"""
     said = [bare_page.evaluate(current, [text, launch]) for text, launch in (("a", True), ("a", False), ("b", False))]
     assert said == [None, None, "b"]
+
+
+def test_a_draft_that_was_put_away_is_not_taken_up_again_by_a_late_answer(bare_page: Page) -> None:
+    """It is offered instead; and whoever comes back to its page goes on with it."""
+    names = ("storeDraft", "setAside", "currentDraft", "offeredDrafts")
+    bring(bare_page, "ui/run_drafts.js", *names)
+    said = bare_page.evaluate("""() => {
+      const keep = () => storeDraft("from=r", { text: "a", notes: [], pending: [], changed: true }, "a");
+      const told = () => [currentDraft()?.text ?? null, offeredDrafts("").length];
+      keep();
+      setAside("from=r");
+      keep();
+      const away = told();
+      dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
+      keep();
+      return [away, told()];
+    }""")
+    assert said == [[None, 1], ["a", 1]]

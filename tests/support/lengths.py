@@ -13,6 +13,11 @@ FIRST = (
     "worker/sandbox/test_threats", "app/test_connections", "worker/test_locked_files",
     "storage/test_hostile_folders", "worker/test_judge_ports", "worker/sandbox/test_network",
     "worker/test_dry_run", "worker/test_parquet", "app/test_calls", "app/test_login", "app/test_command",
+    "app/test_comments_stay", "worker/rewards/test_code_tests", "storage/test_doctor_corpus", "worker/test_quantized",
+    "worker/test_gym", "project/test_bench_gpu", "app/test_any_text", "worker/rewards/test_rewards",
+    "worker/test_describe_model", "app/test_launch", "worker/test_workbench_bad_input", "worker/test_capture",
+    "worker/test_copied_home", "worker/sandbox/test_bad_input", "worker/test_build", "app/test_launch_made",
+    "worker/test_table", "worker/test_question_server",
 )  # fmt: skip
 
 # What `make test` leaves to `make test-all`: faults at every phase, matrices of bad states, races, waits for real
