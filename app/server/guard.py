@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.formparsers import MultiPartException
@@ -134,19 +134,28 @@ class OpenPaths:
     """Answers 404 for all that Gradio would answer and no page of ours asks for: its queue, its calls by name, streams,
     proxy. They keep something for each name that a request gives itself, and take what is no call for a fault.
 
-    A browser that asks for a page gets one: `unknown(path)` makes it."""
+    A browser that asks for a page gets one: `unknown(path)` makes it. Gradio would take two names in the address of “/”
+    for its own and fail at most of their values: it does not get them."""
 
     def __init__(self, app: ASGIApp, pages: Sequence[str], unknown: Callable[[str], str]) -> None:
         self.app, self.pages, self.unknown = app, {*pages, *OWN_PATHS, *(f"{page}/" for page in pages)}, unknown
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
+        if path == "/":
+            scope = {**scope, "query_string": _without_gradios(scope.get("query_string", b""))}
         if scope["type"] == "lifespan" or path in self.pages or (path.startswith(OPEN_BELOW) and _is_file_path(path)):
             await self.app(scope, receive, send)
         elif scope["type"] == "http" and "text/html" in Headers(scope=scope).get("accept", ""):
             await HTMLResponse(self.unknown(path), status_code=404)(scope, receive, send)
         else:
             await refuse(scope, receive, send, 404, "There is nothing here.")
+
+
+def _without_gradios(query: bytes) -> bytes:
+    """The query without what Gradio's route of “/” reads."""
+    names = (b"page", b"deep_link")
+    return b"&".join(part for part in query.split(b"&") if unquote_to_bytes(part.partition(b"=")[0]) not in names)
 
 
 def _is_file_path(path: str) -> bool:

@@ -212,6 +212,7 @@ def test_without_a_login_no_function_is_called(guarded: Server, run: str) -> Non
 ODD = ["x", "%ED%A0%80", "%00", "..%2f..%2fetc%2fpasswd", "%F0%9F%98", "9" * 400, "%0d%0aX:1", "%E2%80%AE", "{}", "a b"]
 QUERY = (
     "?id={0}&run={0}&ids={0}&session_hash={0}&next={0}&format={0}&step={0}&upload_id={0}&seen={0}&search={0}&{0}={0}"
+    "&page={0}&deep_link={0}"
 )
 
 
@@ -226,6 +227,8 @@ def test_no_route_makes_a_fault_of_an_odd_address_and_none_changes_anything(dash
                 body = b'{"session_hash": "\\ud800", "data": ["\\ud800"], "fn_index": 0}' if method == "POST" else None
                 reply = client.request(method, address, content=body, headers={"Content-Type": "application/json"})
                 assert reply.status_code < 500, (method, address, reply.text[:300])
+        for name in ("page", "%70age", "deep_link"):  # which Gradio's own route of “/” would read
+            assert client.get(f"/?q=a&{name}=2").content == client.get("/?q=a").content
     assert difference(before, everything_in(dashboard.home)) == []
 
 
