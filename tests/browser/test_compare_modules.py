@@ -54,6 +54,11 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
     ]
     alone = [RUNS[0], {**RUNS[2], "alike": {}}]
     assert page.evaluate(marked, alone) == [], "of unknown rewards: like no other's"
+    unread = "The settings of “c” cannot be read, so its figures cannot be compared."
+    assert page.evaluate("runs => differWords(runs)", alone) == unread
+    beside = [*RUNS, {**RUNS[2], "id": "d", "alike": {}}]
+    others = differ.replace("These runs", "The others")
+    assert page.evaluate("runs => differWords(runs)", beside) == f"{unread} {others}"
     assert page.evaluate("runs => bestWords(runs)", alone) == "", "nothing is marked, so there is nothing to explain"
     unknown = [*RUNS[:2], alone[1]]
     assert page.evaluate(apart, unknown) == ["", "", "not compared: its settings cannot be read"]

@@ -239,8 +239,9 @@ async function loadSettings() {
   takeSettings(now);
   const problems = Object.entries(now.problems).map(([id, words]) => `${runs.get(id)?.name ?? id}: ${words}`);
   if (now.left_out) problems.push(`${now.left_out} more differ.`);
-  if (!fields.length)
-    problems.unshift(state.ids.length - Object.keys(now.problems).length > 1 ? "They have the same settings." : "");
+  const known = state.ids.length - Object.keys(now.problems).length;
+  const they = known < state.ids.length ? "The others" : "They";
+  if (!fields.length && known > 1) problems.unshift(`${they} have the same settings.`);
   setText(find(".settled"), problems.join(" "));
   find(".settled").hidden = !problems.length;
   find("table.settings").parentElement.hidden = !fields.length;

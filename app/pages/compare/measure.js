@@ -77,13 +77,22 @@ function valueWords(values, unit) {
 // What keeps the runs' figures from being compared, in one line; "" where nothing does.
 export function differWords(runs) {
   const some = runs.filter(({ final }) => (final?.reward ?? null) !== null);
+  const isKnown = ({ alike }) => Boolean(alike?.reward);
+  const unknown = some.filter((run) => !isKnown(run)).map(({ name }) => `“${name}”`);
+  if (!unknown.length) return differ(some, "These runs");
+  const rest = differ(some.filter(isKnown), "The others");
+  const own = unknown.length > 1 ? "their" : "its";
+  return `The settings of ${listed(unknown)} cannot be read, so ${own} figures cannot be compared. ${rest}`.trim();
+}
+// The same of runs whose settings are known, which are called `they`.
+function differ(some, they) {
   const found = ways(some);
   const steps = valueWords(
     distinct(some, ({ final }) => final.step),
     "",
   );
   const apart = distinct(some, ({ final }) => final.step).length > 1;
-  if (!found.length) return apart ? `These runs have trained for different numbers of steps${steps}.` : "";
+  if (!found.length) return apart ? `${they} have trained for different numbers of steps${steps}.` : "";
   const names = found.map(([name]) => name);
   const what = names.some((name) => MEASURED_ON.includes(name))
     ? "their figures"
@@ -91,11 +100,11 @@ export function differWords(runs) {
         [names.includes("reward") && "total rewards", names.includes("solved") && "shares solved"].filter(Boolean),
       );
   const said = found.map(([, words]) => words);
-  if (!partedLots(runs).some((lot) => lot.length > 1))
-    return `These runs differ in ${listed(apart ? [...said, `steps${steps}`] : said)}, so ${what} cannot be compared.`;
+  if (!partedLots(some).some((lot) => lot.length > 1))
+    return `${they} differ in ${listed(apart ? [...said, `steps${steps}`] : said)}, so ${what} cannot be compared.`;
   const long = apart ? ` They have trained for different numbers of steps${steps}.` : "";
   const so = "can be compared only among runs that are alike in that";
-  return `These runs differ in ${listed(said)}, so ${what} ${so}.${long}`;
+  return `${they} differ in ${listed(said)}, so ${what} ${so}.${long}`;
 }
 // The lots of each column in which there are several.
 const partedLots = (runs) =>
