@@ -27,9 +27,9 @@ export class CompareChart {
   // `series`: [{key, label, colour, dash, lines: [{x, y, per, of, attempt}], group}] of what is shown; `view`: x, band,
   // smooth, log, zoom, end (of the axis that all charts share).
   show(series, view) {
-    const drawn = (line) => Lines.cut(view.smooth ? Lines.smoothed(line) : line, view.zoom);
+    const inSight = (line) => ({ ...Lines.cut(line, view.zoom), whole: line }); // which is smoothed once it is drawn
     const some = series
-      .map((one) => ({ ...one, lines: one.lines.map(drawn).filter(({ x }) => x.length) }))
+      .map((one) => ({ ...one, lines: one.lines.map(inSight).filter(({ x }) => x.length) }))
       .filter(({ lines }) => lines.length);
     this.series = some;
     this.view = view;
@@ -69,11 +69,12 @@ export class CompareChart {
     const [by, unit] = (this.unit = this.view.x === "time" ? Lines.unit(farthest) : [1, ""]);
     const scale = this.about.unit === "%" ? 100 : 1;
     const scaledBy = (y) => (y === null ? null : y * scale);
+    const { smooth, zoom } = this.view;
     const scaled = (line) => ({
       ...line,
       x: line.x.map((x) => x / by),
       y: line.y.map(scaledBy),
-      smooth: (line.smooth ?? line.y).map(scaledBy),
+      smooth: (smooth ? Lines.cut(Lines.smoothed(line.whole), zoom).smooth : line.y).map(scaledBy),
     });
     this.few = this.series.every(({ lines }) => lines.every(({ x }) => x.length < 12));
     const data = this.series.flatMap((one) => {
@@ -127,12 +128,10 @@ export class CompareChart {
 
   banded(one, lines) {
     const colour = Plots.colour(one.colour);
-    const { band: how } = this.view;
+    const { smooth, band: how } = this.view;
     const logged = Lines.band(lines, how);
-    const drawn = Lines.band(
-      lines.map((line) => ({ ...line, y: line.smooth })),
-      how,
-    );
+    const smoothed = () => lines.map((line) => ({ ...line, y: line.smooth }));
+    const drawn = smooth ? Lines.band(smoothed(), how) : logged;
     const least = Math.min(...drawn.y.filter((y) => y > 0)); // a band that falls to 0 has no end on a log scale
     const low = this.log ? drawn.low.map((y) => (y > 0 ? y : least)) : drawn.low;
     const edge = { type: "scatter", mode: "lines", hoverinfo: "skip", line: { width: 0 } };
