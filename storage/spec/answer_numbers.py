@@ -15,6 +15,7 @@ from typing import Any
 
 from groupwise.storage.spec.rows.file_format import DecimalMark
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
+from groupwise.storage.spec.syntax_tree import parse_module
 
 # Numerals that can be written with one decimal mark only, and those that can be both: 1.234.
 _ONLY = (
@@ -88,7 +89,7 @@ def as_scored(spec: RunSpec) -> RunSpec:
 def source_of(name: str) -> str:
     """The code of one of ALONE, without the comments above it."""
     source = Path(__file__).read_text(encoding="utf-8")
-    for node in ast.parse(source).body:
+    for node in parse_module(source).body:
         named = (
             node.name
             if isinstance(node, ast.FunctionDef)

@@ -7,6 +7,8 @@ import re
 import textwrap
 from typing import Any
 
+from groupwise.storage.spec.syntax_tree import parse_expression
+
 WIDTH = 88  # columns of a reward function, as black has it
 SCRIPT_WIDTH = 120  # columns of a run's plain script
 
@@ -33,7 +35,7 @@ def pattern_literal(value: str) -> str:
 def _is_literal(source: str, value: object) -> bool:
     """Whether the source is a literal, and of this value."""
     try:
-        return bool(ast.literal_eval(source) == value)
+        return bool(ast.literal_eval(parse_expression(source)) == value)
     except (SyntaxError, ValueError):
         return False
 

@@ -14,6 +14,7 @@ from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.rewards import library, signature
 from groupwise.storage.registry.messages.facts import BuiltIn, Shipped
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
+from groupwise.storage.spec.syntax_tree import parse_module
 from groupwise.worker.builtin import sandbox_source
 
 REWARDS = Path(__file__).parent / "rewards"
@@ -47,7 +48,7 @@ def describe_reward(name: str) -> BuiltIn:
 def _about(path: Path, function: str | None) -> BuiltIn:
     """Read once: a worker says every minute what there is, and its own files are those it was started with."""
     code = path.read_text(encoding="utf-8")
-    whole = ast.parse(code)
+    whole = parse_module(code)
     said = _constants(whole)
     about = {
         "code": code,
@@ -122,7 +123,7 @@ def _are_equal(shipped: Path, copy: Path) -> bool:
 
 def needs_sandbox(name: str) -> bool:
     """Whether a built-in reward runs what a model wrote in sandboxes, which it cannot make in a sandbox itself."""
-    return bool(_constants(ast.parse((REWARDS / f"{name}.py").read_text(encoding="utf-8"))).get("NEEDS_SANDBOX"))
+    return bool(_constants(parse_module((REWARDS / f"{name}.py").read_text(encoding="utf-8"))).get("NEEDS_SANDBOX"))
 
 
 def refuse_changed(copy: Path) -> None:

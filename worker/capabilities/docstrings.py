@@ -7,6 +7,8 @@ import re
 import sys
 from dataclasses import dataclass
 
+from groupwise.storage.spec.syntax_tree import parse_module
+
 OTHER = "Other"
 _ENTRY = re.compile(r"(?P<indent> +)(?P<name>[a-z_]\w*)(: *| ?\(.*\):? *)$")  # name (`type`): or name:
 _LEAD = re.compile(r"^Parameters that control (the )?")
@@ -70,7 +72,7 @@ def compared_texts(config: type) -> dict[str, set[str]]:
     for module in (config.__module__, config.__module__.replace("_config", "_trainer")):
         if module not in sys.modules:
             continue
-        tree = ast.parse(inspect.getsource(sys.modules[module]))
+        tree = parse_module(inspect.getsource(sys.modules[module]))
         for node in (node for node in ast.walk(tree) if isinstance(node, ast.Compare)):
             sides = [node.left, *node.comparators]
             for name in (side.attr for side in sides if isinstance(side, ast.Attribute) and side.attr in names):

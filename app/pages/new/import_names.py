@@ -6,6 +6,7 @@ import re
 
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import library, names
+from groupwise.storage.spec.syntax_tree import parse_module
 
 
 def library_name(name: str, code: str, offer: Offer) -> tuple[str, str]:
@@ -40,7 +41,7 @@ def rename_function(code: str, old: str, new: str) -> str:
         return code
     lines = code.encode("utf-8").split(b"\n")
     places = []
-    for node in ast.walk(ast.parse(code)):
+    for node in ast.walk(parse_module(code)):
         if isinstance(node, ast.Name) and node.id == old:
             places.append((node.lineno - 1, node.col_offset))
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == old:

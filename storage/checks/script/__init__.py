@@ -10,6 +10,7 @@ from groupwise.storage.checks.script import prompts, rewards, training
 from groupwise.storage.spec.answer_numbers import as_scored
 from groupwise.storage.spec.python_source import literal, module_docstring
 from groupwise.storage.spec.spec import LaunchSpec, RunSpec
+from groupwise.storage.spec.syntax_tree import parse_module
 
 TITLE = ": a GRPO run as a plain TRL script."
 UNUSED = "UNUSED"
@@ -65,7 +66,7 @@ _THIRD = {
 
 def _imports(body: str) -> str:
     """The import lines for the names that a script's body uses."""
-    used = {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
+    used = {node.id for node in ast.walk(parse_module(body)) if isinstance(node, ast.Name)}
     standard = "".join(f"import {module}\n" for module in sorted({"sys", *(used & set(_STANDARD))}))
     standard += "from importlib import import_module\n" if "import_module" in used else ""
     plain = "".join(f"import {module}\n" for module in sorted(_THIRD) if module in used)

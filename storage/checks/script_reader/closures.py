@@ -20,6 +20,7 @@ from groupwise.storage.checks.script_reader.values import (
     to_plain,
 )
 from groupwise.storage.spec.python_source import literal, pattern_literal
+from groupwise.storage.spec.syntax_tree import parse_module
 
 MOST_CLOSED = 200  # names that are looked up, for functions inside functions inside functions
 
@@ -134,7 +135,7 @@ def at_left_edge(node: ast.stmt, lines: list[str]) -> str:
         return written
     written = textwrap.dedent(written)
     try:
-        same = ast.dump(ast.parse(written).body[0]) == ast.dump(node)
+        same = ast.dump(parse_module(written).body[0]) == ast.dump(node)
     except (SyntaxError, ValueError, IndexError):
         same = False
     return written if same else ast.unparse(node)

@@ -22,6 +22,7 @@ from groupwise.storage.checks.script_reader.values import (
     Value,
     plain_or,
 )
+from groupwise.storage.spec.syntax_tree import parse_expression
 
 
 class Interpreter(Caller):
@@ -210,7 +211,7 @@ class Interpreter(Caller):
 
 def _loaded(target: ast.expr) -> ast.expr:
     """A target, as an expression that is read."""
-    copied = ast.parse(ast.unparse(target), mode="eval").body
+    copied = parse_expression(ast.unparse(target))
     return ast.copy_location(copied, target)
 
 

@@ -1,12 +1,12 @@
 """A notebook's code cells as one script; and lines for the notebook or the shell, taken out, with their places."""
 
-import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from groupwise.storage.checks.script_reader.parsing import refusal
 from groupwise.storage.library.rewards.pasted import clean_paste
 from groupwise.storage.spec.notebook import MAGIC, code_cells, without_magics
+from groupwise.storage.spec.syntax_tree import parse_module
 
 MOST_CELLS = 5000
 
@@ -87,7 +87,7 @@ def plain_code(text: str) -> Code:
 
 def _parses(text: str) -> bool:
     try:
-        ast.parse(text)
+        parse_module(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

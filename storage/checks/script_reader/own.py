@@ -10,6 +10,7 @@ from groupwise.storage.checks.script_reader import source
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.rewards import RewardReader
 from groupwise.storage.checks.script_reader.values import Items, Made, Mapping, Value, plain_or
+from groupwise.storage.spec.syntax_tree import parse_expression
 
 PROCESSES = re.compile(r"--num_processes (\d{1,4})(?!\d)")
 DATA = {
@@ -94,7 +95,7 @@ def _filter(reading: Reading) -> dict[str, Any]:
             reading.note("A filter", code, "was not taken: its text is missing.")
             continue
         written.append(condition)
-        if ast.unparse(code) != ast.unparse(ast.parse(prompts.condition(condition), mode="eval")):
+        if ast.unparse(code) != ast.unparse(parse_expression(prompts.condition(condition))):
             reading.note("The code of a filter", code, f"was changed. What was taken is its text: “{condition}”.")
     return {"filter": written}
 

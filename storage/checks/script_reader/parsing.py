@@ -2,6 +2,7 @@
 
 import ast
 
+from groupwise.storage.spec.syntax_tree import parse_module
 from groupwise.storage.spec.words.problem import Problem, SpecError
 from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
 
@@ -13,7 +14,7 @@ def parse_script(text: str) -> ast.Module:
     if "\0" in text:
         raise refusal("The script holds a NUL byte: it is no text file.", text[: text.index("\0")].count("\n") + 1)
     try:
-        return ast.parse(text, "train.py")
+        return parse_module(text, "train.py")
     except SyntaxError as error:
         raise refusal(_words(error, text), error.lineno) from error
     except (RecursionError, MemoryError) as error:

@@ -11,6 +11,7 @@ from groupwise.storage.checks.script_reader.values import Function
 from groupwise.storage.library.rewards import signature
 from groupwise.storage.library.rewards.signature import CodeProblem
 from groupwise.storage.library.rewards.strip_script import is_heavy, keep_only, stand_ins
+from groupwise.storage.spec.syntax_tree import parse_module
 
 _WORD, _ASSIGNED = re.compile(r"\w+"), re.compile(r"^# (\w+) *(?::[^=]+)?=(?!=)")
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -41,14 +42,14 @@ def extract_function(lines: list[str], tree: ast.Module, function: Function, nam
         kept = _needed_statements(tree, None, set(closed.needed), lines)
         code = _put_together(kept, closed, lines)
     written, code = code, _without_loading(code)
-    imported = [ast.unparse(each) for each in ast.parse(code).body if isinstance(each, (ast.Import, ast.ImportFrom))]
+    imported = [ast.unparse(each) for each in parse_module(code).body if isinstance(each, (ast.Import, ast.ImportFrom))]
     return ScriptFunction(name, code, imported, [], signature.analyse(code, name).problems, stand_ins(written, code))
 
 
 def _without_loading(code: str) -> str:
     """The code without what would load a model or data each time the function is loaded, and what is made of that; a
     value that it uses all the same stays as a comment, of which signature.analyse says that it is missing."""
-    if not any(is_heavy(each) for each in ast.parse(code).body):
+    if not any(is_heavy(each) for each in parse_module(code).body):
         return code
     pairs = list(zip(code.split("\n"), keep_only(code).split("\n"), strict=True))
     stays = {word for old, new in pairs if new != f"# {old}" for word in _WORD.findall(new)}
@@ -58,7 +59,7 @@ def _without_loading(code: str) -> str:
 
 def _put_together(kept: list[ast.stmt], closed: Closed, lines: list[str]) -> str:
     """What the script's top level gives, then what the functions around give, then the function itself."""
-    inner = set().union(*(_binds(each) for one in closed.before for each in ast.parse(one).body))
+    inner = set().union(*(_binds(each) for one in closed.before for each in parse_module(one).body))
     if both := inner & set().union(*(_binds(each) for each in kept)):
         raise Unclosed(f"“{min(both)}”, which means two things")
     simple = [one for one in closed.before if one and "\n" not in one]

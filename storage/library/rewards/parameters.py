@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from groupwise.storage.spec.syntax_tree import parse_expression
+
 KINDS = ("int", "float", "bool", "str", "list", "dict", "none")
 _NAMES = {
     **{kind: kind for kind in KINDS}, "None": "none", "List": "list", "Sequence": "list", "Iterable": "list",
@@ -81,7 +83,7 @@ def _parts(annotation: ast.expr | None) -> Iterator[ast.expr]:
     """The members of a union, whichever way it is written; else the annotation itself."""
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         try:
-            annotation = ast.parse(annotation.value, mode="eval").body
+            annotation = parse_expression(annotation.value)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return
     if isinstance(annotation, ast.BinOp) and isinstance(annotation.op, ast.BitOr):

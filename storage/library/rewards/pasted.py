@@ -4,11 +4,11 @@ Lines are never added or taken away, so a line's number means the same before an
 (.ipynb), which is no text for people, only the code of its cells is left.
 """
 
-import ast
 import re
 import textwrap
 
 from groupwise.storage.spec.notebook import CODE, MAGIC, as_comment, code_cells, is_foreign, without_magics
+from groupwise.storage.spec.syntax_tree import parse_module
 
 _COUNT = re.compile(r"^\s*(?:In|Out) ?\[[\d ]*\]: ?")
 _PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.:?)(?: |$)")
@@ -26,7 +26,7 @@ INDENTED = "The lines begin with spaces that are not Python's. Move them to the 
 def is_python(code: str) -> bool:
     """Whether the text parses. A notebook's file may, and is none."""
     try:
-        ast.parse(code)
+        parse_module(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return _cells(code) is None

@@ -5,6 +5,7 @@ import ast
 from groupwise.storage.library.rewards import defined
 from groupwise.storage.library.rewards.bodies import Function, arguments
 from groupwise.storage.spec.python_source import is_usable_name
+from groupwise.storage.spec.syntax_tree import parse_module
 
 
 def can_rename(function: Function, new: str) -> bool:
@@ -16,7 +17,7 @@ def can_rename(function: Function, new: str) -> bool:
 def rename_argument(code: str, function: str, old: str, new: str) -> str:
     """The code with one argument of a function renamed, wherever the function uses it; unchanged where it cannot be."""
     try:
-        found = next(each for each in defined.top_level_functions(ast.parse(code)) if each.name == function)
+        found = next(each for each in defined.top_level_functions(parse_module(code)) if each.name == function)
     except (SyntaxError, ValueError, RecursionError, MemoryError, StopIteration):
         return code
     if not can_rename(found, new):

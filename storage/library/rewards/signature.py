@@ -16,6 +16,7 @@ from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
 from groupwise.storage.library.rewards.pasted import clean_paste
 from groupwise.storage.spec.python_source import is_usable_name
 from groupwise.storage.spec.rows.column_names import column_of_same_meaning, meant_column
+from groupwise.storage.spec.syntax_tree import parse_module
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, did_you_mean
 
 FORM = 1  # of what `analyse` finds: another one is stored anew
@@ -99,7 +100,7 @@ def _place(problem: CodeProblem) -> tuple[int, int]:
 def _parse(code: str) -> tuple[ast.Module | None, list[CodeProblem]]:
     """The syntax tree, or why there is none."""
     try:
-        return ast.parse(code), []
+        return parse_module(code), []
     except SyntaxError as error:
         words = (error.msg or "invalid syntax").rstrip(".")
         return None, [CodeProblem(error.lineno or 1, max(error.offset or 1, 1), f"This is not Python: {words}.")]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from groupwise.storage.library.rewards import defined, scopes
 from groupwise.storage.library.rewards.pasted import is_python
 from groupwise.storage.library.rewards.scopes import Names
+from groupwise.storage.spec.syntax_tree import parse_module
 
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _BLOCKS = (ast.If, ast.Try, ast.With)
@@ -49,10 +50,10 @@ def keep_only(code: str) -> str:
     share a line with one that is needed.
     """
     try:
-        leaves = list(_leaves(ast.parse(code).body, _bytes_of(code)))
+        leaves = list(_leaves(parse_module(code).body, _bytes_of(code)))
         plain = _without_special_tokens(code, leaves)
         stripped = _strip(code, plain)
-        ast.parse(stripped)
+        parse_module(stripped)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return code
     return stripped
@@ -81,7 +82,7 @@ def _bytes_of(code: str) -> list[bytes]:
 
 def _strip(code: str, plain: str) -> str:
     """`plain`: the code as what stays of it is to be."""
-    module = ast.parse(plain)
+    module = parse_module(plain)
     leaves = list(_leaves(module.body, _bytes_of(plain)))
     kept = _kept_leaves(leaves, {each.name for each in defined.reward_functions(module)})
     if not kept or not any(_runs(leaf.node) for leaf in leaves if leaf not in kept):

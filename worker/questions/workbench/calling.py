@@ -13,6 +13,7 @@ from typing import Any
 
 from groupwise.storage.registry import judge_ports, registry
 from groupwise.storage.registry.messages.functions import Function
+from groupwise.storage.spec.syntax_tree import parse_module
 from groupwise.worker.builtin import shipped
 from groupwise.worker.questions.workbench.request import Refused
 from groupwise.worker.sandbox import client
@@ -73,7 +74,7 @@ def visible_arguments(code: str, name: str) -> set[str] | None:
     """The arguments that a function can see, by reading it: those it names, as long as nothing touches its **rest;
     None where that cannot be told (then it gets everything)."""
     try:
-        tree = ast.parse(code)
+        tree = parse_module(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     found = [

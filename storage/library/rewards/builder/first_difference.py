@@ -7,13 +7,15 @@ import re
 import tokenize
 from typing import Any
 
+from groupwise.storage.spec.syntax_tree import parse_module
+
 Function = ast.FunctionDef
 _VALUE = re.compile(r"“[^”]*”|-?\d+(?:\.\d+)?|<[\w-]+>|(?<=column )\w+")  # in a docstring: what was typed
 
 
 def first_differing_line(code: str, module: ast.Module, made: str) -> int:
     """The first line of a code that is not as it was made; 0 where there is none."""
-    theirs, ours = module.body, ast.parse(made).body
+    theirs, ours = module.body, parse_module(made).body
     for mine, other in zip(theirs, ours, strict=False):
         line = _differs(mine, other, in_test=isinstance(mine, Function) and mine.name.startswith("test_"))
         if line:

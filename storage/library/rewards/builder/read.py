@@ -17,6 +17,7 @@ from groupwise.storage.library.rewards.builder.first_difference import first_dif
 from groupwise.storage.library.rewards.builder.parts import COLUMN, part_of
 from groupwise.storage.library.rewards.builder.typed_values import READERS, Function, Settings, literal_of
 from groupwise.storage.library.rewards.builder.write import REQUIRED, SCORE, BuilderError, default_sentence, to_code
+from groupwise.storage.spec.syntax_tree import parse_module
 
 _HELPERS = {
     "matches_pattern": "matches", "contains_texts": "contains", "number_is_right": "number_equals",
@@ -38,7 +39,7 @@ class Reading:
 def read_blocks(code: str, name: str) -> Reading | None:
     """The blocks of a function. None where the code never was of blocks, or is no Python."""
     try:
-        module = ast.parse(code)
+        module = parse_module(code)
         functions = {node.name: node for node in module.body if isinstance(node, Function)}
         main = functions.get(name)
         parts = [node for node in functions.values() if _HELPER.fullmatch(node.name)]
@@ -126,7 +127,7 @@ def _choose(kind: str, typed: Settings, weight: float, part: Function, suffix: s
 
 
 def _makes(block: Block, suffix: str, made: str) -> bool:
-    return _plain_dump(ast.parse(part_of(block, suffix).code).body[0]) == made
+    return _plain_dump(parse_module(part_of(block, suffix).code).body[0]) == made
 
 
 def _plain_dump(node: ast.stmt) -> str:
