@@ -2,11 +2,8 @@
 
 import json
 import sqlite3
-import sys
 import time
-from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest, nsmallest
 from operator import itemgetter
@@ -16,7 +13,7 @@ from typing import Any
 from groupwise.storage.home import db
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import find_text, groups, kept_hits, record_check
-from groupwise.storage.record.kept_hits import Hit
+from groupwise.storage.record.hits import Hit, Hits
 
 Range = tuple[float | None, float | None]  # both ends belong to it; None: open
 OPEN: Range = (None, None)
@@ -27,7 +24,6 @@ MOST = 10_000  # matches, where texts have to be read
 SECONDS = 2.0  # for reading texts
 FEW = 1000  # hits that are picked out of all, where more would be sorted
 SLICE = 250  # texts that are read at once
-BINS = 24
 INDEXED = "SELECT rowid FROM completion_text WHERE completion_text MATCH ?"
 
 
@@ -54,7 +50,7 @@ class Found:
     """The matches, the newest first. Where texts had to be read, `looked` of `of` candidates were before it was enough
     (`MOST`) or took too long (`late`)."""
 
-    hits: list[Hit] = field(default_factory=list)
+    hits: Hits = field(default_factory=Hits)
     looked: int = 0
     of: int = 0
     late: bool = False
@@ -99,7 +95,7 @@ def search_completions(path: Path, wanted: Wanted, *, most: int = MOST, seconds:
         asked = _of_prompts(run, wanted, pattern, terms, until)
         check = find_text.matches(pattern, until) if pattern else find_text.sieve(terms, indexed=bool(query))
         if asked:
-            hits = sorted({*hits, *asked}, reverse=True) if query else hits
+            hits = Hits(sorted({*hits, *asked}, reverse=True)) if query else hits
         if check is None:
             return Found(hits, len(hits), len(hits))
         return _check_texts(run, hits, check, most, until, {hit[0] for hit in asked})
@@ -135,26 +131,26 @@ def question_text(prompt: str) -> str:
     return str(last.get("content") or "") if isinstance(last, dict) else str(last)
 
 
-def _candidates(run: Database, path: Path, wanted: Wanted, query: str) -> list[Hit]:
+def _candidates(run: Database, path: Path, wanted: Wanted, query: str) -> Hits:
     """What everything but the texts themselves says, the newest first."""
     where, values = _conditions(run, wanted)
     search = kept_hits.key(run, path, where, values)
     kept = kept_hits.get(search)
     if not query:
-        hits = _read_numbers(run, where, values) if kept is None else list(kept)
+        hits = _read_numbers(run, where, values) if kept is None else kept
         kept_hits.keep(search, hits)
         return hits
     if kept is None:
         return _read_numbers(run, [*where, f"completion.id IN ({INDEXED})"], [*values, query])
     named = set(map(itemgetter(0), run.execute(INDEXED, [query]).fetchall()))
-    return [hit for hit in kept if hit[0] in named]
+    return Hits(hit for hit in kept if hit[0] in named)
 
 
-def _read_numbers(run: Database, where: list[str], values: list[Any]) -> list[Hit]:
+def _read_numbers(run: Database, where: list[str], values: list[Any]) -> Hits:
     # The planner has no statistics, and would rather walk the rewards and fetch each row from beside its text.
     hint = "INDEXED BY completion_numbers" if has(run, "index", "completion_numbers") else ""
     sql = f"SELECT id, reward, tokens FROM completion {hint} WHERE {' AND '.join(where) or '1'}"
-    return sorted(run.execute(sql, values).fetchall(), reverse=True)
+    return Hits(sorted(run.execute(sql, values).fetchall(), reverse=True))
 
 
 def _conditions(run: Database, wanted: Wanted) -> tuple[list[str], list[Any]]:
@@ -297,34 +293,3 @@ def _extras(run: Database, marks: str, ids: Sequence[int]) -> dict[int, dict[str
         if "no such table" not in str(error):
             raise
         return {}
-
-
-@dataclass
-class Bin:
-    """So many completions with a reward from `low` to `high`, which are rewards that some of them have; `at`: which
-    of the equal stretches of the axis it is."""
-
-    at: int
-    count: int
-    low: float
-    high: float
-
-
-def distribution(hits: Iterable[Hit]) -> list[Bin]:
-    """How the hits' rewards are spread over at most BINS equal stretches from the least to the greatest."""
-    counts = Counter(map(itemgetter(1), hits))  # many hits have few different rewards
-    rewards = sorted(reward for reward in counts if reward is not None)
-    values = rewards[bisect_left(rewards, -sys.float_info.max) : bisect_right(rewards, sys.float_info.max)]
-    found: list[Bin] = []
-    start = 0
-    while start < len(values):
-        at = _bin(values[start], values[0], values[-1])
-        end = bisect_right(values, at, lo=start, key=lambda value: _bin(value, values[0], values[-1]))
-        found.append(Bin(at, sum(counts[value] for value in values[start:end]), values[start], values[end - 1]))
-        start = end
-    return found
-
-
-def _bin(value: float, low: float, high: float) -> int:
-    width = high / BINS - low / BINS  # each by itself: their difference may be more than a float can be
-    return min(BINS - 1, int(value / width - low / width)) if width > 0 else 0

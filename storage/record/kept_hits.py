@@ -8,13 +8,13 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 
 from groupwise.storage.home.sqlite_tools import Database
+from groupwise.storage.record.hits import Hits
 
-Hit = tuple[int, float | None, int]  # completion id, reward, tokens
 SEARCHES = 2  # that are kept
 LONGEST = 250_000  # hits of one, at about 120 bytes each
 
 _lock = threading.Lock()
-_kept: OrderedDict[Hashable, Sequence[Hit]] = OrderedDict()
+_kept: OrderedDict[Hashable, Hits] = OrderedDict()
 
 
 def key(run: Database, path: Path, where: Sequence[str], values: Sequence[object]) -> Hashable:
@@ -24,7 +24,7 @@ def key(run: Database, path: Path, where: Sequence[str], values: Sequence[object
     return str(path), file.st_dev, file.st_ino, newest, tuple(where), tuple(values)
 
 
-def get(search: Hashable) -> Sequence[Hit] | None:
+def get(search: Hashable) -> Hits | None:
     """What that search found, the newest first, if it is kept. Not to be changed: others have the same list."""
     with _lock:
         if search in _kept:
@@ -32,7 +32,7 @@ def get(search: Hashable) -> Sequence[Hit] | None:
         return _kept.get(search)
 
 
-def keep(search: Hashable, hits: Sequence[Hit]) -> None:
+def keep(search: Hashable, hits: Hits) -> None:
     """Keep what a search found, instead of what was asked for longest ago."""
     if len(hits) > LONGEST:
         return

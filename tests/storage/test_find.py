@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from groupwise.storage.home import db, paths
 from groupwise.storage.record import find, find_text, kept_hits
 from groupwise.storage.record.find import Found, Wanted
+from groupwise.storage.record.hits import BINS, Hits
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Event
 from tests.support.finding import NAMES, STEPS, group, older, places, searched_run
@@ -181,13 +182,13 @@ REWARDS = st.lists(st.none() | st.floats(allow_nan=False), max_size=60)
 
 @given(REWARDS)
 def test_every_reward_that_is_a_number_is_in_one_bin_and_the_bins_are_in_order(rewards: list[float | None]) -> None:
-    bins = find.distribution([(1, reward, 1) for reward in rewards])
+    bins = Hits((1, reward, 1) for reward in rewards).bins
     finite = [reward for reward in rewards if reward is not None and math.isfinite(reward)]
     assert sum(one.count for one in bins) == len(finite)
     for one in bins:
         assert sum(one.low <= reward <= one.high for reward in finite) == one.count
     assert [one.at for one in bins] == sorted({one.at for one in bins})
-    assert all(0 <= one.at < find.BINS for one in bins)
+    assert all(0 <= one.at < BINS for one in bins)
 
 
 # --- what was found before is not read again

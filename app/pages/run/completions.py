@@ -17,7 +17,8 @@ from groupwise.app.ui.completion import STATUS, exact
 from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, text
 from groupwise.app.ui.safe_text import escape
 from groupwise.storage.record import find, find_text
-from groupwise.storage.record.find import OPEN, Bin, Found, Range, Wanted
+from groupwise.storage.record.find import OPEN, Found, Range, Wanted
+from groupwise.storage.record.hits import Bin
 from groupwise.storage.registry import notes, registry
 
 SIZE = 50  # completions of a page
@@ -118,7 +119,7 @@ def none(asked: Wanted, others: Found) -> str:
         return "No completion has these very characters. This looks like a regular expression."
     if not asked.regex and (fault := find_text.unfinished_pattern(asked.words)):
         return f"No completion has these very characters. As a regular expression they cannot be read: {fault}."
-    if some := find.distribution(others.hits):
+    if some := others.hits.bins:
         what = "The rewards here" if len(sides) == 1 else "The rewards of what matches the other filters"
         low, high = format.number(some[0].low), format.number(some[-1].high)
         lie = f"are all {low}" if low == high else f"lie between {low} and {high}"
@@ -129,7 +130,7 @@ def none(asked: Wanted, others: Found) -> str:
 def bins(others: Found, chosen: Range) -> dict[str, Any]:
     """The rewards' histogram of what matches the other filters: each bin with its place, count, the least and greatest
     reward that are in it, and whether they lie in the range that is chosen."""
-    some = find.distribution(others.hits)
+    some = others.hits.bins
     if len(some) < 2:
         return {"of": [], "low": "", "high": ""}
     most = max(one.count for one in some)
