@@ -129,12 +129,9 @@ class Supervisor:
             if command.step is not None and not self._goes_on_from(run, command.step):
                 commands.take_command(command, "no such checkpoint")
                 return
-            run_end.note_in_record(run)
-            gone = {"boot": None, "pid": None, "started": None, "tag": None}
-            ended = {"ended_state": run.state, "ended_sentence": run.sentence, "ended_at": run.state_at}
-            sentence = "Waiting for the worker to start it again."
-            registry.set_state(run.id, states.QUEUED, sentence, attempt=run.attempt + 1, **gone, **ended)
-        elif run.state == states.QUEUED:
+            self._queue_again(run, command)
+            return
+        if run.state == states.QUEUED:
             run_end.leave_queue(run)
         elif command.action == commands.KILL:
             registry.set_state(run.id, states.STOPPING, "Stopping at once, without saving.")
@@ -143,7 +140,21 @@ class Supervisor:
         elif run.state != states.STOPPING:
             registry.set_state(run.id, states.STOPPING, "Finishing the current step, then saving a checkpoint.")
             log_notes.append_note(run.folder.log, "Asked to stop and save.")
-        commands.take_command(command, "done")
+        commands.take_command(command, commands.DONE)
+
+    @staticmethod
+    def _queue_again(run: Run, command: Command) -> None:
+        """Queue a run that has ended, to be started again; or for the first time, where it never was."""
+        attempt = commands.next_attempt(run)
+        is_first = attempt == run.attempt
+        if is_first:
+            commands.forget_taken(run.id, attempt)
+        run_end.note_in_record(run)
+        gone = {"boot": None, "pid": None, "started": None, "tag": None}
+        ended = {"ended_state": run.state, "ended_sentence": run.sentence, "ended_at": run.state_at}
+        sentence = f"Waiting for the worker to start it{'' if is_first else ' again'}."
+        registry.set_state(run.id, states.QUEUED, sentence, attempt=attempt, **gone, **ended)
+        commands.take_command(command, commands.NOT_COUNTED if is_first else commands.DONE)
 
     @staticmethod
     def _goes_on_from(run: Run, step: int) -> bool:

@@ -183,7 +183,7 @@ def resume(options: argparse.Namespace) -> int:
     _ask_of_run(run, commands.RESUME, options.step)
     worker_process.ensure_worker()
     print(f"Asked {run.id} to {_resume_words(run, options.step)}.", file=sys.stderr)
-    return follow(run.id, attempt=run.attempt + 1) if options.wait else DONE
+    return follow(run.id, attempt=commands.next_attempt(run)) if options.wait else DONE
 
 
 def _resume_words(run: Run, step: int | None) -> str:
@@ -300,10 +300,12 @@ def follow(run_id: str, *, attempt: int = 1) -> int:
     said, spoken_at = "", 0.0
     try:
         while True:
-            run = registry.get_run(run_id)
+            waits = commands.waiting_action(run_id, attempt) == commands.RESUME
+            run = registry.get_run(run_id)  # after that: what did not wait any more is seen in it
             if run is None:
                 raise CommandError(f"{run_id} is no longer in the registry.")
-            if run.attempt >= attempt and run.state in states.ENDED:
+            is_begun = run.attempt > attempt or (run.attempt == attempt and not waits)
+            if is_begun and run.state in states.ENDED:
                 print(f"{run.state}: {printable_line(run.sentence)}", file=sys.stderr)
                 return OUTCOMES.get(run.state, FAILED)
             line = _progress_line(run)

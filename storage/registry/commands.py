@@ -2,6 +2,7 @@
 process looks for."""
 
 import contextlib
+import os
 import sqlite3
 import time
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from groupwise.storage.record import checkpoint_files, record_check, states
 from groupwise.storage.registry import registry
 
 STOP, KILL, RESUME = "stop", "kill", "resume"
+DONE, NOT_COUNTED = "done", "done; the attempt is the same"  # what became of a command
 ALLOWED = {STOP: {states.QUEUED, *states.LIVE}, KILL: states.LIVE, RESUME: states.RESUMABLE}
 
 
@@ -40,8 +42,8 @@ class Command:
 
 
 def ask_of_run(run_id: str, kind: str, step: int | None = None) -> None:
-    """Record what a person wants of a run. Asking twice is asking once. `step`: resume from the checkpoint of that
-    step, not from the newest. Raises Refused."""
+    """Record what a person wants of a run. Asking twice is asking once, unless nothing came of the first time. `step`:
+    resume from the checkpoint of that step, not from the newest. Raises Refused."""
     run = registry.get_run(run_id)
     if run is None:
         raise Refused(f"There is no run “{run_id[:80]}”.")
@@ -56,16 +58,34 @@ def ask_of_run(run_id: str, kind: str, step: int | None = None) -> None:
     with registry.write_registry() as index:
         index.execute(
             "INSERT INTO command (run, attempt, kind, asked_at) SELECT ?, ?, ?, ? WHERE NOT EXISTS "
-            "(SELECT 1 FROM command WHERE run = ? AND attempt = ? AND kind = ?)",
-            [run_id, run.attempt, kind, time.time(), run_id, run.attempt, kind],
+            "(SELECT 1 FROM command WHERE run = ? AND attempt = ? AND kind = ? AND (taken_at IS NULL OR result = ?))",
+            [run_id, run.attempt, kind, time.time(), run_id, run.attempt, kind, DONE],
         )
 
 
 def _why_not(run: registry.Run, kind: str) -> str:
     """Why nothing comes of a wish: of a run that goes on already, its state may be another a moment later."""
     if kind == RESUME and (run.state == states.QUEUED or run.state in states.LIVE):
-        return f"“{run.name}” was resumed already." if run.attempt > 1 else f"“{run.name}” has not ended yet."
+        was_resumed = run.attempt > 1 or run.ended_state is not None
+        return f"“{run.name}” was resumed already." if was_resumed else f"“{run.name}” has not ended yet."
     return f"“{run.name}” is {states.LABELS[run.state].lower()}: there is nothing to {kind}."
+
+
+def next_attempt(run: registry.Run) -> int:
+    """The attempt that a resume begins: another one, but where the first was never started, that one."""
+    return run.attempt if run.attempt == 1 and not _was_started(run) else run.attempt + 1
+
+
+def _was_started(run: registry.Run) -> bool:
+    """Whether a process was ever started for it, or left something here."""
+    left = any(os.path.lexists(path) for path in (run.folder.db, run.folder.log, run.folder.exit))
+    return left or run.tag is not None or run.step > 0 or bool(checkpoint_files.points(run.folder.checkpoints))
+
+
+def forget_taken(run_id: str, attempt: int) -> None:
+    """Forget what was asked of an attempt that is to begin only now: an earlier stop would end it."""
+    with registry.write_registry() as index:
+        index.execute("DELETE FROM command WHERE run = ? AND attempt = ? AND taken_at IS NOT NULL", [run_id, attempt])
 
 
 def open_commands() -> list[Command]:

@@ -327,15 +327,18 @@ def test_resume_goes_on_from_the_step_that_is_named(groupwise: Groupwise, regist
     assert anew.returncode == 0 and "to start again: it has no checkpoint." in anew.stderr
 
 
+@pytest.mark.parametrize("attempt", [1, 2])
 def test_resume_with_wait_follows_the_new_attempt_and_not_the_old_end(
-    start: Start, registry_home: Path, no_worker: None
+    start: Start, registry_home: Path, no_worker: None, attempt: int
 ):
     run_id = make_run(states.STOPPED)
+    registry.set_facts(run_id, tag="started" if attempt == 2 else None)
     process = start("-m", "groupwise.app", "resume", run_id, "--wait")
     wait_until(lambda: commands.asked_at(run_id, 1, commands.RESUME) is not None)
     time.sleep(0.5)
     assert process.poll() is None
-    registry.set_state(run_id, states.QUEUED, "Again.", attempt=2)
+    registry.set_state(run_id, states.QUEUED, "Again.", attempt=attempt)
+    commands.take_command(commands.open_commands()[0], commands.DONE)
     for state in (states.STARTING, states.RUNNING, states.FINISHED):
         registry.set_state(run_id, state, f"It is {state}.")
     _, err = process.communicate(timeout=20)

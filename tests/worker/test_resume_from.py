@@ -105,6 +105,38 @@ def test_what_never_began_is_removed_from_the_queue_as_that(registry_home: Path)
     )  # fmt: skip
 
 
+def test_what_never_began_begins_with_its_first_attempt(registry_home: Path) -> None:
+    """However often it was removed from the queue: an earlier stop does not end it, an earlier resume hides no new."""
+    folder = queue(make_spec())
+    for _ in range(3):
+        obeyed(folder.id, commands.STOP)
+        obeyed(folder.id, commands.RESUME)
+        assert (get(folder.id).state, get(folder.id).attempt) == (states.QUEUED, 1)
+        with pytest.raises(commands.Refused, match="was resumed already"):
+            commands.ask_of_run(folder.id, commands.RESUME)
+    obeyed(folder.id, commands.STOP)
+    with registry.write_registry() as index:  # asked in two tabs at once
+        index.execute("INSERT INTO command (run, attempt, kind, asked_at) VALUES (?, 1, 'stop', 0)", [folder.id])
+    Supervisor().obey(commands.open_commands()[0])
+    assert get(folder.id).state == states.STOPPED and commands.StopFlag(folder.id, 1).is_set()
+    obeyed(folder.id, commands.RESUME)
+    assert not commands.StopFlag(folder.id, 1).is_set()
+    registry.set_state(folder.id, states.STARTING, "", tag="started")
+    registry.set_state(folder.id, states.STOPPED, "")
+    obeyed(folder.id, commands.RESUME)
+    assert get(folder.id).attempt == 2
+
+
+@pytest.mark.parametrize("left", ["run.db", "log.txt", "exit.json", "checkpoints/checkpoint-2/"])
+def test_a_copy_that_brings_something_of_an_attempt_begins_another(registry_home: Path, left: str) -> None:
+    folder = queue(make_spec())
+    obeyed(folder.id, commands.STOP)
+    assert commands.next_attempt(get(folder.id)) == 1
+    (folder.path / left).parent.mkdir(exist_ok=True, parents=True)
+    (folder.path / left).mkdir(parents=True) if left.endswith("/") else (folder.path / left).touch()
+    assert commands.next_attempt(get(folder.id)) == 2
+
+
 def obeyed(run_id: str, kind: str, step: int | None = None) -> None:
     commands.ask_of_run(run_id, kind, step)
     [asked] = commands.open_commands()
