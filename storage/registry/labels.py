@@ -1,23 +1,33 @@
 """What people call a run and say of it: its name, a note, its tags. Columns of its row, of which a copy lies in its
 folder; its id and what it was asked to do stay as they are."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+import json
+from collections.abc import Callable, Iterable, Sequence
 
+from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record.run_files import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.commands import Refused
 from groupwise.storage.spec.spec import MOST_NAME
 
 
-def rename(run_id: str, name: str) -> None:
-    """Give a run another name, on one line. Raises Refused."""
+class Meanwhile(Refused):
+    """Somebody else wrote something else there since it was read: it is `now`."""
+
+    def __init__(self, now: str) -> None:
+        super().__init__(f"It was changed to “{now}” meanwhile.")
+        self.now = now
+
+
+def rename(run_id: str, name: str, *, read: str | None = None) -> None:
+    """Give a run another name, on one line. `read`: the name that it is to take the place of. Raises Refused, and
+    Meanwhile where the run has another than `read` by now."""
     line = on_one_line(name)
     if not line:
         raise Refused("A run needs a name.")
     if len(line) > MOST_NAME:
         raise Refused(f"A run's name has at most {MOST_NAME} characters; this one has {len(line):,}.")
-    _change(run_id, name=line)
+    _write_over(run_id, "name", line, read)
 
 
 def on_one_line(name: str) -> str:
@@ -30,22 +40,43 @@ def is_taken(run_id: str, name: str) -> bool:
     return any(run.id != run_id and run.name == on_one_line(name) for run in registry.list_runs(curves=False))
 
 
-def write_note(run_id: str, note: str) -> None:
-    """Say something of a run; nothing takes back what was said. Raises Refused."""
+def write_note(run_id: str, note: str, *, read: str | None = None) -> None:
+    """Say something of a run; nothing takes back what was said. `read`: the note that it is to take the place of.
+    Raises Refused, and Meanwhile where the run has another than `read` by now."""
     words = note.strip()
     if len(words) > LONGEST_NOTE:
         raise Refused(f"A note has at most {LONGEST_NOTE:,} characters; this one has {len(words):,}.")
-    _change(run_id, note=words)
+    _write_over(run_id, "note", words, read)
+
+
+def _write_over(run_id: str, column: str, words: str, read: str | None) -> None:
+    """Put words in the place of what was `read` there (None: of whatever is there). Who changed nothing of it changes
+    nothing that somebody else wrote."""
+
+    def change(index: Database) -> None:
+        [now] = _read_row(index, run_id, column)
+        if read is not None and now not in (read, words):
+            if words == read:
+                return
+            raise Meanwhile(now)
+        index.execute(f"UPDATE run SET {column} = ? WHERE id = ?", [words, run_id])
+
+    _change([run_id], change)
 
 
 def retag(run_ids: Sequence[str], *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> None:
-    """Add tags to runs, and take some off. Raises Refused; then no run was changed."""
+    """Add tags to runs, and take some off; what others add or take off at the same time stays so. Raises Refused; then
+    no run was changed."""
     added, removed = _tidy(add), {tag.casefold() for tag in _tidy(remove)}
-    changes = {run.id: _merge(run.tags, added, removed) for run in map(_existing, run_ids)}
-    if any(len(tags) > MOST_TAGS for tags in changes.values()):
-        raise Refused(f"A run has at most {MOST_TAGS} tags.")
-    for run_id, tags in changes.items():
-        _change(run_id, tags=tags)
+
+    def change(index: Database) -> None:
+        for run_id in run_ids:
+            tags = _merge(json.loads(_read_row(index, run_id, "tags")[0]), added, removed)
+            if len(tags) > MOST_TAGS:
+                raise Refused(f"A run has at most {MOST_TAGS} tags.")
+            index.execute("UPDATE run SET tags = ? WHERE id = ?", [json.dumps(tags, ensure_ascii=False), run_id])
+
+    _change(run_ids, change)
 
 
 def _merge(tags: Sequence[str], added: Sequence[str], removed: set[str]) -> list[str]:
@@ -64,14 +95,16 @@ def _tidy(tags: Iterable[str]) -> list[str]:
     return [tag for tag in found if tag]
 
 
-def _existing(run_id: str) -> registry.Run:
-    run = registry.get_run(run_id)
-    if run is None:
+def _read_row(index: Database, run_id: str, column: str) -> tuple[str]:
+    row: tuple[str] | None = index.execute(f"SELECT {column} FROM run WHERE id = ?", [run_id]).fetchone()
+    if row is None:
         raise Refused(f"There is no run “{run_id[:80]}”.")
-    return run
+    return row
 
 
-def _change(run_id: str, **columns: Any) -> None:
-    if not registry.set_facts(run_id, **columns):
-        raise Refused(f"There is no run “{run_id[:80]}”.")
-    registry.keep_beside(run_id)
+def _change(run_ids: Sequence[str], change: Callable[[Database], None]) -> None:
+    """Read and write in one transaction, so that nobody else writes in between; then copy it into the folders."""
+    with registry.write_registry() as index:
+        change(index)
+    for run_id in run_ids:
+        registry.keep_beside(run_id)

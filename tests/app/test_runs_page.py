@@ -279,6 +279,23 @@ def test_a_page_renames_notes_and_tags(registry_home: Path) -> None:
     assert "2,000 runs are the most" in changes.tag_runs({"ids": [str(n) for n in range(2001)]})["sentence"]
 
 
+def test_a_page_is_told_what_was_written_meanwhile(registry_home: Path) -> None:
+    one = queue()
+    labels.rename(one, "B")
+    labels.write_note(one, "theirs")
+    told = changes.rename_run({"ids": [one], "name": "mine", "was": "waits"})
+    assert told == {"sentence": "It was renamed to “B” meanwhile.", "meanwhile": "B"}
+    told = changes.annotate_run({"ids": [one], "note": "mine", "was": ""})
+    assert told == {"sentence": "The note was changed to “theirs” meanwhile.", "meanwhile": "theirs"}
+    labels.write_note(one, "")
+    told = changes.annotate_run({"ids": [one], "note": "mine", "was": "theirs"})
+    assert told == {"sentence": "The note was removed meanwhile.", "meanwhile": ""}
+    run = registry.get_run(one)
+    assert run and (run.name, run.note) == ("B", "")
+    assert changes.rename_run({"ids": [one], "name": "mine", "was": "B"}) == {"done": 1}
+    assert changes.annotate_run({"ids": [one], "note": "mine", "was": ""}) == {"done": 1}
+
+
 def test_under_deleted_a_run_is_no_better_than_it_was(registry_home: Path) -> None:
     low = {"reward": 0.0, "groups/tied": 1.0, "groups/all_low": 1.0, "groups/solved": 0.0, "groups/any_solved": 0.0}
     run_id = made_run("hopeless", 40, groups=1, metrics=lambda step: low)

@@ -67,6 +67,24 @@ def test_a_note_is_written_changed_and_taken_back(registry_home: Path) -> None:
         labels.write_note(run_id, "x" * 2001)
 
 
+def test_what_somebody_else_wrote_meanwhile_is_not_written_over(registry_home: Path) -> None:
+    run_id = make()
+    for write, column in ((labels.rename, "name"), (labels.write_note, "note")):
+        first = getattr(get(run_id), column)
+        write(run_id, "theirs", read=first)
+        write(run_id, "theirs", read=first)  # both wrote the same
+        with pytest.raises(labels.Meanwhile) as found:
+            write(run_id, "mine", read=first)
+        assert found.value.now == getattr(get(run_id), column) == "theirs"
+        if first:
+            write(run_id, first, read=first)  # whoever changed nothing changes nothing
+        assert getattr(get(run_id), column) == "theirs"
+        write(run_id, "mine", read="theirs")
+        assert getattr(get(run_id), column) == files.read_json(get(run_id).folder.state)[column] == "mine"
+        write(run_id, "said without a look")
+    assert (get(run_id).name, get(run_id).note) == ("said without a look",) * 2
+
+
 def test_tags_are_a_set_however_they_are_written(registry_home: Path) -> None:
     one, two = make(), make()
     labels.retag([one, two], add=["baseline, paper", "  two  words ", ""])

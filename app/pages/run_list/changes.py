@@ -15,6 +15,7 @@ from groupwise.storage.registry.commands import Refused
 
 MOST = 2000  # runs at once
 NAMED = 3  # of those that could not be changed
+SHOWN = 300  # characters of a note that somebody else wrote meanwhile
 LONGEST = 100_000  # characters of a tag that are read: one that is too long is refused with its length
 
 
@@ -39,20 +40,34 @@ def words_asked(payload: Payload, key: str) -> str:
 
 @answer
 def rename_run(payload: Payload) -> dict[str, Any]:
-    """Give the one run of `ids` the name `name`; one that another run has only where it is asked for `again`."""
-    run_id, name = _only(payload), words_asked(payload, "name")
-    if payload.get("again") is not True and labels.is_taken(run_id, name):
+    """Give the one run of `ids` the name `name`; one that another run has only where it is asked for `again`. `was`:
+    the name that the page showed, in whose place it is put."""
+    run_id, name, was = _only(payload), words_asked(payload, "name"), _shown_before(payload)
+    if payload.get("again") is not True and name != was and labels.is_taken(run_id, name):
         words = f"Another run is called “{format.shorten(labels.on_one_line(name), 60)}” already."
         return {"sentence": f"{words} Save again to call this one so too.", "taken": True}
-    labels.rename(run_id, name)
+    try:
+        labels.rename(run_id, name, read=was)
+    except labels.Meanwhile as other:
+        return {"sentence": f"It was renamed to “{other.now}” meanwhile.", "meanwhile": other.now}
     return {"done": 1}
 
 
 @answer
 def annotate_run(payload: Payload) -> dict[str, Any]:
-    """Say `note` of the one run of `ids`."""
-    labels.write_note(_only(payload), words_asked(payload, "note"))
+    """Say `note` of the one run of `ids`. `was`: the note that the page showed, in whose place it is put."""
+    try:
+        labels.write_note(_only(payload), words_asked(payload, "note"), read=_shown_before(payload))
+    except labels.Meanwhile as other:
+        words = f"changed to “{format.shorten(other.now, SHOWN)}”" if other.now else "removed"
+        return {"sentence": f"The note was {words} meanwhile.", "meanwhile": other.now}
     return {"done": 1}
+
+
+def _shown_before(payload: Payload) -> str | None:
+    """What the page showed before a person wrote something else there; None where it does not say."""
+    was = payload.get("was")
+    return was if isinstance(was, str) else None
 
 
 def _only(payload: Payload) -> str:

@@ -56,11 +56,11 @@ export function complainInSight(words) {
   showText(find(".of-bar"), barred ? words : "");
   complain(barred ? "" : words);
 }
-// What the server says to it; null where it refused, or did not answer, which is said.
+// What the server says to it; null where it refused, or did not answer. `say` is told that, in words and as it came.
 export async function change(name, payload, say = complainInSight) {
   const reply = await server[name](payload);
   const words = reply ? (reply.sentence ?? reply.left ?? "") : "The dashboard did not answer. Nothing was changed.";
-  say(words);
+  say(words, reply);
   wake();
   return reply && !reply.sentence ? reply : null;
 }

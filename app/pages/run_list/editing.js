@@ -1,12 +1,12 @@
 // A run's name, tags and note, written where they stand. Enter keeps, Esc leaves it; nothing that the table does
 // meanwhile takes away what is being written.
 
-import { el, showText } from "../../ui/dom.js";
+import { el, setText, showText } from "../../ui/dom.js";
 import { change, page } from "./core.js";
 
 const KINDS = {
-  name: { label: "Name", call: "rename_run", send: (value) => ({ name: value }) },
-  note: { label: "Note", call: "annotate_run", send: (value) => ({ note: value }) },
+  name: { label: "Name", call: "rename_run", send: (name, was) => ({ name, was }) },
+  note: { label: "Note", call: "annotate_run", send: (note, was) => ({ note, was }) },
   tags: { label: "Tags, with commas between", hint: "tag, another", call: "tag_runs", send: retag },
 };
 const split = (words) =>
@@ -14,9 +14,11 @@ const split = (words) =>
     .split(",")
     .map((tag) => tag.trim())
     .filter(Boolean);
-function retag(value, row) {
-  const next = split(value);
-  return { add: next, remove: split(row.dataset.tags).filter((tag) => !next.includes(tag)) };
+// Only what one added and took off: what somebody else did to the tags meanwhile stays.
+function retag(value, was) {
+  const [before, next] = [split(was), split(value)];
+  const among = (tags) => (tag) => tags.some((one) => one.toLowerCase() === tag.toLowerCase());
+  return { add: next.filter((tag) => !among(before)(tag)), remove: before.filter((tag) => !among(next)(tag)) };
 }
 
 export function edit(row, what) {
@@ -27,27 +29,33 @@ export function edit(row, what) {
     autocomplete: "off",
     ...(what === "note" ? { rows: 2 } : { type: "text" }),
   });
-  field.value = row.dataset[what];
+  let was = row.dataset[what]; // what it takes the place of
+  field.value = was;
   const problem = el("p.s.problem", { role: "alert", hidden: true });
-  const form = el(
-    "form.editing",
-    el("label.s.mut", kind.label, field),
-    el("button.btn.s.pri", { type: "submit" }, "Save"),
-    el("button.btn.s.quiet", { type: "button", onclick: () => close(row, form, what) }, "Cancel"),
-    problem,
-  );
+  const save = el("button.btn.s.pri", { type: "submit" }, "Save");
+  const cancel = el("button.btn.s.quiet", { type: "button", onclick: () => close(row, form, what) }, "Cancel");
+  const form = el("form.editing", el("label.s.mut", kind.label, field), save, cancel, problem);
+  // Somebody else wrote `other` there meanwhile: what one typed takes its place only once that is known.
+  const offerBoth = (other) => {
+    was = other;
+    setText(save, "Keep mine");
+    setText(cancel, "Keep the other");
+  };
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     // Of a name that another run has it is said before it is given a second time.
     const again = !problem.hidden && form.dataset.told === field.value;
-    const say = (words) => {
+    const sent = field.value;
+    const say = (words, told) => {
       form.dataset.why = words;
       showText(problem, words);
+      form.dataset.told = told?.taken ? sent : "";
+      if (told?.meanwhile !== undefined) offerBoth(told.meanwhile);
     };
-    const reply = await change(kind.call, { ids: [row.dataset.run], again, ...kind.send(field.value, row) }, say);
-    form.dataset.told = field.value;
-    if (reply) close(row, form, what);
-    else field.focus();
+    const reply = await change(kind.call, { ids: [row.dataset.run], again, ...kind.send(sent, was) }, say);
+    if (reply) return close(row, form, what);
+    field.focus();
+    return form.scrollIntoView({ block: "nearest" }); // what keeps it from being saved stands below the field
   });
   field.addEventListener("keydown", (event) => {
     if (event.key === "Escape") close(row, form, what);
