@@ -135,6 +135,34 @@ def test_many_are_chosen_tagged_deleted_and_taken_back(open_page: OpenPage, home
     expect(page.locator("tbody tr", has_text=word)).to_have_count(5)
 
 
+def test_what_is_chosen_and_out_of_view_is_named_before_it_is_deleted(open_page: OpenPage, home: str) -> None:
+    word, ids = some(9)
+    page = table(open_page, home, word, 9)
+    run(page, ids[0]).get_by_role("checkbox").check()
+    run(page, ids[1]).get_by_role("checkbox").check()
+    search = page.get_by_label("Search runs")
+    search.fill(ids[0])
+    order(page, [ids[0]])
+    run(page, ids[0]).get_by_role("checkbox").focus()
+    page.keyboard.press("Delete")
+    question = page.get_by_role("dialog")
+    expect(question.get_by_role("heading")).to_have_text("Delete 2 runs?")
+    expect(question).to_contain_text(f"Not in view: “{word} 1”.")
+    picture(page, "runs-delete-out-of-view")
+    question.get_by_role("button", name="Cancel").click()
+    page.set_viewport_size({"width": 1280, "height": 420})
+    search.fill(word)
+    expect(page.locator("tbody tr")).to_have_count(9)
+    page.evaluate("scrollTo(0, 0)")
+    run(page, ids[0]).get_by_role("checkbox").uncheck()
+    page.evaluate("scrollTo(0, 0)")
+    page.locator(".choosing").get_by_role("button", name="Delete", exact=True).click()
+    expect(question).to_contain_text(f"Not in view: “{word} 1”.")  # below what one sees
+    question.get_by_role("button", name="Delete").click()
+    expect(page.locator(".undo span")).to_have_text("1 run deleted.")
+    assert registry.get_run(ids[1]) is None and registry.get_run(ids[0])
+
+
 def test_deleted_runs_are_found_restored_and_removed_for_good(open_page: OpenPage, home: str) -> None:
     word, (one, two) = some(2)
     for run_id in (one, two):

@@ -4,11 +4,14 @@
 import { tryStore } from "../../ui/browser_store.js";
 import { setText, show, showText } from "../../ui/dom.js";
 import { countWords } from "../../ui/number.js";
+import { cut, listed } from "../../ui/text.js";
 import { ask } from "./ask.js";
 import { boxes, change, find, idOf, look, page, server, tableBox, wake } from "./core.js";
 import { offerUndo } from "./undo.js";
 
 const MOST = 20; // that can be compared
+const NAMED_IN_BAR = 3;
+const NAMED_IN_QUESTION = 10;
 export const chosen = new Set();
 let lastChosen = null;
 let told = { found: 0, stoppable: [], elsewhere: [] };
@@ -74,7 +77,7 @@ function drawBar(there) {
 }
 // Which chosen runs are not in the list, as far as they are known by now.
 function hiddenWords(hidden) {
-  const names = told.elsewhere.slice(0, hidden).map((name) => `“${name}”`);
+  const names = told.elsewhere.slice(0, Math.min(hidden, NAMED_IN_BAR)).map((name) => `“${name}”`);
   const more = hidden - names.length;
   const all = more && names.length ? [...names, `${more.toLocaleString("en")} more`] : names;
   const which = all.length ? `: ${all.join(", ")}` : "";
@@ -137,6 +140,7 @@ find(".choosing .every").addEventListener("click", async () => {
   const reply = await server.matching_runs({ search: look.search, states: look.states, deleted: look.deleted });
   for (const id of reply?.runs ?? []) chosen.add(id);
   drawChosen();
+  wake(); // for their names
 });
 find(".choosing .clear").addEventListener("click", forgetChosen);
 
@@ -152,6 +156,30 @@ export async function remove(ids) {
   const reply = await toAll("delete_runs", ids);
   if (reply) offerUndo(`${runs(reply.done)} deleted.`, "restore_runs", reply.runs);
 }
+// Who chose runs that are not in view now (before a search, on another page) reads which they are before they go.
+export async function removeChosen() {
+  const ids = [...chosen];
+  const unseen = outOfSight(ids);
+  const named = unseen.names.map((name) => `“${cut(name, 40)}”`);
+  const more = unseen.count - named.length;
+  const which = listed(more ? [...named, `${more.toLocaleString("en")} more`] : named);
+  const text = `Not in view: ${which}. Deleted runs can be restored for 24 hours.`;
+  if (!unseen.count || (await ask({ title: `Delete ${runs(ids.length)}?`, text, yes: "Delete" }))) remove(ids);
+}
+// How many of these runs are in no row, or in one that is scrolled out of view, and the names of the first of them.
+function outOfSight(ids) {
+  const top = Math.max(0, document.querySelector(".gw-topbar")?.getBoundingClientRect().bottom ?? 0);
+  const bottom = bar.getBoundingClientRect().top;
+  const rows = boxes().map((box) => box.closest("tr"));
+  const drawn = rows.filter((row) => ids.includes(row.dataset.run));
+  const scrolled = drawn.filter((row) => {
+    const name = row.querySelector(".line").getBoundingClientRect();
+    return name.top < top || name.bottom > bottom;
+  });
+  const elsewhere = ids.length - drawn.length;
+  const names = [...told.elsewhere.slice(0, elsewhere), ...scrolled.map((row) => row.dataset.name)];
+  return { count: elsewhere + scrolled.length, names: names.slice(0, NAMED_IN_QUESTION) };
+}
 async function restore(ids) {
   const reply = await toAll("restore_runs", ids);
   if (reply) offerUndo(`${runs(reply.done)} restored.`, "delete_runs", reply.runs);
@@ -159,7 +187,7 @@ async function restore(ids) {
 page.addEventListener("click", ({ target }) => {
   if (target.matches(".act .btn")) restore([idOf(target)]);
 });
-find(".choosing .delete").addEventListener("click", () => remove([...chosen]));
+find(".choosing .delete").addEventListener("click", removeChosen);
 find(".choosing .restore").addEventListener("click", () => restore([...chosen]));
 find(".choosing .erase").addEventListener("click", async () => {
   const text = "Their folders, with checkpoints and records, are removed now and cannot be brought back.";

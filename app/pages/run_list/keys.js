@@ -1,7 +1,7 @@
 // The table by keyboard: ↑ ↓ from box to box, with Shift all between; F2 renames, Delete deletes, Esc lets go, and /
 // searches.
 
-import { chosen, forgetChosen, pick, remove } from "./chosen.js";
+import { chosen, forgetChosen, pick, remove, removeChosen } from "./chosen.js";
 import { boxes, find, look, page } from "./core.js";
 import { edit } from "./editing.js";
 
@@ -18,11 +18,12 @@ function step(box, by, range) {
     pick(one, false);
   }
 }
+const removeHere = (row) => (chosen.size ? removeChosen() : remove([row.dataset.run]));
 function inRow(event, row) {
   const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (move && event.target.matches(".pick input")) step(event.target, move, event.shiftKey);
   else if (event.key === "F2" && !look.deleted) edit(row, "name");
-  else if (event.key === "Delete" && !look.deleted) remove(chosen.size ? [...chosen] : [row.dataset.run]);
+  else if (event.key === "Delete" && !look.deleted) removeHere(row);
   else return;
   event.preventDefault();
 }

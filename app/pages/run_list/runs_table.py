@@ -26,8 +26,8 @@ PAGE, MOST = 100, 400  # rows drawn at first, and as many more at a time; at mos
 NEWEST = "-created"
 DELETED = "deleted"
 FEW = 2  # runs, of who may be new here
-NAMED = 3  # of the chosen runs that are in no row
-TEMPLATE = """
+NAMED = 10  # of the chosen runs that are in no row
+TEMPLATE = f"""
 <div class="row between"><h1>Runs</h1><div class="row tools">
 <input class="input search" type="search" placeholder="search names, tags, notes…" aria-label="Search runs"
 title="Searches names, tags, notes, models and data. / jumps here">
