@@ -208,6 +208,15 @@ def test_the_keyboard_does_it_all(open_page: OpenPage, home: str) -> None:
         expect(run(page, ids[gone]).get_by_role("checkbox")).to_be_focused()
         page.keyboard.press("Delete")
         expect(run(page, ids[next_one]).get_by_role("checkbox")).to_be_focused()
+    page.get_by_label("Search runs").focus()
+    page.keyboard.press("ControlOrMeta+z")  # a text field's own
+    expect(page.locator(".undo")).to_be_visible()
+    page.locator("tbody .pick input").first.focus()
+    page.keyboard.press("ControlOrMeta+z")
+    order(page, [ids[3], ids[0]])
+    expect(page.locator(".undo")).to_be_hidden()
+    page.keyboard.press("ControlOrMeta+z")  # once
+    order(page, [ids[3], ids[0]])
 
 
 def test_what_a_run_came_to_stands_beside_its_state_and_the_queue_says_who_is_next(

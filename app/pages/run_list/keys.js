@@ -1,9 +1,10 @@
 // The table by keyboard: ↑ ↓ from box to box, with Shift all between; F2 renames, Delete deletes, Esc lets go, and /
-// searches.
+// searches. Ctrl+Z takes back what the bar offers to.
 
 import { chosen, forgetChosen, pick, remove, removeChosen } from "./chosen.js";
 import { boxes, find, look, page } from "./core.js";
 import { edit } from "./editing.js";
+import { isUndoOffered, takeBack } from "./undo.js";
 
 const isWriting = (node) => node.matches("input:not([type=checkbox]), textarea, select, [contenteditable]");
 
@@ -37,4 +38,10 @@ document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || isWriting(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
   find(".search").focus();
+});
+document.addEventListener("keydown", (event) => {
+  const isUndo = /^z$/i.test(event.key) && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey;
+  if (!isUndo || isWriting(event.target) || document.querySelector("dialog[open]") || !isUndoOffered()) return;
+  event.preventDefault();
+  takeBack();
 });

@@ -63,7 +63,8 @@ a real GRPO run with a tiny model, about a minute on an idle laptop, no GPU.</sp
 <div class="row"><button class="btn pri quickstart" type="button">Run the quickstart</button><a class="btn quiet"
 href="/new">Set up a run</a></div><p class="s mut">The quickstart trains a tiny model with TRL on this machine: about
 a minute on an idle laptop, no GPU.</p></section><p class="s problem of-page" role="alert" hidden></p>
-<div class="undo layer" role="status" hidden><span></span><button class="back" type="button">Undo</button><button
+<div class="undo layer" role="status" hidden><span></span><button class="back" type="button"
+title="Ctrl+Z or ⌘Z">Undo</button><button
 class="where" type="button" title="Deleted runs can be restored there for 24 hours">See Deleted</button><button
 class="shut" type="button" aria-label="Close" title="Close">×</button></div>
 <dialog class="ask"><form method="dialog"><h2></h2><p></p><label class="s" hidden><span></span><input class="input"

@@ -39,11 +39,13 @@ export function recallUndo() {
   offer = tryStore(() => JSON.parse(sessionStorage.getItem(KEY)));
   if (offer?.until > Date.now() && Array.isArray(offer.ids)) open();
 }
-bar.querySelector(".back").addEventListener("click", () => {
+export const isUndoOffered = () => !bar.hidden;
+export function takeBack() {
   const { call, ids } = offer;
   close();
   change(call, { ids });
-});
+}
+bar.querySelector(".back").addEventListener("click", takeBack);
 bar.querySelector(".where").addEventListener("click", () => {
   close();
   setParams({ deleted: "1", q: null, state: null, n: null }, { push: true });
