@@ -1,9 +1,17 @@
 // Words put together.
 
+import { wholeNumber } from "./number.js";
+
 // What there is to say, on one line.
 export const dotted = (...words) => words.filter(Boolean).join(" · ");
 // The beginning of a text that is longer than that.
 export const cut = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
+// How long a text is that may have so many characters, once it comes near that or is longer.
+export function lengthWords(text, most) {
+  const n = [...text].length;
+  if (n > most) return `${wholeNumber(n)} characters: ${wholeNumber(n - most)} too many`;
+  return n >= 0.9 * most ? `${wholeNumber(n)} of ${wholeNumber(most)} characters` : "";
+}
 // A sentence begins with a capital, but a name (broken.jsonl, gpt2) stays as it is.
 export const sentence = (words) =>
   /^[a-z]+(?=[\s,:;’'])/.test(words) ? words.charAt(0).toUpperCase() + words.slice(1) : words;

@@ -37,7 +37,7 @@ def test_a_made_up_field_in_the_catalogue_is_in_the_form_with_everything_about_i
     assert fields["training.moon_phase"] == {
         "path": "training.moon_phase", "name": "moon_phase", "label": "Moon phase", "advice": "", "default": "7",
         "help": "Turns the moon.", "types": ["int", "none"], "choices": [], "flag": "--moon_phase", "section": "Moons",
-        "short": False, "long": False,
+        "short": False, "long": False, "most": None,
     }  # fmt: skip
 
 

@@ -83,7 +83,12 @@ def test_the_head_of_a_phone_is_low_with_all_that_it_may_have(new_run: Page) -> 
             [words, kind],
         )
         assert too_wide <= 0, words
+    new_run.get_by_label("Name", exact=True).fill("x" * 75)
+    length = new_run.locator(".field[data-path=name] .length").first
+    expect(length).to_have_text("75 of 80 characters")
+    picture(new_run, "new-run-long-name")
     new_run.get_by_label("Name", exact=True).fill("x" * 306)
+    expect(length).to_have_text("306 characters: 226 too many")
     expect(new_run.locator(".launch-bar .count")).to_have_text("◆ 1 problem")
     launch_button(new_run).click()
     expect(new_run.locator(".launch-note")).to_contain_text("Name should have at most 80 characters; it has 306.")

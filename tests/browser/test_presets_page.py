@@ -41,7 +41,10 @@ def test_any_runs_settings_are_kept_as_a_preset(new_run: Page, open_page: OpenPa
     assert run is not None
     page = open_page(f"{shared_dashboard}/run?id={run.id}&tab=config")
     page.get_by_role("link", name="Save as preset in New run").click()
+    page.locator("#keep-title").fill("x" * 82)
+    expect(page.locator("dialog.keep .length")).to_have_text("82 characters: 2 too many")
     page.locator("#keep-title").fill("kept from a run")
+    expect(page.locator("dialog.keep .length")).to_be_hidden()
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".origin")).to_contain_text("kept from a run")
     [kept] = [preset for preset in presets.own_presets() if preset.name == "kept from a run"]

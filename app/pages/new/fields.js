@@ -1,7 +1,8 @@
 // One setting = one field: its label, what is typed, its advice, what is wrong with it, whether it differs from the
 // default. Drawn from what the server says is installed; nothing here knows TRL.
 
-import { el, option } from "../../ui/dom.js";
+import { el, option, showText } from "../../ui/dom.js";
+import { lengthWords } from "../../ui/text.js";
 import { asTyped, edit, isTyping, page, problems, shownAt } from "./core.js";
 import { inFormWords } from "./form_words.js";
 import { withValueBefore } from "./values_before.js";
@@ -49,6 +50,8 @@ export function field(about, { input, full = false, label = about.label } = {}) 
   const title = `Back to the default (${about.default || "nothing"}), as emptying the field does`;
   // No stop for Tab between two fields: by keyboard a field is emptied.
   const reset = el("button.reset.link.xs", { type: "button", tabindex: "-1", title, onclick }, "reset");
+  const length = el("p.xs.mut.length", { role: "status", hidden: true });
+  const showLength = () => showText(length, about.most ? lengthWords(box.value, about.most) : "");
   const said = el("div.said", { id: `${id}-said` });
   const facts = full
     ? el("p.xs.mut.facts", el("code", about.flag || about.path), ` · default ${about.default || "nothing"}`)
@@ -67,14 +70,20 @@ export function field(about, { input, full = false, label = about.label } = {}) 
       reset,
     ),
     box,
+    length,
     facts,
     el("p.xs.mut.advice", ...advice),
     said,
   );
-  box.addEventListener("input", () =>
-    edit([{ path: about.path, typed: box.value }], { now: box.tagName === "SELECT" }),
-  );
-  const one = { path: about.path, node, box, show: () => showField(about, node, box) };
+  box.addEventListener("input", () => {
+    showLength();
+    edit([{ path: about.path, typed: box.value }], { now: box.tagName === "SELECT" });
+  });
+  const show = () => {
+    showField(about, node, box);
+    showLength();
+  };
+  const one = { path: about.path, node, box, show };
   fields.push(one);
   if (page.view) one.show();
   return node;

@@ -125,6 +125,7 @@ def _field(path: str, about: Field, *, section: str) -> Field:
         "types": about["types"],
         "default": field_text(about.get("default")),
         "choices": [field_text(choice) for choice in about.get("choices") or []],
+        "most": about.get("most"),
         "flag": f"--{name}" if part == "training" else "",
         "section": section,
         "short": path in field_labels.SHORT,
@@ -151,5 +152,6 @@ def _about(schema: dict[str, Any]) -> Field:
         "types": sorted({_JSON_TYPES[option["type"]] for option in options if "type" in option}),
         "default": schema.get("default"),
         "choices": choices,
+        "most": next((option["maxLength"] for option in options if "maxLength" in option), None),  # characters
         "help": "",
     }

@@ -27,6 +27,7 @@ from groupwise.app.pages.new.question_status import cancel_question, read_answer
 from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text, texts, whole_number
 from groupwise.storage.home import db, paths
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.presets import LONGEST_NAME
 from groupwise.storage.registry import registry
 from groupwise.storage.spec.rows import file_format
 from groupwise.storage.spec.words.problem import SpecError
@@ -82,6 +83,7 @@ def form_choices(offer: Offer) -> dict[str, Any]:
         "file_suffixes": list(file_format.DATA_SUFFIXES),
         "file_words": setting_words.FILE_WORDS,
         "spec_limit": MAX_BYTES,
+        "preset_name_limit": LONGEST_NAME,
         "upload_limit": data_files.MAX_FILE,
         "upload_limit_words": choices.LIMIT,
         "upload_advice": choices.upload_advice(),

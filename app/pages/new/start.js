@@ -1,8 +1,9 @@
 // What a spec begins with: a preset, a run's settings, an import; and how one's own presets are kept.
 
 import { params, setParams } from "../../ui/address.js";
-import { el, remover, setText } from "../../ui/dom.js";
+import { el, remover, setText, showText } from "../../ui/dom.js";
 import { asOwnDraft } from "../../ui/run_drafts.js";
+import { lengthWords } from "../../ui/text.js";
 import { showOrigin, standOn } from "./arrival.js";
 import { find, keepDraft, page, replaceText, server, settled, undo } from "./core.js";
 import { drawImporting } from "./importing.js";
@@ -90,11 +91,15 @@ export function drawStart() {
   find("[data-do=keep]").addEventListener("click", () => {
     keep.querySelector("[name=title]").value = page.view?.name ?? "";
     keep.querySelector(".said").textContent = "";
+    keep.querySelector(".length").hidden = true;
     delete keep.dataset.replace;
     keep.showModal();
     keep.querySelector("[name=title]").select();
   });
   keep.querySelector("form").addEventListener("submit", savePreset);
+  keep.querySelector("[name=title]").addEventListener("input", ({ target }) => {
+    showText(keep.querySelector(".length"), lengthWords(target.value, page.form.preset_name_limit));
+  });
   if (params().get("keep")) {
     setParams({ keep: null });
     find("[data-do=keep]").click();

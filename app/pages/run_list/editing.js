@@ -2,7 +2,8 @@
 // meanwhile takes away what is being written.
 
 import { el, setText, showText } from "../../ui/dom.js";
-import { change, page } from "./core.js";
+import { lengthWords } from "../../ui/text.js";
+import { change, find, page } from "./core.js";
 
 const KINDS = {
   name: { label: "Name", call: "rename_run", send: (name, was) => ({ name, was }) },
@@ -32,9 +33,12 @@ export function edit(row, what) {
   let was = row.dataset[what]; // what it takes the place of
   field.value = was;
   const problem = el("p.s.problem", { role: "alert", hidden: true });
+  const most = Number(find("table").dataset[what]); // characters
+  const length = el("p.xs.mut.length", { role: "status", hidden: true });
+  field.addEventListener("input", () => showText(length, most ? lengthWords(field.value.trim(), most) : ""));
   const save = el("button.btn.s.pri", { type: "submit" }, "Save");
   const cancel = el("button.btn.s.quiet", { type: "button", onclick: () => close(row, form, what) }, "Cancel");
-  const form = el("form.editing", el("label.s.mut", kind.label, field), save, cancel, problem);
+  const form = el("form.editing", el("label.s.mut", kind.label, field), length, save, cancel, problem);
   // Somebody else wrote `other` there meanwhile: what one typed takes its place only once that is known.
   const offerBoth = (other) => {
     was = other;

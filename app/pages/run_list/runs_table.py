@@ -18,9 +18,11 @@ from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis import outcome
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
+from groupwise.storage.record.run_files import LONGEST_NOTE
 from groupwise.storage.registry import registry, trash
 from groupwise.storage.registry.messages.facts import Hardware
 from groupwise.storage.registry.registry import Run
+from groupwise.storage.spec.spec import MOST_NAME
 
 PAGE, MOST = 100, 400  # rows drawn at first, and as many more at a time; at most: the search finds the others
 NEWEST = "-created"
@@ -42,7 +44,8 @@ class="row tight"><button class="link s usual" type="button">Usual columns</butt
 type="button">Done</button></span></div><div class="offered"></div></div>
 <p class="s mut kept-for" hidden>A deleted run stays here for 24 hours. Restored, it is as it was, with its record,
 checkpoints, note and tags. After that its folder is removed and its disk space is free.</p>
-<div class="panel flush scroll" tabindex="-1"><table><thead></thead><tbody></tbody></table></div>
+<div class="panel flush scroll" tabindex="-1"><table data-name="{MOST_NAME}"
+data-note="{LONGEST_NOTE}"><thead></thead><tbody></tbody></table></div>
 <p class="s mut none" hidden></p>
 <p class="more" hidden><button class="btn s" type="button"></button></p><p class="s mut limits" hidden></p>
 <p class="s mut strays" dir="auto" hidden></p>
