@@ -69,6 +69,18 @@ def test_the_end_that_is_no_number_is_named_with_the_number_that_is_meant() -> N
         assert str(error.value) == says
 
 
+def test_a_step_and_a_number_of_tokens_are_whole_and_none_is_below_0() -> None:
+    for words, what, says in [("-1..", "steps", "Steps, from: “-1” is no step: type a whole number, 0 or more."),
+                              ("2..2.5", "steps", "Steps, to: “2.5” is no step: type a whole number, 0 or more."),
+                              ("..−5", "tokens",
+                               "Tokens, to: “−5” is no number of tokens: type a whole number, 0 or more.")]:  # fmt: skip
+        with pytest.raises(Unanswerable) as error:
+            completion_query.read_range(words, what)
+        assert str(error.value) == says
+    assert completion_query.read_range("0..12.0", "steps") == (0, 12)
+    assert completion_query.read_range("-1..-0.5", "the score of tokens") == (-1, -0.5)
+
+
 def test_of_several_that_mean_nothing_each_is_said(run_id: str) -> None:
     given = {"reward": "2,5..vier", "function": "format:x..", "steps": "1..2", "length": "zehn.."}
     with pytest.raises(Unanswerable) as error:

@@ -13,6 +13,8 @@ from groupwise.storage.spec.rows.number_text import meant_numbers
 
 LONGEST = 4000  # characters of an address
 TRUNCATED = {"yes": True, "no": False}
+# Of what there is no part and nothing below 0, and what one of it is called.
+COUNTED = {"steps": "step", "tokens": "number of tokens"}
 T = TypeVar("T")
 
 
@@ -87,12 +89,16 @@ def read_range(words: str, what: str) -> Range:
 
 def _end(words: str, what: str, end: str) -> float | None:
     """One end of a range; where it is no number, which one that is, and the number that it may mean."""
+    place = f"{what[:1].upper()}{what[1:]}, {end}"
     try:
-        return _number(words)
+        value = _number(words)
     except ValueError:
         meant = " or ".join(meant_numbers(words))
         hint = f" Did you mean {meant}?" if meant else ""
-        raise Unanswerable(f"{what[:1].upper()}{what[1:]}, {end}: “{words[:40]}” is no number.{hint}") from None
+        raise Unanswerable(f"{place}: “{words[:40]}” is no number.{hint}") from None
+    if what in COUNTED and value is not None and (value < 0 or not value.is_integer()):
+        raise Unanswerable(f"{place}: “{words[:40]}” is no {COUNTED[what]}: type a whole number, 0 or more.")
+    return value
 
 
 def _number(words: str) -> float | None:

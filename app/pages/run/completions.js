@@ -39,16 +39,21 @@ const ends = (words) => {
 };
 const RANGE_BOXES = "[name=reward], [name=steps], [name=length], .of .range input";
 const isNoNumber = ({ value }) => !value.includes("..") && value.trim() !== "" && typedNumber(value) === null;
+// A step or a number of tokens is whole, and none is below 0.
+const isNoCount = ({ name, value }) => {
+  const typed = ["steps", "length"].includes(name) ? typedNumber(value) : null;
+  return typed !== null && (typed < 0 || !Number.isInteger(typed));
+};
 // A box of a range whose least is above its most.
 const isTurned = (box) => {
   const ends = [...box.parentElement.querySelectorAll("input")].map(({ value }) => typedNumber(value));
   return !ends.includes(null) && ends[0] > ends[1];
 };
-// The boxes that hold no number, or a range that ends before it begins, are marked, and the first that has a decimal
+// The boxes that hold no such number, or a range that ends before it begins, are marked, and the first that has a decimal
 // comma is offered with a point.
 function markBoxes() {
   const boxes = all(RANGE_BOXES);
-  for (const box of boxes) box.setAttribute("aria-invalid", String(isNoNumber(box) || isTurned(box)));
+  for (const box of boxes) box.setAttribute("aria-invalid", String([isNoNumber, isNoCount, isTurned].some((is) => is(box))));
   const comma = boxes.find((box) => isNoNumber(box) && withPoint(box.value) !== null);
   const button = find(".as-number");
   show(button, !!comma, find(".words"));
