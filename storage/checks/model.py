@@ -32,13 +32,13 @@ def check_model(spec: RunSpec, offer: Offer) -> list[Problem]:
     try:
         facts = model_files.facts(folder) if folder else None
     except ModelError as error:
-        damaged = f"{error}" + (" Delete that folder: a new copy is put there." if spec.model.id == "starter" else "")
+        damaged = model_files.as_written(f"{error}", spec.model.id) + (" Delete that folder: a new copy is put there." if spec.model.id == "starter" else "")
         return [*found, model_problem(damaged, *([] if spec.model.id == "starter" else [STARTER]))]
     adapter = facts is not None and facts.adapter
     if _on_the_hub(spec) and (facts is None or facts.weights != "safetensors" or facts.missing) and not adapter:
         found.append(_download(spec))
     elif facts:
-        found += _files(facts)
+        found += _files(facts, model_files.as_written(facts.folder, spec.model.id))
     if facts and not facts.adapter:
         found += _kind(facts, offer) + _chat(spec, facts)
     return found + check_loading(spec, offer, facts)
@@ -55,7 +55,7 @@ def _name(spec: RunSpec) -> list[Problem]:
     if name == "starter":
         return []
     if folder is not None:
-        return _folder(folder)
+        return _folder(folder, name)
     if HUB_ID.fullmatch(name) and len(name) <= MAX_ID:
         return []
     page = HUB_PAGE.fullmatch(name)
@@ -63,7 +63,14 @@ def _name(spec: RunSpec) -> list[Problem]:
     return [model_problem("should be starter, a folder (beginning with / or ~), or a hub id such as org/name.", fix)]
 
 
-def _folder(folder: Path) -> list[Problem]:
+def _folder(folder: Path, name: str) -> list[Problem]:
+    """`name`: as it was written, by which it is called where that begins with ~."""
+    called, beside = folder, folder.parent
+    if name.startswith("~"):
+        called = Path(name)
+        beside = called.parent if len(called.parts) > 1 else beside
+    if not folder.is_absolute() and name.startswith("~"):
+        return [model_problem(f"there is no folder {called}: this machine has no user {called.parts[0][1:]}.", STARTER)]
     if not folder.is_absolute():
         kept = paths.models_folder() / folder.name
         fix = Fix(f"Use {kept}", {"model.id": str(kept)}) if _is_model(kept) else STARTER
@@ -72,25 +79,25 @@ def _folder(folder: Path) -> list[Problem]:
         if not str(folder).isprintable():
             raise ValueError
         if folder.is_dir():
-            return _repository(folder)
+            return _repository(folder, called)
         if folder.is_file():
-            fix = Fix(f"Use {folder.parent}", {"model.id": str(folder.parent)}) if _is_model(folder.parent) else STARTER
-            return [model_problem(f"{folder} is a file: name the folder it lies in.", fix)]
+            fix = Fix(f"Use {beside}", {"model.id": str(beside)}) if _is_model(folder.parent) else STARTER
+            return [model_problem(f"{called} is a file: name the folder it lies in.", fix)]
     except (OSError, ValueError):
-        return [model_problem(f"{str(folder)[:200]!r} cannot be the path of a folder.", STARTER)]
+        return [model_problem(f"{str(called)[:200]!r} cannot be the path of a folder.", STARTER)]
     close = nearest_name(folder.name, _neighbours(folder.parent))
-    path = str(folder.parent / close) if close else ""
+    path = str(beside / close) if close else ""
     meant = f" Did you mean {path}?" if close else ""
     fixes = (Fix(f"Use {path}", {"model.id": path}), STARTER) if close else (STARTER,)
-    return [model_problem(f"there is no folder {folder}.{meant}", *fixes)]
+    return [model_problem(f"there is no folder {called}.{meant}", *fixes)]
 
 
-def _repository(folder: Path) -> list[Problem]:
+def _repository(folder: Path, called: Path) -> list[Problem]:
     """A folder of the hub client's cache holds the model only some folders further down."""
     name = folder.name.removeprefix("models--").replace("--", "/")
     if folder.name.startswith("models--") and (folder / "snapshots").is_dir() and HUB_ID.fullmatch(name):
         fix = Fix(f"Use {name}", {"model.id": name})
-        return [model_problem(f"{folder} is where the hub's client keeps {name}: say {name}.", fix)]
+        return [model_problem(f"{called} is where the hub's client keeps {name}: say {name}.", fix)]
     return []
 
 
@@ -134,11 +141,10 @@ def _download(spec: RunSpec) -> Problem:
     return model_problem(f"{missing}: it is downloaded from the hub when the run starts.", *fixes, level=ADVICE)
 
 
-def _files(facts: ModelFacts) -> list[Problem]:
-    """What the folder lacks."""
-    folder = facts.folder
+def _files(facts: ModelFacts, folder: str) -> list[Problem]:
+    """What the folder lacks. `folder`: what it is called."""
     if facts.adapter:
-        return [_adapter_problem(facts)]
+        return [_adapter_problem(facts, folder)]
     found = []
     if not facts.has_tokenizer:
         message = f"{folder} has no tokenizer: copy tokenizer.json and tokenizer_config.json there."
@@ -147,7 +153,7 @@ def _files(facts: ModelFacts) -> list[Problem]:
         names = ", ".join(facts.missing[:3]) + (f" and {len(facts.missing) - 3} more" if len(facts.missing) > 3 else "")
         found.append(model_problem(f"{folder} lacks {names}: download or copy the rest of the weights.", STARTER))
     elif facts.only_bin:
-        how = shlex.join(["python", "-c", CONVERT.replace("FOLDER", repr(folder))])
+        how = shlex.join(["python", "-c", CONVERT.replace("FOLDER", repr(facts.folder))])
         message = (
             f"{folder} has its weights only as .bin, which can hold code and is never loaded. Convert it once: {how}"
         )
@@ -158,12 +164,12 @@ def _files(facts: ModelFacts) -> list[Problem]:
     return found
 
 
-def _adapter_problem(facts: ModelFacts) -> Problem:
+def _adapter_problem(facts: ModelFacts, folder: str) -> Problem:
     base = facts.base or ""
     usable = bool(HUB_ID.fullmatch(base)) or (base.startswith("/") and _is_model(Path(base)))
     fixes = (Fix(f"Use {base}", {"model.id": base, "model.revision": None}), STARTER) if usable else (STARTER,)
     belongs = f" It belongs to {base}: train that model," if base else " Train its model,"
-    return model_problem(f"{facts.folder} is a LoRA adapter, not a model.{belongs} or one it was merged into.", *fixes)
+    return model_problem(f"{folder} is a LoRA adapter, not a model.{belongs} or one it was merged into.", *fixes)
 
 
 def _kind(facts: ModelFacts, offer: Offer) -> list[Problem]:

@@ -94,7 +94,8 @@ def test_a_damaged_starter_says_how_to_get_it_back(registry_home: Path):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("../x", "whole path"), ("/nowhere", "there is no folder /nowhere"), ("~/nowhere-at-all", "there is no folder"),
+        ("../x", "whole path"), ("/nowhere", "there is no folder /nowhere"), ("~/nowhere-at-all", "there is no folder ~/nowhere-at-all."),
+        ("~no-such-user/x", "there is no folder ~no-such-user/x: this machine has no user no-such-user."),
         ("org/na me", "a hub id such as org/name"), ("a/b/c", "a hub id such as"), ("$(id)", "a hub id such as"),
         ("http://x", "a hub id such as"), ("a--b", "hub id"), ("org/..", "hub id"), ("org/x.", "hub id"),
         ("o" * 97, "hub id"), ("/a\0b", "cannot be the path"), ("/" + "x" * 400, "cannot be the path"),
@@ -119,6 +120,23 @@ def test_a_mistyped_folder_and_a_pasted_page_get_what_was_meant(model: Path, cac
     tiny_models.download(cache, "org/name")
     problem = each_fix_works(model={"id": str(cache / "models--org--name")})
     assert problem.fixes[0].settings == {"model.id": "org/name"}
+
+
+def test_a_folder_in_one_s_home_is_called_as_it_was_written(model: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", str(model.parent))
+    problem = each_fix_works(model={"id": "~/my-modell"})
+    assert problem.message == "there is no folder ~/my-modell. Did you mean ~/my-model?"
+    assert problem.fixes[0].settings == {"model.id": "~/my-model"}
+    problem = each_fix_works(model={"id": "~/my-model/config.json"})
+    assert problem.message == "~/my-model/config.json is a file: name the folder it lies in."
+    assert problem.fixes[0].settings == {"model.id": "~/my-model"}
+    (model / "model.safetensors").rename(model / "model.gguf")
+    problem = each_fix_works(model={"id": "~/my-model/"})
+    assert problem.message.startswith("~/my-model has its weights only in GGUF form")
+    (model / "config.json").write_text("{")
+    assert each_fix_works(model={"id": "~/my-model"}).message == "~/my-model/config.json is not valid JSON."
+    (model / "config.json").unlink()
+    assert each_fix_works(model={"id": "~/my-model"}).message.startswith("~/my-model is not a model folder")
 
 
 @pytest.mark.parametrize("typed", ["startr", "Startr", "Starter", "satrter"])

@@ -31,7 +31,8 @@ def answer_model(question: ModelQuestion) -> ModelAnswer:
         folder = models.tokenizer_place(spec) if not _is_missing(spec, tokenizer=True) else None
         found = model_files.facts(Path(folder)) if folder else None
     except (ModelError, OSError) as error:
-        problems.append(model_problem(str(error).strip().split("\n")[0], STARTER))
+        first = str(error).strip().split("\n")[0]
+        problems.append(model_problem(model_files.as_written(first, spec.id), STARTER))
         found = None
     if found:
         facts = {**asdict(found), **facts}

@@ -11,8 +11,8 @@ from groupwise.storage.library.models.model_facts import ADAPTER, CONFIG, ModelF
 from groupwise.storage.library.models.weights import ModelError
 from groupwise.storage.spec.spec import ModelSpec
 
-__all__ = ["ModelAtHand", "ModelError", "ModelFacts", "at_hand", "facts", "facts_at_hand", "folder_of", "has_tokenizer",
-           "model_folder", "size", "snapshot"]  # fmt: skip
+__all__ = ["ModelAtHand", "ModelError", "ModelFacts", "as_written", "at_hand", "facts", "facts_at_hand", "folder_of",
+           "has_tokenizer", "model_folder", "size", "snapshot"]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,14 @@ def model_folder(model_id: str) -> Path | None:
     if model_id.startswith(("/", "~", "./", "../")):
         return paths.expand_home(model_id)
     return None
+
+
+def as_written(words: str, model_id: str) -> str:
+    """Words that name a model's folder, or a file in it, by the name that was written: with its ~."""
+    folder = model_folder(model_id)
+    if folder is None or not model_id.startswith("~") or len(folder.parts) < 2:
+        return words
+    return words.replace(str(folder), model_id.rstrip("/"))
 
 
 def folder_of(spec: ModelSpec) -> Path | None:
