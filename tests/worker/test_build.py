@@ -77,6 +77,7 @@ TRAINING: list[tuple[dict[str, Any], str]] = [
         "lr_scheduler_kwargs.lr_ent",
     ),
     ({"lr_scheduler_type": "reduce_lr_on_plateau"}, "lr_scheduler_type"),
+    ({"lr_scheduler_type": "warmup_stable_decay"}, "lr_scheduler_type"),
     ({"warmup_steps": -1}, "warmup_steps"),
     ({"logging_steps": 0}, "logging_steps"),
     ({"loss_type": "bogus"}, "loss_type"),
@@ -134,6 +135,24 @@ def test_only_the_argument_that_a_scheduler_does_not_have_is_blamed_and_the_othe
     assert [fix.label for fix in problem.fixes] == ["Rename it to num_cycles", "Remove num_cycle"]
     for number, left in enumerate(({"min_lr": 1e-6, "num_cycles": 2}, {"min_lr": 1e-6})):
         assert applied(slip, problem, number).training["lr_scheduler_kwargs"] == left
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "arguments", "place"),
+    [
+        ("warmup_stable_decay", {"num_decay_step": 10}, "lr_scheduler_kwargs.num_decay_step"),
+        ("cosine_with_min_lr", {"min_lrr": 1e-6}, "lr_scheduler_kwargs.min_lrr"),
+        ("cosine_with_min_lr", {"bogus": 1}, "lr_scheduler_kwargs.bogus"),
+        ("cosine_with_min_lr", {"min_lr": 1e-6, "min_lr_rate": 0.1}, "lr_scheduler_kwargs"),
+        ("cosine_with_min_lr", 5, "lr_scheduler_kwargs"),
+    ],
+)
+def test_a_scheduler_is_not_said_to_lack_what_only_its_wrong_arguments_keep_from_it(
+    scheduler: str, arguments: Any, place: str
+) -> None:
+    given = {"lr_scheduler_type": scheduler, "lr_scheduler_kwargs": arguments}
+    problems = found(make_spec(training=given, data={"limit": 256}))
+    assert [problem.field for problem in problems] == [f"training.{place}"], problems
 
 
 def test_arguments_of_another_scheduler_are_not_removed_but_that_scheduler_is_offered() -> None:

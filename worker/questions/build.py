@@ -77,7 +77,8 @@ def _stage_problems(stage: RunSpec, hardware: Hardware | None) -> list[Problem]:
     arguments, given = schedule_arguments.argument_problems(stage.training, given, default)
     found += arguments
     if not any(problem.field == "training" for problem in more):
-        found += build_parts.part_problems(given, lambda settings: config(stage, settings), fields)
+        parts = build_parts.part_problems(given, lambda settings: config(stage, settings), fields)
+        found += schedule_arguments.without_lack_of_arguments(parts, [*found, *parts])
     absent = build_rules.missing(stage, given, fields)
     said = {problem.field for problem in absent}  # why a part could not be made, too: the cause is said, once
     found = [problem for problem in found if problem.field not in said] + absent

@@ -33,6 +33,15 @@ def argument_problems(
     return found, {**others, **({ARGUMENTS: right} if right else {})}
 
 
+def without_lack_of_arguments(parts: list[Problem], found: list[Problem]) -> list[Problem]:
+    """What was found when the parts were tried, without what the scheduler said that was tried without its arguments,
+    as those are wrong: it has not got what it needs only so. `found`: all there is."""
+    arguments = f"training.{ARGUMENTS}."
+    if not any(f"{problem.field}.".startswith(arguments) for problem in found):
+        return parts
+    return [problem for problem in parts if problem.field != f"training.{TYPE}"]
+
+
 def _taken_by_scheduler() -> dict[str, list[str]]:
     """The arguments of each scheduler, but for those that take any."""
     from transformers.optimization import TYPE_TO_SCHEDULER_FUNCTION
