@@ -258,7 +258,7 @@ def are_all_in_sight(notes: Locator) -> None:
 def test_the_notes_of_an_import_stay_with_its_draft(new_run: Page, importing: Locator, open_page: OpenPage) -> None:
     script = (
         (
-            "from trl import *\n\n\nf('<i>tok</i>').x = 1\n"
+            "from trl import *\n\n\nf('<i>tok</i>').x = 1\nLoraConfig(r=8)\n"
             "GRPOTrainer('a/b', reward_funcs=think_format_reward, args=GRPOConfig(bf16=works(2))).train()"
         )
         + "".join(f"\nlater_{number}(1)" for number in range(12))
@@ -273,6 +273,9 @@ def test_the_notes_of_an_import_stay_with_its_draft(new_run: Page, importing: Lo
     expect(note).to_contain_text("“f('<i>tok</i>').x” (line 4) is set")
     note.locator("li", has_text="bf16").get_by_role("button", name="Set bf16").click()
     expect(new_run.locator(".field", has_text="bf16").locator(":focus")).to_be_in_viewport()
+    note.locator("li", has_text="LoraConfig").get_by_role("button", name="Choose LoRA").click()
+    expect(new_run.locator(".tune :focus")).to_be_in_viewport()
+    expect(new_run.get_by_role("radio", name="LoRA")).not_to_be_checked()
     follows(new_run, "a/b")
     new_run.reload()
     expect(note).to_contain_text("“f('<i>tok</i>').x” (line 4) is set")

@@ -192,8 +192,10 @@ function bringLarge(text) {
   else put(readable);
 }
 
-// The field that a note says is to be set here: “bf16 (line 12) is computed by the script: set it here.”
+// The field that a note says is to be set here: “bf16 (line 12) is computed by the script: set it here.” LoRA that
+// was not taken leads to where it is chosen.
 function fieldInNote(note) {
+  if (note.endsWith(": no LoRA was taken.") || /^peft_config \(.*: set it here\.$/.test(note)) return "lora";
   const [, ours] = note.match(/: set (data\.\w+) here\.$/) ?? [];
   const [, name] = note.match(/^(\w+) \(.*: set it here\.$/) ?? [];
   const known = (path) => page.form.fields.some((one) => one.path === path);
@@ -201,7 +203,7 @@ function fieldInNote(note) {
 }
 function noteLine(note) {
   const field = fieldInNote(note);
-  const words = `Set ${field?.split(".").at(-1)}`;
+  const words = field === "lora" ? "Choose LoRA" : `Set ${field?.split(".").at(-1)}`;
   return el(
     "li",
     note,
