@@ -70,10 +70,10 @@ def test_the_end_that_is_no_number_is_named_with_the_number_that_is_meant() -> N
 
 
 def test_a_step_and_a_number_of_tokens_are_whole_and_none_is_below_0() -> None:
-    for words, what, says in [("-1..", "steps", "Steps, from: “-1” is no step: type a whole number, 0 or more."),
-                              ("2..2.5", "steps", "Steps, to: “2.5” is no step: type a whole number, 0 or more."),
-                              ("..−5", "tokens",
-                               "Tokens, to: “−5” is no number of tokens: type a whole number, 0 or more.")]:  # fmt: skip
+    why = "type a whole number, 0 or more."
+    for words, what, says in [("-1..", "steps", f"Steps, from: “-1” is no step: {why}"),
+                              ("2..2.5", "steps", f"Steps, to: “2.5” is no step: {why}"),
+                              ("..−5", "tokens", f"Tokens, to: “−5” is no number of tokens: {why}")]:  # fmt: skip
         with pytest.raises(Unanswerable) as error:
             completion_query.read_range(words, what)
         assert str(error.value) == says

@@ -60,6 +60,16 @@ def test_what_the_starter_can_do_is_said_where_the_data_is_none_of_its_own() -> 
         assert said(a_spec(data={"source": source})) == []
 
 
+def test_a_group_that_no_run_has_is_said_with_what_it_costs() -> None:
+    (found,) = said(a_spec(num_generations=8000, per_device_train_batch_size=8000, gradient_accumulation_steps=2))
+    assert (found.level, found.message) == (WARNING, (
+        "groups of 8,000 are far larger than runs with GRPO have: every prompt is answered 8,000 times, and a step "
+        "takes 16,000 completions. 4 to 16 are usual."
+    ))  # fmt: skip
+    (found,) = said(a_spec(num_generations=1024, per_device_train_batch_size=1024))
+    assert found.level == ADVICE
+
+
 @pytest.mark.parametrize(
     ("training", "field", "level", "mended_by"),
     [
@@ -67,6 +77,10 @@ def test_what_the_starter_can_do_is_said_where_the_data_is_none_of_its_own() -> 
         (
             {"num_generations": 64, "per_device_train_batch_size": 64},
             "num_generations", ADVICE, {"num_generations": 8},
+        ),
+        (
+            {"num_generations": 2048, "per_device_train_batch_size": 2048},
+            "num_generations", WARNING, {"num_generations": 8},
         ),
         ({"learning_rate": 1e-4}, "learning_rate", WARNING, {"learning_rate": 5e-6}),
         ({"learning_rate": 0.0}, "learning_rate", WARNING, {"learning_rate": 5e-6}),

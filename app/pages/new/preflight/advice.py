@@ -21,6 +21,7 @@ from groupwise.storage.spec.words.number_words import are_words
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 
 FEW, MANY = 4, 32  # completions in a group: fewer are too few to compare, more cost more than they tell
+LARGEST = 1024  # completions in a group: the largest that published runs take (BroRL) are half of it
 FAR_BELOW = 20  # times below the usual rate, from where a default is said not to be meant for such a model
 LONG_RUN = 5000  # steps: more than guides' runs have by far
 POINTS = 20  # a curve of fewer says little
@@ -78,6 +79,13 @@ def _group(found: Counts | None) -> Iterator[Problem]:
     if found.group < FEW:
         message = f"groups of {found.group} are too few to compare: most will be all right or all wrong. 8 is usual."
         yield _training("num_generations", message, ADVICE, *fixes)
+    elif found.group > LARGEST:
+        size, step = format.count(found.group), format.plural(found.step, "completion")
+        message = (
+            f"groups of {size} are far larger than runs with GRPO have: every prompt is answered {size} times, and a "
+            f"step takes {step}. 4 to 16 are usual."
+        )
+        yield _training("num_generations", message, WARNING, *fixes)
     elif found.group > MANY:
         message = f"groups of {found.group} cost in proportion; common practice is 4 to 16."
         yield _training("num_generations", message, ADVICE, *fixes)
