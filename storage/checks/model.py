@@ -32,7 +32,8 @@ def check_model(spec: RunSpec, offer: Offer) -> list[Problem]:
     try:
         facts = model_files.facts(folder) if folder else None
     except ModelError as error:
-        damaged = model_files.as_written(f"{error}", spec.model.id) + (" Delete that folder: a new copy is put there." if spec.model.id == "starter" else "")
+        anew = " Delete that folder: a new copy is put there." if spec.model.id == "starter" else ""
+        damaged = f"{model_files.as_written(str(error), spec.model.id)}{anew}"
         return [*found, model_problem(damaged, *([] if spec.model.id == "starter" else [STARTER]))]
     adapter = facts is not None and facts.adapter
     if _on_the_hub(spec) and (facts is None or facts.weights != "safetensors" or facts.missing) and not adapter:

@@ -94,7 +94,8 @@ def test_a_damaged_starter_says_how_to_get_it_back(registry_home: Path):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("../x", "whole path"), ("/nowhere", "there is no folder /nowhere"), ("~/nowhere-at-all", "there is no folder ~/nowhere-at-all."),
+        ("../x", "whole path"), ("/nowhere", "there is no folder /nowhere"),
+        ("~/nowhere-at-all", "there is no folder ~/nowhere-at-all."),
         ("~no-such-user/x", "there is no folder ~no-such-user/x: this machine has no user no-such-user."),
         ("org/na me", "a hub id such as org/name"), ("a/b/c", "a hub id such as"), ("$(id)", "a hub id such as"),
         ("http://x", "a hub id such as"), ("a--b", "hub id"), ("org/..", "hub id"), ("org/x.", "hub id"),
