@@ -16,6 +16,7 @@ from groupwise.storage.spec.words.reward_entries import (
     below_empty_rewards,
     is_function_name,
     named_as_setting,
+    of_entry_above,
     weighed_entries,
 )
 from groupwise.storage.spec.words.setting_names import meant_name, unknown_setting
@@ -60,7 +61,9 @@ def problem_of_error(detail: Any, lines: dict[str, int], raw: dict[str, Any], pa
     message += truth_words(value) if truth else ""
     written = () if settings else (*_to_part(field, value), *_to_named(field, detail))
     message += _example(field, written)
-    meant = (*colon_fix(field, settings), *written, *_to_entries(field, detail, raw), *choice, *truth, *numbers)
+    above, join = of_entry_above(field, raw) if detail["type"] == "missing" else ("", ())
+    message += above
+    meant = (*join, *colon_fix(field, settings), *written, *_to_entries(field, detail, raw), *choice, *truth, *numbers)
     if shorter := _shortened(field, detail):
         return Problem(field, message, line, fixes=(shorter,))
     is_unclear = field == "rewards" and detail["type"] == "list_type" and isinstance(value, dict) and not written

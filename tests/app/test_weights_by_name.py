@@ -47,6 +47,13 @@ def after_first_fix(text: str) -> tuple[str, str, str]:
         ("rewards:\n  - name: format\n    weight: 0.5\n  correctness: 2.0\n",
          "Write it as “- name: correctness” and “weight: 2.0”",
          "rewards:\n  - name: format\n    weight: 0.5\n  - name: correctness\n    weight: 2.0\n"),
+        ("rewards:\n- name: format\n- weight: 0.5  # half\n- name: correctness\n  weight: 2.0\n",
+         "Make it the weight of format", ""),
+        ("rewards:\n- name: format\n  weight: 0.5\ncorrectness: 2.0\n", "Add it to the rewards",
+         "rewards:\n- name: format\n  weight: 0.5\n- name: correctness\n  weight: 2.0\n"),
+        ("rewards:\n- name: format\n  weight: 0.5\n- name: correctness\ncorrectness: 2.0\n",
+         "Make it the weight of correctness",
+         "rewards:\n- name: format\n  weight: 0.5\n- name: correctness\n  weight: 2.0\n"),
     ],
 )  # fmt: skip
 def test_the_first_button_keeps_each_function_with_its_weight(rewards: str, label: str, written: str) -> None:
@@ -76,3 +83,28 @@ def test_trls_list_of_functions_becomes_ours_in_its_place() -> None:
     _, label, after = after_first_fix(HEAD + "reward_funcs: [format, correctness]  # both\n" + TAIL)
     assert label == "Rename it to rewards"
     assert after == HEAD + "rewards:\n- name: format\n- name: correctness\n# both\n" + TAIL
+
+
+def test_a_dash_too_many_is_offered_to_be_taken_out_only_where_the_entry_above_has_no_such_setting() -> None:
+    said = {}
+    for below in ("- weight: 2.0", "- weight: 2.0\n  timeout: 5.0", "- weight: 2.0\n  parameters: {}", "- {}"):
+        above = "- name: format\n  parameters: {}\n"
+        [problem] = launch.check_text(f"{HEAD}rewards:\n{above}{below}\n", OFFER).problems
+        said[below] = problem.message, [fix.label for fix in problem.fixes]
+    assert list(said.values()) == [
+        ("is needed. Without its dash it is the weight of “format”.",
+         ["Make it the weight of format", "Remove this entry"]),
+        ("is needed. Without its dash it is the weight and timeout of “format”.",
+         ["Make it part of format", "Remove this entry"]),
+        ("is needed.", ["Remove this entry"]),
+        ("is needed.", ["Remove this entry"]),
+    ]  # fmt: skip
+
+
+def test_a_number_at_the_left_edge_is_offered_to_the_rewards_only_where_it_names_a_function() -> None:
+    for line, fixes in (("mine: 1.0", ["Remove it"]), ("correctness: high", ["Remove it"]),
+                        ("format: 1.0", ["Remove it"]),
+                        ("length: 1.0", ["Add it to the rewards", "Remove it"])):  # fmt: skip
+        text = f"{HEAD}rewards:\n- name: format\n  weight: 0.5\n{line}\n"
+        [problem] = launch.check_text(text, OFFER).problems
+        assert [fix.label for fix in problem.fixes] == fixes, problem

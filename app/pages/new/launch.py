@@ -20,6 +20,7 @@ from groupwise.storage.spec.rows.number_remarks import keep_remarks
 from groupwise.storage.spec.rows.number_text import ask_for_thousands
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.problem import BLOCKING, Problem, SpecError
+from groupwise.storage.spec.words.reward_entries import below_filled_rewards
 from groupwise.storage.spec.words.setting_names import without_answered
 from groupwise.storage.spec.yaml import yaml_text
 from groupwise.storage.spec.yaml.repairs import BRACKET
@@ -34,12 +35,14 @@ TASK_TOKENS = 16  # of a built-in task's question, until the checks have counted
 @dataclass(frozen=True)
 class Reading:
     """What a text means: the spec, where its form is right; else `sound`, the spec without what is wrong, where that
-    is one; and everything there is to say about it. `lines`: that of each field."""
+    is one; and everything there is to say about it. `lines`: that of each field; `raw`: what is given, as plain
+    values."""
 
     spec: RunSpec | None
     sound: RunSpec | None
     problems: list[Problem]
     lines: dict[str, int] = field(default_factory=dict)
+    raw: Any = None
 
     @property
     def as_checked(self) -> RunSpec | None:
@@ -61,10 +64,11 @@ def read_form(text: str) -> Reading:
 def _read_values(raw: Any, lines: dict[str, int]) -> Reading:
     """What plain values mean. What is wrong is left out and the rest read again, as one problem can hide another."""
     found: list[Problem] = []
+    given = raw
     for _ in range(ROUNDS):
         try:
             spec = specs.from_dict(raw, lines)
-            return Reading(None if found else spec, spec, found, lines)
+            return Reading(None if found else spec, spec, found, lines, given)
         except SpecError as error:
             more = [problem for problem in error.problems if problem not in found]
         # A list whose wrong entries were left out here is not empty in the text, and a value that was is not missing.
@@ -76,7 +80,7 @@ def _read_values(raw: Any, lines: dict[str, int]) -> Reading:
         if not more or not isinstance(raw, dict):
             break
         raw = _leave_problems_out(raw, more)
-    return Reading(None, None, found, lines)
+    return Reading(None, None, found, lines, given)
 
 
 def _is_inside(path: str, of: str) -> bool:
@@ -97,7 +101,8 @@ def _check(reading: Reading, offer: Offer | None, known: Any = None) -> Reading:
     offer = offer or Offer.read_published()
     found = examine_spec(reading.as_checked, offer, reading.lines, about.columns, about.rows)
     named = {problem.field for problem in reading.problems}
-    found = [*reading.problems, *(one for one in found if one.field not in named and not _follows_from(named, one))]
+    of_form = [below_filled_rewards(one, reading.raw, offer.rewards, RunSpec.model_fields) for one in reading.problems]
+    found = [*of_form, *(one for one in found if one.field not in named and not _follows_from(named, one))]
     return replace(reading, problems=without_answered(found))
 
 

@@ -2,6 +2,7 @@
 the entries that were meant, so that no function and no weight is lost. Pure."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from groupwise.storage.spec.words.misplaced import PLACED
@@ -79,6 +80,47 @@ def below_empty_rewards(name: str, raw: Mapping[Any, Any], parts: Collection[str
     message = "belongs under rewards, as an entry “- name: " + name + "”, if it is a reward function."
     move = Fix(label, {"rewards": entries}, tuple(meant))
     return Problem(name, message, line, fixes=(move, Fix("Remove it", {}, (name,))))
+
+
+def below_filled_rewards(
+    problem: Problem, raw: Mapping[Any, Any], known: Collection[str], parts: Collection[str]
+) -> Problem:
+    """The problem of `format: 1.0` at the left edge where `rewards` is a list, with the button that puts it there: it
+    names one of the `known` functions. `raw`: the whole spec; `parts`: the names it may have. Any other as it is."""
+    name, listed = problem.field, raw.get("rewards")
+    value = raw.get(name)
+    if name not in known or not isinstance(listed, list) or not _is_weight_of_function(name, value, parts):
+        return problem
+    same = [n for n, entry in enumerate(listed) if isinstance(entry, dict) and entry.get("name") == name]
+    if not same:
+        add = Fix("Add it to the rewards", {f"rewards.{len(listed)}": {"name": name, "weight": value}}, (name,))
+        message = f"belongs under rewards, as an entry “- name: {name}” with “weight: {value}”."
+        return replace(problem, message=message, fixes=(add, *problem.fixes))
+    if len(same) > 1 or "weight" in listed[same[0]]:
+        return replace(problem, message=f"belongs under rewards, where “{name}” has a weight already.")
+    move = Fix(f"Make it the weight of {name}", {f"rewards.{same[0]}.weight": value}, (name,))
+    return replace(problem, message=f"belongs under rewards, as the weight of “{name}”.", fixes=(move, *problem.fixes))
+
+
+def of_entry_above(field: str, raw: Mapping[Any, Any]) -> tuple[str, tuple[Fix, ...]]:
+    """Of an entry without a name (`field`: of that name) that holds only settings which the one above has none of: it
+    has a dash too many. What is said of it, and the button that joins the two; nothing of any other."""
+    entry, _, name = field.rpartition(".")
+    owner, _, place = entry.rpartition(".")
+    if name != "name" or not place.isdigit() or place == "0":
+        return "", ()
+    listed: Any = raw
+    for part in owner.split("."):
+        listed = listed[int(part)] if part.isdigit() else listed[part]
+    above, given = listed[int(place) - 1], listed[int(place)]
+    if not (isinstance(above, dict) and is_function_name(above.get("name")) and isinstance(given, dict) and given):
+        return "", ()
+    if not all(setting in OF_AN_ENTRY and setting not in above for setting in given):
+        return "", ()
+    words = join_words([str(setting) for setting in given])
+    settings = {f"{owner}.{int(place) - 1}.{setting}": value for setting, value in given.items()}
+    label = f"Make it the {words} of {above['name']}" if len(given) == 1 else f"Make it part of {above['name']}"
+    return f" Without its dash it is the {words} of “{above['name']}”.", (Fix(label, settings, (entry,)),)
 
 
 def _is_weight_of_function(name: Any, value: Any, parts: Collection[str]) -> bool:
