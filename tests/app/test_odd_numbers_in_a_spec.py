@@ -109,3 +109,39 @@ def test_plain_values_are_held_to_the_same() -> None:
     with pytest.raises(SpecError) as caught:
         from_dict({"name": "x", "rewards": [{"name": "format", "weight": 10**5000}], "training": {"a": [1, -(10**99)]}})
     assert {problem.field for problem in caught.value.problems} == {"rewards.0.weight", "training.a.1"}
+
+
+COMMAS = (
+    "name: a\nrewards:\n- name: format\n  weight: '0,5'\ntraining:\n  max_completion_length: 64\n  beta: 0,02  # KL\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "after"),
+    [
+        (f"{COMMAS}  temperature: 0,9\n", "Use points in all 3",
+         f"{COMMAS}  temperature: 0,9\n".replace("'0,5'", "0.5").replace("0,", "0.")),
+        (COMMAS, "Use points in both", COMMAS.replace("'0,5'", "0.5").replace("0,", "0.")),
+        # one that may be a thousand, or has a remark behind it that is to be kept, is asked about by itself
+        (f"{COMMAS}  temperature: 1,234\n", "Use points in both", ""),
+        (f"{COMMAS}  temperature: 0,9 // low\n", "Use points in both", ""),
+        (COMMAS.replace("0,02", "0.02"), None, ""),
+        ("name: a\r\nrewards:\r\n- {name: format, weight: 0,5}  # half\r\ntraining: {beta: 0,02, temperature: 0,9}\r\n",
+         "Use points in all 3",
+         "name: a\r\nrewards:\r\n- {name: format, weight: 0.5}  # half\r\n"
+         "training: {beta: 0.02, temperature: 0.9}\r\n"),
+        ("name: a\nrewards: [{name: format, weight: 1,234}]\ntraining: {beta: 0,02}\n", None, ""),
+    ],
+)  # fmt: skip
+def test_several_decimal_commas_have_one_button_for_all_beside_each_one_s_own(
+    known: Path, text: str, label: str | None, after: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROUPWISE_HOME", str(known))
+    view = shown(text)
+    problems = (view.get("unreadable") or view)["problems"]
+    offered = [[fix["label"] for fix in one["fixes"]] for one in problems]
+    every = [fix for one in problems for fix in one["fixes"] if "points" in fix["label"]]
+    assert {fix["label"] for fix in every} == ({label} if label else set())
+    assert all(labels.index(label) == 1 for labels in offered if label in labels)
+    if after:
+        assert new_run.edit_settings({"text": text, "edits": [{"fix": every[-1]}]})["text"] == after

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -103,25 +103,43 @@ def number_fixes(path: str, value: Any, *, whole: bool = False) -> tuple[Fix, ..
     return tuple(Fix(f"Use {plain}", {path: number}) for plain, number in meant.items())
 
 
+def is_with_decimal_comma(node: ScalarNode) -> bool:
+    """Whether a value, in quotes or not, is a number with a decimal comma, which cannot be one between thousands, and
+    nothing behind it."""
+    number, remark = split_remark(node.value)
+    found = _NUMERAL.fullmatch(_in_plain_signs(number)) if len(number) <= LONGEST and not remark else None
+    run = found[2] if found else ""
+    return "," in run and bool(_DECIMAL.fullmatch(run) or _POINTS.fullmatch(run)) and not _EITHER.fullmatch(run)
+
+
 def thousands_or_ones(text: str) -> dict[str, str]:
     """The numbers of a spec that YAML reads as decimals and many mean as thousands (1.000), as they are written, by
     dotted path; of a text that is no YAML none."""
+    return scalars_by_path(text, _may_be_thousand) if "." in text else {}
+
+
+def _may_be_thousand(node: ScalarNode) -> bool:
+    return node.style is None and bool(_THOUSAND.fullmatch(node.value))
+
+
+def scalars_by_path(text: str, is_meant: Callable[[ScalarNode], bool]) -> dict[str, str]:
+    """The values of a spec that are meant, as they are written, by dotted path; of a text that is no YAML none."""
     try:
         root = parse_document(text).root
     except SpecError:
         return {}
-    return dict(_written_so(root, "")) if root is not None and "." in text else {}
+    return dict(_written_so(root, "", is_meant)) if root is not None else {}
 
 
-def _written_so(node: Node, path: str) -> Iterator[tuple[str, str]]:
-    if isinstance(node, ScalarNode) and node.style is None and _THOUSAND.fullmatch(node.value):
+def _written_so(node: Node, path: str, is_meant: Callable[[ScalarNode], bool]) -> Iterator[tuple[str, str]]:
+    if isinstance(node, ScalarNode) and is_meant(node):
         yield path, node.value
     elif isinstance(node, MappingNode):
         for key, value in node.value:
-            yield from _written_so(value, f"{path}.{key.value}".lstrip("."))
+            yield from _written_so(value, f"{path}.{key.value}".lstrip("."), is_meant)
     elif isinstance(node, SequenceNode):
         for place, value in enumerate(node.value):
-            yield from _written_so(value, f"{path}.{place}".lstrip("."))
+            yield from _written_so(value, f"{path}.{place}".lstrip("."), is_meant)
 
 
 def ask_for_thousands(problems: Iterable[Problem], text: str) -> list[Problem]:

@@ -3,6 +3,7 @@ is none. Each with the button that writes it as it was meant."""
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -23,6 +24,35 @@ _ODD_START = re.compile(f"[{ODD}]+")
 def misread_problems(text: str, root: Node) -> list[Problem]:
     """A problem for each such place, at the field that was meant."""
     return list(_of_node(text, root, ""))
+
+
+def offer_points_in_all(problems: list[Problem], rows: list[str]) -> list[Problem]:
+    """The problems, those of a decimal comma in braces with a button that writes a point in all of them behind the one
+    for itself. `rows`: the text that they are of."""
+    commas = [one for one in problems if _is_of_comma(one)]
+    if len(commas) < 2:
+        return problems
+    cuts = sorted((one.fixes[0].cut for one in commas if one.fixes[0].cut), key=lambda cut: (cut.line, cut.column))
+    first, last = cuts[0], cuts[-1]
+    put = list(rows)
+    for cut in cuts:  # each is as long as what takes its place
+        row = put[cut.line - 1]
+        put[cut.line - 1] = row[: cut.column] + cut.put + row[cut.column + len(cut.text) :]
+    gone, written = (_between(lines, first, last) for lines in (rows, put))
+    label = f"Use points in {'both' if len(cuts) == 2 else f'all {len(cuts)}'}"
+    every = Fix(label, {}, cut=Cut(first.line, first.column, gone, written))
+    return [replace(one, fixes=(*one.fixes, every)) if one in commas else one for one in problems]
+
+
+def _is_of_comma(problem: Problem) -> bool:
+    cut = problem.fixes[0].cut if len(problem.fixes) == 1 else None
+    return cut is not None and "," in cut.text and cut.put == cut.text.replace(",", ".")
+
+
+def _between(rows: list[str], first: Cut, last: Cut) -> str:
+    """The text from the beginning of the first to the end of the last."""
+    whole = [*rows[first.line - 1 : last.line - 1], rows[last.line - 1][: last.column + len(last.text)]]
+    return "\n".join(whole)[first.column :]
 
 
 def _of_node(text: str, node: Node, path: str) -> Iterator[Problem]:

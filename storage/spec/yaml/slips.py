@@ -10,6 +10,7 @@ from typing import Any
 from groupwise.storage.spec.words.problem import Cut, Fix, Problem, SpecError
 from groupwise.storage.spec.yaml.entries import entries_without_dash
 from groupwise.storage.spec.yaml.line_above import repairs_above
+from groupwise.storage.spec.yaml.misread import offer_points_in_all
 from groupwise.storage.spec.yaml.odd_indentation import odd_indentation
 from groupwise.storage.spec.yaml.own_line import settings_apart
 from groupwise.storage.spec.yaml.repairs import Repair, repairs
@@ -68,7 +69,8 @@ class _Reader:
         return "\n".join(self.rows if rows is None else rows) + self.end
 
     def result(self, values: dict[str, Any], lines: dict[str, int]) -> PastSlips:
-        problems = sorted(self.found.values(), key=lambda one: one.line or 0)
+        found = sorted(self.found.values(), key=lambda one: one.line or 0)
+        problems = offer_points_in_all(found, self.written)
         return PastSlips(problems, values, lines, frozenset(self.unread), not (self.unread or self.lacks))
 
     def get_past(self, error: SpecError) -> bool:
@@ -136,10 +138,16 @@ class _Reader:
         if not text.startswith(cut.text, place):
             return False
         put = cut.put + "\n" * (cut.text.count("\n") - cut.put.count("\n"))
-        fits = self.rows[cut.line - 1] == self.written[cut.line - 1]
+        fits = self._fits(cut)
         self.rows = (text[:place] + put + text[place + len(cut.text) :]).removesuffix(self.end).split("\n")
         self.found[problem.field, problem.line or 0] = problem if fits else replace(problem, fixes=())
         return True
+
+    def _fits(self, cut: Cut) -> bool:
+        """Whether what is cut out of the rows stands there as it was written: a point in a comma's place moves
+        nothing."""
+        now, written = self.rows[cut.line - 1], self.written[cut.line - 1]
+        return now == written or (len(now) == len(written) and written.startswith(cut.text, cut.column))
 
     def _leave_out(self, row: int) -> bool:
         """Without the row, or else without its part; whether there was anything to leave out."""
