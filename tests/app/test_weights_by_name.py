@@ -108,3 +108,15 @@ def test_a_number_at_the_left_edge_is_offered_to_the_rewards_only_where_it_names
         text = f"{HEAD}rewards:\n- name: format\n  weight: 0.5\n{line}\n"
         [problem] = launch.check_text(text, OFFER).problems
         assert [fix.label for fix in problem.fixes] == fixes, problem
+
+
+def test_an_entry_without_a_name_hides_nothing_of_the_rest() -> None:
+    rewards = (
+        "- name: format\n- weight: 1.0\n- name: correctness\n  weight: high\n- timeout: 3.0\n  parameters: {a: 1}\n"
+    )
+    read = launch.check_text(f"{HEAD}rewards:\n{rewards}length: 1.0\ntraining:\n  max_steps: few\n", OFFER)
+    assert [(one.field, one.fixes[0].label) for one in read.problems] == [
+        ("rewards.1.name", "Make it the weight of format"), ("rewards.2.weight", "Use the default (1.0)"),
+        ("rewards.3.name", "Make it part of correctness"), ("length", "Add it to the rewards"),
+        ("training.max_steps", "Use 60"),
+    ]  # fmt: skip

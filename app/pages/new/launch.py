@@ -1,6 +1,7 @@
 """From a spec's text to a queued run: the last check, the row, and a worker to take it."""
 
 import copy
+import re
 import sqlite3
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -29,6 +30,9 @@ from groupwise.storage.spec.yaml.slips import read_past_slips
 
 ROUNDS = 4  # of reading a spec without what was wrong with it before
 STAND_INS: dict[str, Any] = {"name": "…", "rewards": [{"name": "format"}]}  # for what a spec must have
+# For the name that an entry of the rewards lacks: no function has it, and so nothing is said of its settings.
+NAMELESS = "nameless_reward"
+REWARD_NAME = re.compile(r"(stages\.\d+\.)?rewards\.\d+\.name")
 NO_MODEL = "no/model"  # for a model that is still to be chosen: nothing is known of it
 TASK_TOKENS = 16  # of a built-in task's question, until the checks have counted them
 
@@ -169,8 +173,14 @@ def _leave_problems_out(raw: dict[str, Any], found: list[Problem]) -> dict[str, 
     """The settings without those that have a problem; where one must be there, something stands in for it."""
     sound = copy.deepcopy(raw)
     for problem in sorted(found, key=lambda problem: problem.field, reverse=True):
-        edits.set_value_in(sound, problem.field.split("."), ABSENT)
+        edits.set_value_in(sound, problem.field.split("."), _stand_in(sound, problem.field))
     return {**STAND_INS, **sound}
+
+
+def _stand_in(raw: dict[str, Any], path: str) -> Any:
+    """What is set where a value is left out: a name where a reward lacks one, without which nothing could be read; else
+    nothing."""
+    return NAMELESS if REWARD_NAME.fullmatch(path) and edits.value_at(raw, path) is ABSENT else ABSENT
 
 
 def queue_run(text: str, known: Any = None) -> str:
