@@ -113,6 +113,10 @@ def test_what_is_found_nowhere_and_what_cannot_be_asked_say_so(
     form.get_by_label("Tokens from").fill("zehn")
     expect(problem).to_have_text("Reward, from: “zwei” is no number. Tokens, from: “zehn” is no number.")
     picture(page, "completions-two-no-numbers")
+    form.get_by_label("From step").fill("-1")
+    expect(problem).to_contain_text("Steps, from: “-1” is no step: type a whole number, 0 or more.")
+    expect(form.get_by_label("From step")).to_have_attribute("aria-invalid", "true")
+    form.get_by_label("From step").fill("")
     for past in (".bins", ".listed"):  # what was there before is greyed, not gone
         expect(page.locator(f".gw-completions {past}")).to_have_css("opacity", "0.45")
     expect(page.locator(".hits .hit")).to_have_count(32)
