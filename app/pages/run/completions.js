@@ -53,7 +53,8 @@ const isTurned = (box) => {
 // comma is offered with a point.
 function markBoxes() {
   const boxes = all(RANGE_BOXES);
-  for (const box of boxes) box.setAttribute("aria-invalid", String([isNoNumber, isNoCount, isTurned].some((is) => is(box))));
+  for (const box of boxes)
+    box.setAttribute("aria-invalid", String([isNoNumber, isNoCount, isTurned].some((is) => is(box))));
   const comma = boxes.find((box) => isNoNumber(box) && withPoint(box.value) !== null);
   const button = find(".as-number");
   show(button, !!comma, find(".words"));
