@@ -49,8 +49,8 @@ const isTurned = (box) => {
   const ends = [...box.parentElement.querySelectorAll("input")].map(({ value }) => typedNumber(value));
   return !ends.includes(null) && ends[0] > ends[1];
 };
-// The boxes that hold no such number, or a range that ends before it begins, are marked, and the first that has a decimal
-// comma is offered with a point.
+// The boxes that hold no such number, or a range that ends before it begins, are marked, and the first that has a
+// decimal comma is offered with a point.
 function markBoxes() {
   const boxes = all(RANGE_BOXES);
   for (const box of boxes)

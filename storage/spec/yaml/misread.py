@@ -26,7 +26,7 @@ def misread_problems(text: str, root: Node) -> list[Problem]:
     return list(_of_node(text, root, ""))
 
 
-def offer_points_in_all(problems: list[Problem], rows: list[str]) -> list[Problem]:
+def points_for_commas_in_braces(problems: list[Problem], rows: list[str]) -> list[Problem]:
     """The problems, those of a decimal comma in braces with a button that writes a point in all of them behind the one
     for itself. `rows`: the text that they are of."""
     commas = [one for one in problems if _is_of_comma(one)]

@@ -10,7 +10,7 @@ from typing import Any
 from groupwise.storage.spec.words.problem import Cut, Fix, Problem, SpecError
 from groupwise.storage.spec.yaml.entries import entries_without_dash
 from groupwise.storage.spec.yaml.line_above import repairs_above
-from groupwise.storage.spec.yaml.misread import offer_points_in_all
+from groupwise.storage.spec.yaml.misread import points_for_commas_in_braces
 from groupwise.storage.spec.yaml.odd_indentation import odd_indentation
 from groupwise.storage.spec.yaml.own_line import settings_apart
 from groupwise.storage.spec.yaml.repairs import Repair, repairs
@@ -70,7 +70,7 @@ class _Reader:
 
     def result(self, values: dict[str, Any], lines: dict[str, int]) -> PastSlips:
         found = sorted(self.found.values(), key=lambda one: one.line or 0)
-        problems = offer_points_in_all(found, self.written)
+        problems = points_for_commas_in_braces(found, self.written)
         return PastSlips(problems, values, lines, frozenset(self.unread), not (self.unread or self.lacks))
 
     def get_past(self, error: SpecError) -> bool:
