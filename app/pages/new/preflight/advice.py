@@ -21,7 +21,7 @@ from groupwise.storage.spec.words.number_words import are_words
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 
 FEW, MANY = 4, 32  # completions in a group: fewer are too few to compare, more cost more than they tell
-LARGEST = 1024  # completions in a group: the largest that published runs take (BroRL) are half of it
+LARGEST = 1024  # completions in a group: published runs with large ones (BroRL, arXiv:2510.01180) take hundreds
 FAR_BELOW = 20  # times below the usual rate, from where a default is said not to be meant for such a model
 LONG_RUN = 5000  # steps: more than guides' runs have by far
 POINTS = 20  # a curve of fewer says little
