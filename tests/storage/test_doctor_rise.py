@@ -302,3 +302,11 @@ def test_a_run_that_ended_well_says_what_to_do_next(curves: dict[str, Curve], la
     assert report.headline.startswith("Learned, no problems detected: ") and report.follows is not None
     assert (report.follows.to.label, report.follows.why) == (label, why)
     assert examine(healthy(curves=curves)).follows is None
+
+
+@pytest.mark.parametrize(("prompts", "more"), [
+    (0, ""), (1, "; 1 held-out prompt is few to judge by"), (4, "; 4 held-out prompts are few to judge by"), (16, ""),
+])  # fmt: skip
+def test_harder_prompts_are_not_advised_on_few_held_out_ones_without_saying_so(prompts: int, more: str) -> None:
+    report = examine(healthy(curves={"reward": line(1.0, 1.95, 0.01)}, ended=True, held_out_prompts=prompts))
+    assert report.follows is not None and report.follows.why == f", as there is little left to gain on these{more}"

@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from groupwise.storage.analysis.doctor import changes, rates, rise
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import Change, Link, step_groups
+from groupwise.storage.spec.words.number_words import are_words, count_words
 
 HARDER = Change("harder prompts", field="data.source")
 LONGER = Change("more steps", field="training.max_steps")
+FEW_HELD_OUT = 16  # prompts, which the presets hold out at least: of fewer, a single one is 7 % of the result or more
 
 
 @dataclass(frozen=True)
@@ -24,13 +26,19 @@ def after_good_end(e: Evidence, *, rose: bool) -> Next:
     """`rose`: whether its reward did, beyond noise."""
     reward = e.reward
     if e.high is not None and e.low is not None and reward.late >= e.low + rates.NEAR_TOP * e.scale:
-        return Next(HARDER, ", as there is little left to gain on these")
+        return Next(HARDER, f", as there is little left to gain on these{_say_few_held_out(e)}")
     if rose and rise.right_stayed(e):
         return _for_right_answers(e)
     if rose and reward.late - reward.before > reward.error:
         return Next(LONGER, ", as the reward was still rising", trained=True)
     groups = step_groups(reward.steps[-1], "worst")
     return Next(Link("read its groups", groups.tab, groups.params), " to see what still goes wrong")
+
+
+def _say_few_held_out(e: Evidence) -> str:
+    """That few prompts are held out to say how it does on others; “” where they are enough, or none are known."""
+    n = e.held_out_prompts
+    return f"; {count_words(n, 'held-out prompt')} {are_words(n)} few to judge by" if 0 < n < FEW_HELD_OUT else ""
 
 
 def _for_right_answers(e: Evidence) -> Next:
