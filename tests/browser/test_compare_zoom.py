@@ -51,7 +51,7 @@ def test_a_zoom_is_in_the_address_and_brings_every_step(open_page: OpenPage, swe
         page.reload()
         page.wait_for_selector(".gw-compare[data-drawn]")
     for axis in ("tokens", "time"):
-        page.get_by_role("button", name="Show all of it").press("Enter")
+        page.get_by_role("button", name="Show all steps").press("Enter")
         expect(page.get_by_label("smoothed")).to_be_focused()
         expect(page).not_to_have_url(re.compile("zoom"))
         page.locator(f"[data-x={axis}]").click()

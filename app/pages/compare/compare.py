@@ -64,7 +64,7 @@ title="Each start and each resume from its own first step">steps since start</bu
 <label class="s mut check" title="Charts of values below 0 and of shares stay as they are"><input
 type="checkbox" class="log"> log scale</label><span class="s mut smoothing"><label class="check"><input type="checkbox"
 class="smooth"> smoothed</label><span class="reach"></span></span>
-<button class="link s all-of-it" type="button" hidden>Show all of it</button></div>
+<button class="link s all-of-it" type="button" hidden>Show all steps</button></div>
 <p class="s mut unlaid" hidden></p><div class="grid two charts"></div><details class="all-metrics"><summary>All
 metrics <span class="mut s"></span></summary><input class="input" type="search" placeholder="search metrics"
 aria-label="Search metrics"><div class="names"></div></details></section>
