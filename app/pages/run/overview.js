@@ -116,7 +116,7 @@ function drawNow() {
   const evaluated = curves.lastAt("eval_reward");
   const late = evaluated > 0 && (board.live || evaluated === curves.lastStep);
   const when = evaluated === 0 ? " before training" : ` at step ${wholeNumber(evaluated)}`;
-  setText(find(".when"), restarts ? "When it ended" : board.live ? "Now" : "At the end");
+  setText(find(".when"), restarts ? "Before the resume" : board.live ? "Now" : "At the end");
   if (reward) rows.push(pair("Reward", ofMost(reward.mean), "reward"));
   setText(find(".window"), reward ? `mean of the last ${reward.n === 1 ? "step" : `${reward.n} logged steps`}` : "");
   const add = (name, key, write) => {
