@@ -183,6 +183,7 @@ def test_stop_answers_at_once_and_a_second_click_asks_nothing(open_page: OpenPag
     asked: list[Route] = []
     page.route("**/component_server/", lambda route: asked.append(route))
     stop.click()
+    expect(head(page).get_by_role("dialog")).to_contain_text("Training goes on until you answer.")
     head(page).locator("dialog").get_by_role("button", name="Stop and save").click()
     expect(head(page).locator(".pill")).to_have_text("Stopping")  # before anything is answered
     expect(head(page).locator(".sentence")).to_contain_text("It saves a checkpoint at the end of this step.")
@@ -268,7 +269,7 @@ def test_a_run_to_be_started_again_tells_of_before_and_out_of_the_queue_of_its_e
     before = f"goes on from step {saved} of 40 · before, it reached step 40" if saved else ""
     expect(line).to_have_text(before or "starts from the beginning · before, it reached step 40 of 40")
     expect(head(page).locator(".bar")).to_have_attribute("aria-valuenow", str(saved * 100 // 40))
-    expect(title).to_contain_text("When it ended")
+    expect(title).to_contain_text("Before the resume")
     for _ in range(2):  # also for whoever comes now
         expect(page.locator(".gw-doctor .headline")).to_contain_text("reward went up")
         expect(page.locator(".gw-doctor .next")).to_be_hidden()

@@ -51,12 +51,13 @@ TEMPLATE = """
 <div class="bar" role="progressbar" aria-label="Steps done" aria-valuemin="0" aria-valuemax="100"><i></i></div>
 <div class="tabs" role="tablist" aria-label="Parts of the run">%s</div>
 <p class="s warn no-tab" role="status" dir="auto" hidden></p></div>
-<dialog class="confirm" data-of="stop"><form method="dialog"><h2>Stop and save?</h2><p>The run finishes its current
-step, saves a checkpoint and ends. It can be resumed from there.</p><div class="row end">
+<dialog class="confirm" data-of="stop"><form method="dialog"><h2>Stop and save?</h2><p>Training goes on
+until you answer. The run then finishes its current step, saves a checkpoint and ends. It can be resumed from
+there.</p><div class="row end">
 <button value="cancel" class="btn" autofocus>Cancel</button>
 <button value="stop" class="btn pri">Stop and save</button></div></form></dialog>
-<dialog class="confirm" data-of="kill"><form method="dialog"><h2>Stop without saving?</h2><p>The run ends at once. What
-it learned since its last checkpoint is lost.</p><div class="row end">
+<dialog class="confirm" data-of="kill"><form method="dialog"><h2>Stop without saving?</h2><p>The run goes on until
+you answer. It then ends at once, and what it learned since its last checkpoint is lost.</p><div class="row end">
 <button value="cancel" class="btn" autofocus>Cancel</button>
 <button value="kill" class="btn pri">Stop now</button></div></form></dialog>
 """
