@@ -150,17 +150,20 @@ def test_shared_prompts_with_how_each_run_did_at_first_and_at_last(registry_home
     assert compare_prompts.shared_prompts({"ids": [one, two], "words": "%"})["count"] == 0
 
 
-def test_one_prompt_with_each_runs_best_completion(registry_home: Path) -> None:
+def test_one_prompt_with_what_each_run_says_to_it_at_last_and_where_its_best_is(registry_home: Path) -> None:
     hostile = "<img src=x onerror=alert(1)>"
-    one = run_with("one", [asked(2, hostile, [0.2, 0.9]), asked(5, hostile, [0.9, 0.1]), asked(6, hostile, [0.3])])
+    one = run_with("one", [asked(2, hostile, [0.2, 0.9]), asked(5, hostile, [0.9, 0.1]), asked(6, hostile, [0.3, 0.1, 0.2])])
     two = run_with("two", [asked(2, hostile, [0.5]), asked(7, hostile, [1.0], mode="eval")])
     (row,) = compare_prompts.shared_prompts({"ids": [one, two]})["rows"]
     found = compare_prompts.prompt_in_runs({"ids": [one, "gone", two], "hash": row["hash"]})
     first, gone, second = found["runs"]
     assert found["prompt"] == hostile and gone is None
-    assert (first["best"]["step"], first["best"]["reward"], first["groups"]) == (5, 0.9, 3)
-    assert second["best"]["reward"] == 0.5  # what was only evaluated is no training
-    assert "<img" not in first["best"]["html"] and "&lt;img" in first["best"]["html"]
+    latest = first["latest"]
+    assert (latest["step"], latest["reward"], latest["of"], first["groups"]) == (6, 0.2, 3, 3), "not its best, nor worst"
+    assert (first["best"]["step"], first["best"]["reward"]) == (5, 0.9)
+    assert second["latest"]["reward"] == 0.5  # what was only evaluated is no training
+    assert second["best"] is None, "its latest is no worse"
+    assert "<img" not in latest["html"] and "&lt;img" in latest["html"]
 
 
 def test_a_prompt_that_was_held_out_is_read_from_its_evaluations(registry_home: Path) -> None:
@@ -171,7 +174,7 @@ def test_a_prompt_that_was_held_out_is_read_from_its_evaluations(registry_home: 
     assert (first["first"]["solved"], first["last"]["solved"], first["held_out"]) == (0.5, 1.0, True)
     assert (second["last"]["solved"], second["held_out"]) == (0.0, False)
     held, _ = compare_prompts.prompt_in_runs({"ids": [one, two], "hash": row["hash"]})["runs"]
-    assert (held["best"]["step"], held["best"]["reward"], held["groups"]) == (4, 1.0, 2)
+    assert (held["latest"]["step"], held["latest"]["reward"], held["groups"]) == (4, 1.0, 2)
 
 
 def test_a_long_completion_is_cut_and_what_was_trained_over_does_not_count(registry_home: Path) -> None:
@@ -191,8 +194,8 @@ def test_a_long_completion_is_cut_and_what_was_trained_over_does_not_count(regis
         record.close()
     digest = prompts.hashes(reader := db.open_reader(paths.run_folder(one).db))[0]
     reader.close()
-    best = compare_prompts.prompt_in_runs({"ids": [one, two], "hash": digest})["runs"][0]["best"]
-    assert len(best["html"]) == compare_prompts.LONGEST and best["cut"].startswith("96,000 more") and best["truncated"]
+    said = compare_prompts.prompt_in_runs({"ids": [one, two], "hash": digest})["runs"][0]["latest"]
+    assert len(said["html"]) == compare_prompts.LONGEST and said["cut"].startswith("96,000 more") and said["truncated"]
 
 
 # ---- what the page asks ----

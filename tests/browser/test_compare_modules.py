@@ -111,7 +111,7 @@ def test_prompts_keep_their_places_and_a_run_without_one_says_so(bare_page: Page
     assert page.evaluate(places, [rows, []]) == "cxab"
 
     end = {"group": 3, "step": 58, "mean": 1.5, "solved": 0.75}
-    once = {"first": end, "last": end, "groups": 1, "held_out": False, "number": 1, "best": None}
+    once = {"first": end, "last": end, "groups": 1, "held_out": False, "number": 1, "latest": None, "best": None}
     twice = once | {"first": end | {"group": 1, "step": 2, "solved": 0.25}, "groups": 2}
     found = [once, twice, once | {"held_out": True}, None]
     cells = """([runs, found]) => { const table = document.createElement("table");
@@ -130,6 +130,19 @@ def test_prompts_keep_their_places_and_a_run_without_one_says_so(bare_page: Page
         ["first, step 2: 25\u202f% solved, reward 1.50", f"last, {last}", "2 groups"],
         [f"held out, evaluated once, {last}"],
     ]
+
+    latest = {"group": 9, "step": 58, "idx": 4, "reward": 0.5, "of": 8, "tokens": 7, "html": "4", "cut": ""}
+    best = {"group": 7, "step": 40, "idx": 1, "reward": 3.0}
+    found = [twice | {"latest": latest, "best": best}, twice | {"latest": latest | {"of": 2}}]
+    said = """([runs, found]) => { const node = document.createElement("div");
+      drawPrompt(node, runs, {prompt: "1+1?", runs: found});
+      return [...node.querySelectorAll("article")].map(card => [card.querySelector("header").textContent,
+        card.querySelector("footer div").textContent, ...[...card.querySelectorAll("a")].map(a => a.textContent)]) }"""
+    assert page.evaluate(said, [runs[:2], found]) == [
+        ["alatest 0.50", "latest, step 58: the middle of 8 by reward · 7 tokens", "Its group", "best: step 40, 3.00",
+         "Over time"],
+        ["alatest 0.50", "latest, step 58: the lower of 2 by reward · 7 tokens", "Its group", "Over time"],
+    ], "a run that fell does not look better than it ended"  # fmt: skip
 
 
 def test_an_axis_reads_as_the_table_and_a_run_without_a_value_is_below_it(bare_page: Page) -> None:

@@ -1,7 +1,8 @@
-// The same prompts: a table of how each run did on them, and one of them with each run's best completion.
+// The same prompts: a table of how each run did on them, and one of them with each run's latest completion.
 
 import { el, setHtml } from "../../ui/dom.js";
-import { countWords, number, percent } from "../../ui/number.js";
+import { countWords, number, percent, wholeNumber } from "../../ui/number.js";
+import { dotted } from "../../ui/text.js";
 import { head, named } from "./tables.js";
 
 // Where nothing says what is right, the mean reward.
@@ -70,33 +71,39 @@ function inWords(one) {
   return [end("first", one.first), end("last", one.last), groups];
 }
 
+// Which completion it is: of several of the last group neither the best nor the worst.
+function which({ step, of }) {
+  const place = of > 1 ? `: the ${of > 2 ? "middle" : "lower"} of ${of} by reward` : "";
+  return `latest, step ${wholeNumber(step)}${place}`;
+}
+const reward = (latest) => el("span.s.mut", "latest ", el("b", { title: "reward" }, number(latest.reward)));
 function card(run, one) {
-  const top = el("header", named(run), one?.best ? el("b", { title: "reward" }, number(one.best.reward)) : null);
+  const { latest, best } = one ?? {};
+  const top = el("header", named(run), latest ? reward(latest) : null);
   if (!one) return el("article.comp.none", top, el("p.s.mut", "It did not have this prompt."));
   const address = (more) => `/run?${new URLSearchParams({ id: run.id, tab: "groups", ...more })}`;
+  const inGroup = ({ step, group, idx }) => address({ step, group, idx });
   const said = el("pre", { dir: "auto", tabindex: "0" });
-  if (one.best) setHtml(said, one.best.html);
+  if (latest) setHtml(said, latest.html);
+  const bestWords = () => `best: step ${wholeNumber(best.step)}, ${number(best.reward)}`;
   const links = [
-    one.best
-      ? el("a", { href: address({ step: one.best.step, group: one.best.group, idx: one.best.idx }) }, "Its group")
-      : null,
+    latest ? el("a", { href: inGroup(latest) }, "Its group") : null,
+    best ? el("a", { href: inGroup(best) }, bestWords()) : null,
     el("a", { href: address({ prompt: one.number }) }, "Over time"),
   ];
   return el(
     "article.comp",
     top,
     el("p.s.mut.ends", ...inWords(one).map((words) => el("span", words))),
-    one.best ? said : null,
+    latest ? said : null,
     el(
       "footer.s.mut",
       el(
         "div",
-        one.best
-          ? `the best, at step ${one.best.step.toLocaleString("en")} · ${countWords(one.best.tokens, "token")}`
-          : "Its completions are not recorded.",
-        one.best?.truncated ? el("span.warn", " · truncated") : null,
+        latest ? dotted(which(latest), countWords(latest.tokens, "token")) : "Its completions are not recorded.",
+        latest?.truncated ? el("span.warn", " · truncated") : null,
       ),
-      one.best?.cut ? el("div", one.best.cut) : null,
+      latest?.cut ? el("div", latest.cut) : null,
       el("div.links", ...links),
     ),
   );

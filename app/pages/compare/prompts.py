@@ -1,4 +1,4 @@
-"""Compare: prompts that several runs had, how each run did on them at first and at last, and its best completion."""
+"""Compare: prompts that several runs had, how each run did on them at first and at last, and what it says to one."""
 
 import contextlib
 from typing import Any
@@ -111,8 +111,8 @@ def target_function(run: registry.Run, record: Database) -> group_metrics.Target
 
 @answer
 def prompt_in_runs(payload: Payload) -> dict[str, Any]:
-    """One prompt, by `hash`, in each of the runs: how often it was asked, how it went at first and at last, and the
-    best completion, as HTML; null where a run did not have it."""
+    """One prompt, by `hash`, in each of the runs: how often it was asked, how it went at first and at last, and what
+    the run said to it at last, as HTML; null where a run did not have it."""
     ids, digest = run_ids(payload), text(payload, "hash")
     whole = ""
     found = []
@@ -131,11 +131,21 @@ def prompt_in_runs(payload: Payload) -> dict[str, Any]:
 
 
 def in_run(looker: Looker, number: int) -> dict[str, Any]:
-    """How often one run had a prompt, how it went at first and at last, and its best completion as HTML."""
-    best = looker.best_completion(number)
-    if best is not None:
-        words = best.pop("text")
+    """How often one run had a prompt, how it went at first and at last, its `latest` completion as HTML, and where its
+    `best` is, where that earned more."""
+    latest, best = looker.latest_completion(number), looker.best_completion(number)
+    told = where_better(best, latest) if best and latest else None
+    if latest is not None:
+        words = latest.pop("text")
         cut = len(words) - LONGEST
-        best["html"] = colour_tags(words[:LONGEST])
-        best["cut"] = f"{format.count(cut)} more characters in its group." if cut > 0 else ""
-    return {"number": number, "groups": looker.count(number), **(ends_of(looker, number) or {}), "best": best}
+        latest["html"] = colour_tags(words[:LONGEST])
+        latest["cut"] = f"{format.count(cut)} more characters in its group." if cut > 0 else ""
+    asked = {"number": number, "groups": looker.count(number)}
+    return asked | (ends_of(looker, number) or {}) | {"latest": latest, "best": told}
+
+
+def where_better(best: dict[str, Any], latest: dict[str, Any]) -> dict[str, Any] | None:
+    """Where a run's best completion is; None where the latest earned as much, as far as it is written."""
+    if format.number(best["reward"]) == format.number(latest["reward"]):
+        return None
+    return {name: best[name] for name in ("group", "step", "idx", "reward")}

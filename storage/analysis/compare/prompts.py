@@ -1,4 +1,4 @@
-"""The prompts that several runs had, and how each run did on them: at first, at last, and at its best."""
+"""The prompts that several runs had, and how each run did on them: at first, at last, what it says to them, and its best."""
 
 import json
 from collections import Counter
@@ -86,21 +86,30 @@ class Looker:
 
     def best_completion(self, prompt: int) -> dict[str, Any] | None:
         """The completion with the highest reward that the run ever gave to a prompt, the latest of equals: group,
-        step, idx, text, tokens, reward."""
-        group = self._group(prompt, "high IS NULL, high DESC, step DESC, id DESC")
+        step, idx, text, tokens, truncated, reward; `of` how many."""
+        return self._completion(self._group(prompt, "high IS NULL, high DESC, step DESC, id DESC"))
+
+    def latest_completion(self, prompt: int) -> dict[str, Any] | None:
+        """What the run came to: of the last group of a prompt the completion in the middle by reward (of an even number
+        the lower of both), as neither its best nor its worst is what it usually says; as `best_completion`."""
+        return self._completion(self._group(prompt, "step DESC, id DESC"), middle=True)
+
+    def _completion(self, group: tuple[Any, ...] | None, *, middle: bool = False) -> dict[str, Any] | None:
+        """The best of a group, or the one in the `middle`; None where it has none."""
         if group is None:
             return None
+        place = "(SELECT count(reward) / 2 FROM completion WHERE grp = :grp)" if middle else "0"
         row = self.run.execute(
-            "SELECT idx, text, tokens, truncated, reward FROM completion WHERE grp = ? "
-            "ORDER BY reward IS NULL, reward DESC, idx LIMIT 1",
-            [group[0]],
+            "SELECT idx, text, tokens, truncated, reward, count(*) OVER () FROM completion WHERE grp = :grp "
+            f"ORDER BY reward IS NULL, reward DESC, idx LIMIT 1 OFFSET {place}",
+            {"grp": group[0]},
         ).fetchone()
         if row is None:
             return None
-        index, words, tokens, truncated, reward = row
+        index, words, tokens, truncated, reward, count = row
         return {
             "group": group[0], "step": group[1], "idx": index, "text": words, "tokens": tokens,
-            "truncated": bool(truncated), "reward": reward,
+            "truncated": bool(truncated), "reward": reward, "of": count,
         }  # fmt: skip
 
     def last_results(self, prompts: Sequence[int]) -> dict[int, tuple[float | None, float | None]]:
