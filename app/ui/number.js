@@ -20,6 +20,9 @@ export function numberInWords(value) {
   return out.includes(".") && !out.includes("e") ? out.replace(/\.?0+$/, "") : out;
 }
 
+// What a reward can come to, behind what it is: “ of at most 3”; “” where that is not known.
+export const atMost = (most) => (most > 0 ? ` of at most ${+most.toFixed(4)}` : "");
+
 // A whole number with commas between thousands: 12,840.
 export const wholeNumber = (n) => Math.round(n).toLocaleString("en");
 // A number and its noun: 1 row, 2,000 rows; `many` where the plural is not the noun with an s.

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from groupwise.storage.library.rewards import builder
-from groupwise.storage.spec.spec import RewardSpec
+from groupwise.storage.spec.spec import RewardSpec, RunSpec
 
 # What the functions that ship give at most, whatever their parameters.
 MOST = {
@@ -11,6 +11,13 @@ MOST = {
     "math_equivalence": 1.0, "reasoning_steps": 1.0, "regular_expression": 1.0, "repetition_penalty": 0.0,
     "soft_overlong_punishment": 0.0, "valid_json": 1.0,
 }  # fmt: skip
+
+
+def most_of_run(spec: RunSpec, code_of: Callable[[str], str]) -> float | None:
+    """What the best completion of a run earns; None where that is not known, or another in each stage. `code_of`: as
+    for most_possible."""
+    found = {most_possible(stage.rewards, code_of) for stage in spec.by_stage()}
+    return found.pop() if len(found) == 1 else None
 
 
 def most_possible(rewards: Sequence[RewardSpec], code_of: Callable[[str], str]) -> float | None:

@@ -152,14 +152,16 @@ def test_shared_prompts_with_how_each_run_did_at_first_and_at_last(registry_home
 
 def test_one_prompt_with_what_each_run_says_to_it_at_last_and_where_its_best_is(registry_home: Path) -> None:
     hostile = "<img src=x onerror=alert(1)>"
-    one = run_with("one", [asked(2, hostile, [0.2, 0.9]), asked(5, hostile, [0.9, 0.1]), asked(6, hostile, [0.3, 0.1, 0.2])])
+    one = run_with(
+        "one", [asked(2, hostile, [0.2, 0.9]), asked(5, hostile, [0.9, 0.1]), asked(6, hostile, [0.3, 0, 0.2])]
+    )
     two = run_with("two", [asked(2, hostile, [0.5]), asked(7, hostile, [1.0], mode="eval")])
     (row,) = compare_prompts.shared_prompts({"ids": [one, two]})["rows"]
     found = compare_prompts.prompt_in_runs({"ids": [one, "gone", two], "hash": row["hash"]})
     first, gone, second = found["runs"]
     assert found["prompt"] == hostile and gone is None
     latest = first["latest"]
-    assert (latest["step"], latest["reward"], latest["of"], first["groups"]) == (6, 0.2, 3, 3), "not its best, nor worst"
+    assert (latest["step"], latest["reward"], latest["of"], first["groups"]) == (6, 0.2, 3, 3), "not its best"
     assert (first["best"]["step"], first["best"]["reward"]) == (5, 0.9)
     assert second["latest"]["reward"] == 0.5  # what was only evaluated is no training
     assert second["best"] is None, "its latest is no worse"
@@ -206,6 +208,12 @@ def test_runs_are_told_apart_by_colour_dash_and_name(registry_home: Path) -> Non
     assert len({run["name"] for run in runs}) == 9
     alone = compare.compare_runs({"ids": ids[:1]})["runs"][0]
     assert (alone["colour"], alone["dash"], alone["name"]) == (runs[0]["colour"], "solid", "same")
+
+
+def test_what_a_run_can_earn_at_most_comes_with_its_figures(registry_home: Path) -> None:
+    ids = [made_run("both", 2, groups=1), made_run("one", 2, groups=1, functions=["correctness"])]
+    paths.run_folder(unread := made_run("unread", 2, groups=1)).spec.write_text("rewards: [")
+    assert [run["most"] for run in compare.compare_runs({"ids": [*ids, unread]})["runs"]] == [3.0, 2.0, None]
 
 
 def test_what_did_not_change_is_not_sent_again_and_other_metrics_come_when_asked(registry_home: Path) -> None:

@@ -103,6 +103,23 @@ def test_a_held_out_reward_says_when_it_was_and_counts_for_nothing_from_before_t
     assert (mean["n"], mean["mean"]) == (1, 0.9), "nor is it part of its group's mean"
 
 
+def test_what_runs_can_earn_at_most_is_said_where_it_differs(bare_page: Page) -> None:
+    bring(bare_page, "pages/compare/tables.js", "drawFinals")
+    page = bring(bare_page, "pages/compare/measure.js", "mostsWords")
+    cells = """runs => { const table = document.createElement("table"); drawFinals(table, runs, "", () => {});
+      return [...table.rows].slice(1).map(({ cells }) =>
+        [...cells].slice(3, 6).map(cell => cell.textContent).join("|")) }"""
+    runs = [{**run, "most": most} for run, most in zip(RUNS, (3, 1.2, None), strict=True)]
+    assert page.evaluate(cells, runs) == ["1.00 of at most 3|–|50\u202f%", "▲ 2.00 of at most 1.2|–|25\u202f%",
+                                          "9.00|–|▲ 75\u202f%"]  # fmt: skip
+    beside = "these runs can reach different rewards: at most 1.2 and 3"
+    said = "runs => ['reward', 'eval_reward', 'kl'].map(name => mostsWords(runs, name))"
+    assert page.evaluate(said, runs) == [beside, beside, ""]
+    alike = [{**run, "most": 3} for run in RUNS[:2]] + [RUNS[2]]
+    assert page.evaluate(cells, alike)[0].startswith("1.00|"), "where all that are known are one, nothing is said"
+    assert page.evaluate(said, alike) == ["", "", ""]
+
+
 def test_prompts_keep_their_places_and_a_run_without_one_says_so(bare_page: Page) -> None:
     page = bring(bare_page, "pages/compare/prompts.js", "drawPrompt", "drawTable", "keepPlaces")
     places = "([rows, before]) => keepPlaces(rows, before).map(row => row.hash).join('')"

@@ -25,7 +25,7 @@ export class CompareChart {
   }
 
   // `series`: [{key, label, colour, dash, lines: [{x, y, per, of, attempt}], group}] of what is shown; `view`: x, band,
-  // smooth, log, zoom, end (of the axis that all charts share).
+  // smooth, log, zoom, end (of the axis that all charts share), most (what there is to say of how far they can reach).
   show(series, view) {
     const inSight = (line) => ({ ...Lines.cut(line, view.zoom), whole: line }); // which is smoothed once it is drawn
     const some = series
@@ -43,6 +43,7 @@ export class CompareChart {
       this.note,
       dotted(
         this.about.note,
+        view.most,
         this.log ? "log scale" : "",
         per > 1 ? `a point is the mean of up to ${per}` : "",
         missing && some.length ? `${missing} of ${series.length} have none` : "",

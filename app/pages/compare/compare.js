@@ -36,7 +36,7 @@ import {
 import { finalRows, offerCsv, settingRows } from "./csv.js";
 import { drawLegend } from "./legend.js";
 import { Lines } from "./lines.js";
-import { bestWords, differWords, shortWords } from "./measure.js";
+import { bestWords, differWords, mostsWords, shortWords } from "./measure.js";
 import * as Parallel from "./parallel.js";
 import { hear, loadPrompt, loadPrompts } from "./shared_prompts.js";
 import { offerRuns } from "./starting.js";
@@ -83,7 +83,7 @@ function drawCurves() {
   const view = { ...state, ...(former ? { x: over, zoom: null } : {}), end: axisEnd(over) };
   find(".charts").setAttribute("aria-busy", `${former}`);
   const all = [...charts].map(([name, chart]) => [chart, series(name)]);
-  for (const [chart, some] of all) chart.show(some, view);
+  for (const [chart, some] of all) chart.show(some, { ...view, most: mostsWords(shown(), chart.about.name) });
   const lines = all.flatMap(([, some]) => some.flatMap((one) => one.lines));
   setText(find(".reach"), state.smooth ? Lines.reachWords(lines) : "");
   const there = order.filter((run) => run.seq > 0);

@@ -1,5 +1,6 @@
 """Compare: several runs over each other, what differs between them, and the same prompts side by side."""
 
+import functools
 import itertools
 import math
 from typing import Any
@@ -14,6 +15,7 @@ from groupwise.app.pages.compare.settings import compare_code, compare_settings,
 from groupwise.app.ui import run_colours
 from groupwise.app.ui.live import Payload, answer, live, run_by_id, text, texts
 from groupwise.app.ui.safe_text import visible_text
+from groupwise.storage.analysis import best_possible
 from groupwise.storage.analysis.compare import alike, curves, finals
 from groupwise.storage.analysis.compare import code as codes
 from groupwise.storage.home.sqlite_tools import Database
@@ -142,7 +144,9 @@ def lines_of_run(
         with open_run_record(run) as record:
             names.update(curves.keys_of(record))
             found = new_lines(record, wanted, axis, span, seen)
-            return found | with_marks(found, alike_marks(run, record)) if "final" in found else found
+            if "final" in found:
+                found |= with_marks(found, alike_marks(run, record)) | {"most": most_of_reward(run)}
+            return found
     except Unanswerable as reason:
         return {"problem": visible_text(str(reason)), "seq": -1, "curves": {}, "final": {"step": run.step}}
 
@@ -158,6 +162,15 @@ def alike_marks(run: registry.Run, record: Database) -> dict[str, Any]:
     if "solved" in marks and right.target_borne_out(record, spec, stage, run.folder.rewards) is None:
         del marks["solved"]
     return marks | alike.measure_marks(spec, defaults(), stage)
+
+
+def most_of_reward(run: registry.Run) -> float | None:
+    """The most that the run's total reward can come to; None where that is not known."""
+    try:
+        spec = run_spec(run)
+    except Unanswerable:
+        return None
+    return best_possible.most_of_run(spec, functools.partial(right.code_of_reward, run.folder.rewards))
 
 
 def with_marks(found: dict[str, Any], marks: dict[str, Any]) -> dict[str, Any]:

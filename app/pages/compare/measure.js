@@ -1,6 +1,6 @@
 // Whether the figures of runs are the same measure: among which of them there is a best, and what keeps them apart.
 
-import { countWords, number, numberInWords, percent } from "../../ui/number.js";
+import { atMost, countWords, number, numberInWords, percent } from "../../ui/number.js";
 import { listed } from "../../ui/text.js";
 
 // By which mark of app/pages/compare/compare.py a column's values can be compared, besides what all are measured on.
@@ -163,6 +163,23 @@ function rankWords(runs, groups, key, title) {
   const how = order.length > 1 ? ", best first" : "";
   return `${title}${groups.length ? ", mean of each group" : ""}${how}: ${few.join(", ")}.${chanceWords(order, key)}`;
 }
+// ---- what rewards can come to ----
+const REWARDS = ["reward", "held_out"];
+const mostKnown = (runs) => distinct(runs, ({ most }) => most).filter((most) => most > 0);
+// What stands behind a run's reward where the runs can come to different ones: “ of at most 3”. What is not known of a
+// run is not said.
+export const mostWords = (runs, { most }) => (mostKnown(runs).length > 1 ? atMost(most) : "");
+// The same behind a figure of the column with this key.
+export const mostBehind = (runs, run, key) => (REWARDS.includes(key) ? mostWords(runs, run) : "");
+// What there is to say of that beside the chart of a metric.
+const DRAWN = ["reward", "eval_reward"];
+export function mostsWords(runs, metric) {
+  const known = mostKnown(runs).sort((a, b) => a - b);
+  if (!DRAWN.includes(metric) || known.length < 2) return "";
+  const said = known.length > 4 ? `${plainly(known[0])} to ${plainly(known.at(-1))}` : listed(known.map(plainly));
+  return `these runs can reach different rewards: at most ${said}`;
+}
+
 // ---- groups of runs ----
 // What the runs of a group came to in a column: their mean, how far they usually differ from it (null of one alone),
 // and by how much the mean may be off by chance: by how much its runs differ, and by no less than each of them is.

@@ -3,6 +3,7 @@
 import { el, setHtml } from "../../ui/dom.js";
 import { countWords, number, percent, wholeNumber } from "../../ui/number.js";
 import { dotted } from "../../ui/text.js";
+import { mostWords } from "./measure.js";
 import { head, named } from "./tables.js";
 
 // Where nothing says what is right, the mean reward.
@@ -76,10 +77,10 @@ function which({ step, of }) {
   const place = of > 1 ? `: the ${of > 2 ? "middle" : "lower"} of ${of} by reward` : "";
   return `latest, step ${wholeNumber(step)}${place}`;
 }
-const reward = (latest) => el("span.s.mut", "latest ", el("b", { title: "reward" }, number(latest.reward)));
-function card(run, one) {
+const reward = (latest, most) => el("span.s.mut", "latest ", el("b", { title: "reward" }, number(latest.reward)), most);
+function card(runs, run, one) {
   const { latest, best } = one ?? {};
-  const top = el("header", named(run), latest ? reward(latest) : null);
+  const top = el("header", named(run), latest ? reward(latest, mostWords(runs, run)) : null);
   if (!one) return el("article.comp.none", top, el("p.s.mut", "It did not have this prompt."));
   const address = (more) => `/run?${new URLSearchParams({ id: run.id, tab: "groups", ...more })}`;
   const inGroup = ({ step, group, idx }) => address({ step, group, idx });
@@ -112,6 +113,6 @@ function card(run, one) {
 export function drawPrompt(node, runs, found) {
   node.replaceChildren(
     el("div.panel.asked", el("pre.asked", { dir: "auto", tabindex: "0" }, found.prompt)),
-    el("div.cards", ...runs.map((run, i) => (run.there ? card(run, found.runs[i]) : null)).filter(Boolean)),
+    el("div.cards", ...runs.map((run, i) => (run.there ? card(runs, run, found.runs[i]) : null)).filter(Boolean)),
   );
 }

@@ -2,7 +2,7 @@
 
 import { breakable, el, setText } from "../../ui/dom.js";
 import { countWords, number, percent, seconds, wholeNumber } from "../../ui/number.js";
-import { apartWords, bestOf, isOfBefore, meanOf, mixedWords, spreadWords } from "./measure.js";
+import { apartWords, bestOf, isOfBefore, meanOf, mixedWords, mostBehind, spreadWords } from "./measure.js";
 
 export function swatch(look) {
   const dash =
@@ -104,11 +104,13 @@ export function drawFinals(table, runs, order, sort, groups = []) {
     const value = run.final?.[key] ?? null;
     const at = key === "held_out" ? run.final?.held_out_at : null;
     const first = best[key].get(run.id);
+    const most = value === null ? "" : mostBehind(runs, run, key);
     return el(
       "td",
       { class: first ? "n best" : "n" },
       first ? el("span.xs", { title: first }, "▲ ") : null,
       write(value),
+      most ? el("span.xs.mut", most) : null,
       isOfBefore(run, key)
         ? el("span.xs.mut", " before training")
         : at && at < run.final.step

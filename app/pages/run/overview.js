@@ -5,7 +5,7 @@ import { Board } from "../../ui/charts/board.js";
 import { Chart } from "../../ui/charts/chart.js";
 import { el, setText, showText } from "../../ui/dom.js";
 import { news } from "../../ui/news.js";
-import { number, numberInWords, percent, seconds, wholeNumber } from "../../ui/number.js";
+import { atMost, number, numberInWords, percent, seconds, wholeNumber } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 import { first } from "../../ui/settings.js";
@@ -111,8 +111,7 @@ const pair = (name, value, key) => [el("dt", { title: about(key) }, name), el("d
 function drawNow() {
   const rows = [];
   const reward = curves.recent("reward");
-  const ofMost = (value) =>
-    most > 0 ? `${numberInWords(value)} of at most ${+most.toFixed(4)}` : numberInWords(value);
+  const ofMost = (value) => `${numberInWords(value)}${atMost(most)}`;
   const evaluated = curves.lastAt("eval_reward");
   const late = evaluated > 0 && (board.live || evaluated === curves.lastStep);
   const when = evaluated === 0 ? " before training" : ` at step ${wholeNumber(evaluated)}`;

@@ -203,20 +203,13 @@ def told_by_code(run: registry.Run, spec: RunSpec | None) -> dict[str, Any]:
     only = next(iter(told)) if len(told) == 1 else None
     teller = only[0] if only and only[0] not in group_metrics.OF_ANSWERS else ""
     known = only is not None and not right.may_score_otherwise(only, run.folder.rewards)
-    return {"most": most_of_run(run, spec), "teller": teller, "known": known}
+    code_of = functools.partial(right.code_of_reward, run.folder.rewards)
+    return {"most": best_possible.most_of_run(spec, code_of), "teller": teller, "known": known}
 
 
 def targets(spec: RunSpec) -> set[group_metrics.Target]:
     """What says what is right, in each stage."""
     return {target for stage in spec.by_stage() if (target := group_metrics.target(stage.rewards))}
-
-
-def most_of_run(run: registry.Run, spec: RunSpec) -> float | None:
-    """The most that a run's reward can come to; None where it is not known, or another in each stage."""
-    stages = [stage.rewards for stage in spec.by_stage()]
-    code_of = functools.partial(right.code_of_reward, run.folder.rewards)
-    found = {best_possible.most_possible(rewards, code_of) for rewards in stages}
-    return found.pop() if len(found) == 1 else None
 
 
 def latest_group(record: Path) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""The prompts that several runs had, and how each run did on them: at first, at last, what it says to them, and its best."""
+"""The prompts that several runs had, and how each run did on them: at first, at last, and at its best."""
 
 import json
 from collections import Counter
