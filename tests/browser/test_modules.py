@@ -124,6 +124,20 @@ def test_what_is_placed_as_text_is_no_markup(bare_page: Page) -> None:
     assert page.evaluate("text === p.firstChild"), "text that stays is not placed anew"
 
 
+NAMES = [
+    ("short", ["short", ""]), ("an experiment of arithmetic copy 2", ["an experiment of arithmetic", " copy 2"]),
+    ("experiment_of_arithmetic_seed-17", ["experiment_of_arithmetic", "_seed-17"]),
+    ("a" * 40, ["a" * 28, "a" * 12]), ("👩‍🚀" * 30, ["👩‍🚀" * 18, "👩‍🚀" * 12]),
+]  # fmt: skip
+
+
+def test_a_long_name_loses_its_middle_and_keeps_its_end(bare_page: Page) -> None:
+    page = bring(bare_page, "ui/name.js", "endApart", "nameOf")
+    for name, parts in NAMES:
+        assert page.evaluate("name => endApart(name)", name) == parts
+        assert page.evaluate("name => nameOf(name).textContent", name) == name, "it is whole for whoever hears it"
+
+
 def test_what_goes_hands_the_focus_on(bare_page: Page) -> None:
     page = bring(bare_page, "ui/dom.js", "el", "show")
     page.evaluate("document.body.append(el('p', {}, el('button', {}, 'a')), el('button', { id: 'next' }, 'b'))")

@@ -1,6 +1,7 @@
 // Adding a run to those compared: a field that lists what it finds.
 
 import { el } from "../../ui/dom.js";
+import { nameOf } from "../../ui/name.js";
 import { MOST, find, server, setIds, state } from "./core.js";
 
 const adder = find(".adder input");
@@ -25,7 +26,7 @@ async function offer() {
         },
       },
       el("span.dot", { style: `background:var(${run.colour})` }),
-      el("bdi", run.name),
+      nameOf(run.name),
       el("span.s.mut", run.about),
     );
   foundBox.replaceChildren(...(full ? [] : (reply?.runs ?? []).map(line)));

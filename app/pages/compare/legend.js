@@ -2,6 +2,7 @@
 
 import { setParams } from "../../ui/address.js";
 import { el } from "../../ui/dom.js";
+import { nameOf } from "../../ui/name.js";
 import { countWords } from "../../ui/number.js";
 import { besideChosen, find, grouped, looksOf, order, page, setIds, state } from "./core.js";
 import { pill, swatch } from "./tables.js";
@@ -17,12 +18,13 @@ const runChip = (run, look, beside) =>
     el(
       "button.toggle",
       {
+        "aria-label": run.name,
         "aria-pressed": `${!state.hidden.has(run.id)}`,
         title: `${run.name}: show or hide its curves`,
         onclick: () => toggle(run.id),
       },
       swatch(look),
-      el("bdi", run.name),
+      nameOf(run.name),
     ),
     run.there
       ? el("a.open", { href: `/run?id=${encodeURIComponent(run.id)}`, title: `Open ${run.name}` }, pill(run))

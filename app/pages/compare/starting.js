@@ -1,6 +1,7 @@
 // What Compare says while no run is chosen: what it is for, and the newest runs to choose from.
 
 import { el, showText } from "../../ui/dom.js";
+import { nameOf } from "../../ui/name.js";
 import { find, server, setIds, state } from "./core.js";
 import { pill } from "./tables.js";
 
@@ -32,7 +33,7 @@ const offer = (run) => {
     "label.offer",
     tick,
     el("span.dot", { style: `background:var(${run.colour})` }),
-    el("bdi", run.name),
+    nameOf(run.name),
     pill(run),
     el("span.n.s", run.reward),
     el("span.n.s.mut", run.age),

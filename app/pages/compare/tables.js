@@ -1,6 +1,7 @@
 // The tables of Compare: final metrics, settings that differ, reward code.
 
 import { breakable, el, setText } from "../../ui/dom.js";
+import { nameOf } from "../../ui/name.js";
 import { countWords, number, percent, seconds, wholeNumber } from "../../ui/number.js";
 import { apartWords, bestOf, isOfBefore, meanOf, mixedWords, mostBehind, spreadWords } from "./measure.js";
 
@@ -15,11 +16,12 @@ export function swatch(look) {
   return holder;
 }
 export function named(run) {
-  return el("span.named", { title: run.name }, swatch(run), el("bdi", run.name));
+  return el("span.named", { title: run.name }, swatch(run), nameOf(run.name));
 }
 export function pill(run) {
   return run.there ? el("span", { class: `pill ${run.kind}` }, el("i"), run.label) : el("span.mut.s", "–");
 }
+const address = ({ id }) => `/run?id=${encodeURIComponent(id)}`;
 // Why a run failed, was killed or interrupted.
 const reason = (run) => (run.reason ? el("div.s.mut.reason", { dir: "auto", title: run.reason }, run.reason) : null);
 
@@ -90,7 +92,7 @@ function meanRow(group, runs) {
     const title = `${words(n)}${spread ? ", ± their standard deviation" : ""}`;
     return el("td.n", { title }, write(mean), spread ? el("span.xs.mut", spread) : null);
   };
-  const label = el("span.named", { title: group.label }, swatch(group), el("bdi", group.label));
+  const label = el("span.named", { title: group.label }, swatch(group), nameOf(group.label));
   const mixed = mixedWords(those);
   const about = el("td.s.mut", el("div.about-it", words(those.length), mixed ? el("div.xs.apart", mixed) : null));
   return el("tr", el("td.name", label), about, ...COLUMNS.map(cell));
@@ -135,10 +137,7 @@ export function drawFinals(table, runs, order, sort, groups = []) {
         el(
           "tr",
           { "data-run": run.id },
-          el(
-            "td.name",
-            run.there ? el("a", { href: `/run?id=${encodeURIComponent(run.id)}` }, named(run)) : named(run),
-          ),
+          el("td.name", run.there ? el("a", { href: address(run), "aria-label": run.name }, named(run)) : named(run)),
           el("td", el("div.about-it", pill(run), reason(run), apart(run))),
           ...COLUMNS.map((column) => cell(run, column)),
         ),
