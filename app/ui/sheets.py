@@ -13,7 +13,7 @@ from groupwise.app.ui.modules import APP
 # The shared ones, the more general first: of two rules that weigh the same, the later one holds.
 SHARED = (
     "tokens", "frame", "elements", "controls", "table", "state_badge", "topbar", "tabs", "verdicts", "completion",
-    "highlight", "code_colours", "charts/charts",
+    "highlight", "code_colours", "charts/charts", "touch",
 )  # fmt: skip
 
 

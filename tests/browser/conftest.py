@@ -217,6 +217,15 @@ def _draw_all(page: Page) -> None:
         page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
 
 
+def low_targets(page: Page) -> list[str]:
+    """The links and buttons that a finger may miss: less than 24 px high (WCAG 2.2, 2.5.8)."""
+    found: list[str] = page.evaluate("""() =>
+      [...document.querySelectorAll(".gw :is(a, button)")]
+        .filter(node => node.offsetParent && [...node.getClientRects()].some(({ height }) => height < 24))
+        .map(node => node.outerHTML)""")
+    return found
+
+
 def no_sideways_scroll(page: Page) -> bool:
     """Whether the page fits a phone's width."""
     page.set_viewport_size({"width": 390, "height": 844})

@@ -16,7 +16,7 @@ from playwright.sync_api import Page, expect
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from tests.browser.compare_page import HOSTILE, compared, traces, two_sweeps
-from tests.browser.conftest import OpenPage, bring, no_sideways_scroll, picture
+from tests.browser.conftest import OpenPage, bring, low_targets, no_sideways_scroll, picture
 from tests.support.homes import wait_for
 from tests.support.made_runs import made_run
 
@@ -229,6 +229,7 @@ def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweep
     wait_for("a fading edge", lambda: table.evaluate(beyond) == "40px")
     table.evaluate("node => node.scrollTo(10000, 0)")
     wait_for("no fading edge", lambda: table.evaluate(beyond) == "0px")
+    assert low_targets(page) == []
     page.set_viewport_size({"width": 1440, "height": 900})
     expect(page.get_by_label("Add a run")).to_be_focused()
     expect(page.locator(".adder .found")).to_be_hidden()  # it would lie over the run just added
