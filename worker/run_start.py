@@ -23,8 +23,9 @@ def prepare_folder(run: Run) -> spec.RunSpec:
         raise paths.HomeError(f"{fault}. {run_files.how_to_restore(run.folder)}")
     text = run_files.spec_text(run.folder)
     run_spec = spec.parse_spec(text)
-    problems = check_spec(run_spec, Offer.read_published(), spec.line_numbers(text))
-    if problems:
+    found = check_spec(run_spec, Offer.read_published(), spec.line_numbers(text))
+    # what a run is called is asked as it is launched: one of before, called otherwise, can still be resumed
+    if problems := [problem for problem in found if problem.field != "name"]:
         raise SpecError(problems)
     if disk.lacks(run.folder.path, disk.TO_BEGIN):
         place = f"{disk.megabytes(disk.TO_BEGIN)} of disk is free in {run.folder.path}"

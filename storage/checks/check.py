@@ -19,7 +19,7 @@ from groupwise.storage.checks.reward_columns import check_seen_columns
 from groupwise.storage.checks.rewards import check_rewards
 from groupwise.storage.checks.spaces import check_spaces
 from groupwise.storage.checks.stages import check_stages
-from groupwise.storage.checks.texts import check_texts
+from groupwise.storage.checks.texts import check_name, check_texts
 from groupwise.storage.checks.trackers import check_trackers
 from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.library.capabilities import Offer
@@ -59,7 +59,7 @@ def examine_spec(
         found = check_stages(spec, offer, by_stage)
     else:
         found = _examine_one(spec, offer, columns, rows, lines)
-    found += [problem for problem in check_texts(spec, offer) if problem not in found]
+    found += [problem for problem in (*check_name(spec), *check_texts(spec, offer)) if problem not in found]
     placed = [replace(p, line=p.line or line_of(p.field, lines or {})) for p in found]
     return sorted(placed, key=lambda problem: problem.line or 0)
 

@@ -1,4 +1,5 @@
-"""Texts that no run may hold: secrets, in a spec or in a reward function's code, and what no file can store."""
+"""Texts that no run may hold: secrets, in a spec or in a reward function's code, what no file can store, and names that
+nobody can see."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,7 +7,8 @@ from typing import Any
 from groupwise.storage.home.redaction import holds
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
-from groupwise.storage.spec.words.problem import Problem
+from groupwise.storage.spec.words.problem import Fix, Problem
+from groupwise.storage.spec.words.run_names import CONTROL, name_fault, without_controls
 
 SECRET = "holds a secret. Secrets belong in the environment, never in a spec: take it out."
 IN_CODE = "holds a secret. Take it out of the code, and read it there from the environment (os.environ)."
@@ -22,6 +24,14 @@ def check_texts(spec: RunSpec, offer: Offer) -> list[Problem]:
             if holds(_code_of_own(reward, offer)):
                 found.append(Problem(f"{place}rewards.{index}.name", f"the code of “{reward.name}” {IN_CODE}"))
     return found
+
+
+def check_name(spec: RunSpec) -> list[Problem]:
+    """The problem of a name that no run can have."""
+    fault = name_fault(spec.name)
+    plain = without_controls(spec.name)
+    fix = Fix("Remove it", {"name": plain}) if fault == CONTROL else Fix("Use “my-run”", {"name": "my-run"})
+    return [Problem("name", fault, fixes=(fix,))] if fault else []
 
 
 def _code_of_own(reward: RewardSpec, offer: Offer) -> str:

@@ -9,6 +9,7 @@ from groupwise.storage.record.run_files import LONGEST_NOTE, LONGEST_TAG, MOST_T
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.commands import Refused
 from groupwise.storage.spec.spec import MOST_NAME
+from groupwise.storage.spec.words.run_names import NEEDED, name_fault
 
 
 class Meanwhile(Refused):
@@ -23,8 +24,8 @@ def rename(run_id: str, name: str, *, read: str | None = None) -> None:
     """Give a run another name, on one line. `read`: the name that it is to take the place of. Raises Refused, and
     Meanwhile where the run has another than `read` by now."""
     line = on_one_line(name)
-    if not line:
-        raise Refused("A run needs a name.")
+    if fault := name_fault(line):
+        raise Refused(fault if fault.startswith(NEEDED) else f"The name {fault}")
     if len(line) > MOST_NAME:
         raise Refused(f"A run's name has at most {MOST_NAME} characters; this one has {len(line):,}.")
     _write_over(run_id, "name", line, read)

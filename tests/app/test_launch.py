@@ -123,8 +123,9 @@ def test_what_only_trl_refuses_is_said_with_its_line(groupwise: Groupwise, regis
         (b"name: !!python/object/apply:os.system ['touch /tmp/x']", "This is not YAML"),
         (b"x: &a [1]\ny: *a", "Aliases"),
         (b"# " + b"x" * 300_000, "larger than 256 KB"),
+        (b'name: "\\u200b"\nrewards: [{name: format}]', "1: name: A run needs a name: nothing of this one can be seen."),
     ],
-    ids=["unclosed", "empty", "binary", "tag", "alias", "huge"],
+    ids=["unclosed", "empty", "binary", "tag", "alias", "huge", "unseen"],
 )
 def test_a_file_that_is_no_spec_is_a_sentence(
     groupwise: Groupwise, offered: Path, tmp_path: Path, content: bytes, words: str

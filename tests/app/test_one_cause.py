@@ -174,3 +174,32 @@ def test_what_cannot_be_read_is_not_said_to_be_missing() -> None:
     assert problem.field == "data.holdout" and fixes_of(problem) == ["Use 0.1", "Use the default (0)"]
     [problem] = launch.problems_of_text(f"{HEAD}{training}}}\n")
     assert (problem.field, fixes_of(problem)) == ("training.eval_on_start", ["Hold out 64 rows", "Do not evaluate"])
+
+
+def of_name(text: str) -> list[tuple[str, int | None, str]]:
+    return [one for one in said(text) if one[0] == "name"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "words", "after"),
+    [
+        ("\u200b\u200b", "A run needs a name: nothing of this one can be seen.", "name: my-run"),
+        ("a\x07b", "has a control character, which cannot be seen. Remove it.", "name: ab"),
+        ("\x1b\u2060", "A run needs a name: nothing of this one can be seen.", "name: my-run"),
+        ("naïve 名前 ❤️", "", ""),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("more", ["", "stages: [{}, {training: {beta: 0.1}}]\n"], ids=["one go", "stages"])
+def test_a_name_of_which_nothing_is_seen_is_none_in_the_form_and_in_yaml(
+    typed: str, words: str, after: str, more: str
+) -> None:
+    view = new_run.edit_settings({"text": HEAD + more, "edits": [{"path": "name", "typed": typed}]})
+    assert of_name(view["text"]) == ([("name", 1, words)] if words else [])
+    if after:
+        [problem] = [one for one in view["problems"] if one["field"] == "name"]
+        fixed = new_run.edit_settings({"text": view["text"], "edits": [{"fix": problem["fixes"][0]}]})["text"]
+        assert fixed == (HEAD + more).replace("name: a", after, 1) and of_name(fixed) == []
+
+
+def test_a_blank_name_in_yaml_is_none() -> None:
+    assert of_name(HEAD.replace("name: a", "name: ' '", 1)) == [("name", 1, "A run needs a name.")]

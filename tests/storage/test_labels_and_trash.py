@@ -23,7 +23,7 @@ from groupwise.storage.registry.registry import Run
 from tests.conftest import Start, ending
 from tests.support.run_states import get, make
 
-HOSTILE = "<img src=x onerror=alert(1)>\u202e\x1b[31m"
+HOSTILE = "<img src=x onerror=alert(1)>\u202e[31m"
 
 
 def ids() -> list[str]:
@@ -47,8 +47,14 @@ def test_a_run_is_renamed_and_keeps_its_id_and_what_was_asked(registry_home: Pat
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("", "A run needs a name."), (" \n\t", "A run needs a name."), ("x" * 81, "this one has 81.")]
-)
+    ("name", "words"),
+    [
+        ("", "A run needs a name."), (" \n\t", "A run needs a name."), ("x" * 81, "this one has 81."),
+        ("\u200b\u200b", "A run needs a name: nothing of this one can be seen."), ("\ufeff \u2060\u200e", "A run needs"),
+        ("\u3164", "A run needs"), ("\u0301", "A run needs"),
+        ("a\x1b[31m", "The name has a control character, which cannot be seen. Remove it."),
+    ],
+)  # fmt: skip
 def test_a_name_that_is_none_is_refused(registry_home: Path, name: str, words: str) -> None:
     run_id = make()
     with pytest.raises(Refused) as refused:

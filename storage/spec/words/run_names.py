@@ -1,0 +1,34 @@
+"""Whether a run can be called so: a name is what a person reads and clicks in every list. Pure."""
+
+import re
+import unicodedata
+
+NEEDED = "A run needs a name"
+UNSEEN = f"{NEEDED}: nothing of this one can be seen."
+CONTROL = "has a control character, which cannot be seen. Remove it."
+# The kinds of characters that draw nothing by themselves: spaces, line ends, controls, zero-width signs and turns of
+# direction, half characters, and marks, which change the letter before them.
+_WITHOUT_INK = ("Z", "C", "M")
+_DRAWN_AFTER_ALL = ("Co", "Cn")  # a font's own, and those that are newer than this Python
+_BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0"  # Hangul's fillers, and a cell of Braille without dots
+# What YAML has no plain character for: control characters but tab and line ends.
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]")
+
+
+def name_fault(name: str) -> str:
+    """Why no run can have a name; "" where one can. What begins with a small letter goes on behind “name”."""
+    if not name.strip():
+        return f"{NEEDED}."
+    if not any(map(_is_seen, name)):
+        return UNSEEN
+    return CONTROL if _CONTROLS.search(name) else ""
+
+
+def without_controls(name: str) -> str:
+    """A name without its control characters."""
+    return _CONTROLS.sub("", name)
+
+
+def _is_seen(letter: str) -> bool:
+    kind = unicodedata.category(letter)
+    return letter not in _BLANK_LETTERS and (kind in _DRAWN_AFTER_ALL or kind[0] not in _WITHOUT_INK)
