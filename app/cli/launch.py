@@ -19,6 +19,7 @@ from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue, Shipped
+from groupwise.storage.spec.rows.as_written import say_as_written
 from groupwise.storage.spec.rows.number_text import ask_for_thousands
 from groupwise.storage.spec.spec import RunSpec, line_numbers, parse_spec, to_yaml
 from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Problem, SpecError
@@ -113,7 +114,8 @@ def _create_run(
     if copied is not None:
         spec.data.source = f"file:{copied.name}"
     try:
-        found = ask_for_thousands(problems_of_file(spec, offer, lines, PATIENCE, form), text)
+        of_file = problems_of_file(spec, offer, lines, PATIENCE, form)
+        found = say_as_written(ask_for_thousands(of_file, text), text)
         if any(problem.level == BLOCKING or (strict and problem.level == WARNING) for problem in found):
             raise SpecError([_add_hint(problem, written, beside) for problem in found])
     except (SpecError, CommandError):

@@ -7,7 +7,7 @@ from typing import Any
 
 from groupwise.storage.checks.choices import choices_in_words, meant_choice
 from groupwise.storage.spec.rows.number_text import meant_number_words, number_fixes
-from groupwise.storage.spec.words.misfits import meant_truth, truth_words
+from groupwise.storage.spec.words.misfits import meant_truth, text_fix, truth_words
 from groupwise.storage.spec.words.odd_spaces import trimmed_words
 from groupwise.storage.spec.words.problem import Fix
 from groupwise.storage.spec.yaml.yaml_text import yaml_number
@@ -63,6 +63,7 @@ def fixes_of_value(path: str, value: Any, field: dict[str, Any]) -> tuple[Fix, .
             fixes.append(Fix(f"Use {value}", {path: number}))
     if _takes_numbers(types) and not fixes:
         fixes += number_fixes(path, value, whole="float" not in types)
+    fixes += [] if fixes else _quoted(path, value, field)
     meant_value = None if fixes else _meant_value(value, types)
     if meant_value is not None and not value_fault(meant_value, field):
         fixes.append(Fix(f"Use {json.dumps(meant_value)}", {path: meant_value}))
@@ -75,6 +76,13 @@ def fixes_of_value(path: str, value: Any, field: dict[str, Any]) -> tuple[Fix, .
     return (*fixes, Fix(label, {}, (path,), fallback=True))
 
 
+def _quoted(path: str, value: Any, field: dict[str, Any]) -> list[Fix]:
+    """A number, true or false as the text that was meant, where the field takes any."""
+    if "str" not in (field.get("types") or []) or not isinstance(value, (int, float)):
+        return []
+    return [fix for fix in text_fix(path, value) if not value_fault(fix.settings[path], field)]
+
+
 def _as_given(value: Any) -> str:
     """A value as it was written; text in the quotes of the pages; a large number as people type it: 1e9."""
     if isinstance(value, str) and value.isprintable():
@@ -84,14 +92,9 @@ def _as_given(value: Any) -> str:
     return json.dumps(value, default=str, ensure_ascii=False)[:60]
 
 
-def _meant_value(value: Any, types: list[str]) -> bool | int | None:
-    """True or false that was written as text, and 60.0 for a whole number; None: neither."""
-    truth = meant_truth(value) if "bool" in types else None
-    if truth is not None:
-        return truth
-    if isinstance(value, float) and "int" in types and value.is_integer():
-        return int(value)
-    return None
+def _meant_value(value: Any, types: list[str]) -> bool | None:
+    """True or false that was written as text; None: neither."""
+    return meant_truth(value) if "bool" in types else None
 
 
 def _meant_by_boolean(value: Any, field: dict[str, Any]) -> str | None:

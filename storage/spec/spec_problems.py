@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from groupwise.storage.spec.rows.number_text import meant_number_words, number_fixes
-from groupwise.storage.spec.words.misfits import in_words, meant_truth, truth_words
+from groupwise.storage.spec.words.misfits import in_words, meant_truth, text_fix, truth_words
 from groupwise.storage.spec.words.misplaced import misplaced_problem, misspelt_elsewhere
 from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.odd_spaces import trim_spaces, trimmed_words
@@ -54,6 +54,7 @@ def problem_of_error(detail: Any, lines: dict[str, int], raw: dict[str, Any], pa
         numbers = number_fixes(field, value, whole=whole)
     if detail["type"] == "string_pattern_mismatch":
         message += trimmed_words(value)
+    quoted = text_fix(field, value) if detail["type"] == "string_type" else ()
     settings = without_colons(field, value, _names_of(path, parts))
     message += colon_words(value, settings)
     choice, truth = _to_choice(field, detail), _to_truth(field, detail)
@@ -63,7 +64,8 @@ def problem_of_error(detail: Any, lines: dict[str, int], raw: dict[str, Any], pa
     message += _example(field, written)
     above, join = of_entry_above(field, raw) if detail["type"] == "missing" else ("", ())
     message += above
-    meant = (*join, *colon_fix(field, settings), *written, *_to_entries(field, detail, raw), *choice, *truth, *numbers)
+    clear = (*_to_entries(field, detail, raw), *choice, *truth, *numbers, *quoted)
+    meant = (*join, *colon_fix(field, settings), *written, *clear)
     if shorter := _shortened(field, detail):
         return Problem(field, message, line, fixes=(shorter,))
     is_unclear = field == "rewards" and detail["type"] == "list_type" and isinstance(value, dict) and not written

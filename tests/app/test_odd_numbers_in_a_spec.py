@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +65,9 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def shown(text: str) -> dict[str, Any]:
-    """What New run says of a text: no fault, and JSON that a browser can read."""
-    said = new_run.edit_settings({"text": text, "edits": []})
+def shown(text: str, edits: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+    """What New run says of a text with its edits made: no fault, and JSON that a browser can read."""
+    said = new_run.edit_settings({"text": text, "edits": list(edits)})
     assert not said.get("fault"), said
     json.dumps(said, allow_nan=False, ensure_ascii=False).encode()
     return said
@@ -145,3 +147,45 @@ def test_several_decimal_commas_have_one_button_for_all_beside_each_one_s_own(
     assert all(labels.index(label) == 1 for labels in offered if label in labels)
     if after:
         assert new_run.edit_settings({"text": text, "edits": [{"fix": every[-1]}]})["text"] == after
+
+
+def said_of(text: str, place: str, edits: Sequence[dict[str, Any]] = ()) -> tuple[str, list[str], str]:
+    """What is said of a setting, what its buttons say, and the text after a click on the first."""
+    view = shown(text, edits)
+    [problem] = [one for one in view["problems"] if one["field"] == place]
+    clicked = new_run.edit_settings({"text": view["text"], "edits": [{"fix": problem["fixes"][0]}]})["text"]
+    return problem["message"], [fix["label"] for fix in problem["fixes"]], clicked
+
+
+@pytest.mark.parametrize(
+    ("place", "written", "usual", "after"),
+    [
+        ("name", "123", "Use “my-run”", "name: '123'"), ("name", "true", "Use “my-run”", "name: 'true'"),
+        ("model.revision", "0123", "Leave it out", "model: {revision: '0123'}"),
+        ("model.revision", "1e5", "Leave it out", "model: {revision: '1e5'}"),
+        ("model.revision", "1_0", "Leave it out", "model: {revision: '1_0'}"),
+    ],
+)  # fmt: skip
+def test_a_number_where_text_belongs_is_offered_in_quotes_as_it_is_written(
+    known: Path, place: str, written: str, usual: str, after: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROUPWISE_HOME", str(known))
+    words, labels, text = said_of(spec_with(place, written), place)
+    assert (words, labels) == (f"should be text, not {written}.", [f'Use "{written}"', usual])
+    assert text.splitlines()[0] == after and parse_spec(text)
+
+
+@pytest.mark.parametrize("place", ["training.max_steps", "data.limit"])
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("6e1", "60"), ("1e5", "100000"), ("+6.0", "6"), ("1e9", ""), ("1e99", "")]
+)
+def test_a_whole_number_is_quoted_as_it_was_typed_and_offered_where_one_can_mean_it(
+    known: Path, place: str, typed: str, meant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROUPWISE_HOME", str(known))
+    bare = "name: a\nrewards: [{name: format}]\n"
+    for text, edits in ((spec_with(place, typed), []), (bare, [{"path": place, "typed": typed}])):
+        words, labels, _ = said_of(text, place, edits)
+        assert words == f"should be a whole number, not {typed}."
+        usual = ["Use 60"] if place == "training.max_steps" else []
+        assert [one for one in labels if re.fullmatch("Use [0-9]+", one)] == ([f"Use {meant}"] if meant else usual)

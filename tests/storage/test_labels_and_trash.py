@@ -50,7 +50,8 @@ def test_a_run_is_renamed_and_keeps_its_id_and_what_was_asked(registry_home: Pat
     ("name", "words"),
     [
         ("", "A run needs a name."), (" \n\t", "A run needs a name."), ("x" * 81, "this one has 81."),
-        ("\u200b\u200b", "A run needs a name: nothing of this one can be seen."), ("\ufeff \u2060\u200e", "A run needs"),
+        ("\u200b\u200b", "A run needs a name: nothing of this one can be seen."),
+        ("\ufeff \u2060\u200e", "A run needs"),
         ("\u3164", "A run needs"), ("\u0301", "A run needs"),
         ("a\x1b[31m", "The name has a control character, which cannot be seen. Remove it."),
     ],

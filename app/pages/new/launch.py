@@ -17,6 +17,7 @@ from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import model_files
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec as specs
+from groupwise.storage.spec.rows.as_written import say_as_written
 from groupwise.storage.spec.rows.decimal_commas import offer_points_in_all
 from groupwise.storage.spec.rows.number_remarks import keep_remarks
 from groupwise.storage.spec.rows.number_text import ask_for_thousands
@@ -96,7 +97,8 @@ def check_text(text: str, offer: Offer | None = None, known: Any = None) -> Read
     """Read and check a text. Where its form is wrong somewhere, the rest is checked all the same, so that problems do
     not come in waves. `known`: what the page's preview has found out (app.pages.new.known)."""
     reading = _check(read_form(text), offer, known)
-    asked = offer_points_in_all(ask_for_thousands(reading.problems, text), text)
+    said = say_as_written(ask_for_thousands(reading.problems, text), text)
+    asked = offer_points_in_all(said, text)
     return replace(reading, problems=keep_remarks(asked, text))
 
 

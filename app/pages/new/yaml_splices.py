@@ -323,6 +323,9 @@ class Splices:
         if isinstance(value, str) and "\n" not in name:
             head, lines = literal_text(value, column) if literal else (quote_text(value), "")
             return indent_block(f"{name}: {head}\n", column) + lines
+        if isinstance(value, dict) and any(place.startswith(f"{path}.") for place in self.written):
+            below = (self._setting_lines(k, v, column + 2, f"{path}.{k}", literal=literal) for k, v in value.items())
+            return indent_block(f"{name}:\n", column) + "".join(below)
         return indent_block(dump({key: value}), column)
 
     def _write_value(self, item: Item, new: Any, column: int, path: str, *, literal: bool) -> tuple[str, str]:

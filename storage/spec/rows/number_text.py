@@ -13,6 +13,7 @@ from groupwise.storage.spec.words.problem import WARNING, Fix, Problem, SpecErro
 from groupwise.storage.spec.yaml.yaml_text import parse_document, yaml_number
 
 LONGEST = 40  # characters of what may be a number
+MOST_OFFERED = 10**9  # as storage.checks.limits has it: from there on a number is a slip of the hand
 _NUMERAL = re.compile(r"([-+]?)([0-9][0-9.,]*|,[0-9]+)([eE][-+]?[0-9]{1,3})?")
 _EITHER = re.compile(r"[1-9][0-9]{0,2},[0-9]{3}")  # 1,234 may be a thousand, or one and a bit
 _DECIMAL = re.compile(r"[0-9]*,[0-9]+")  # 0,0002
@@ -98,9 +99,12 @@ def meant_number_words(value: Any, *, whole: bool = False) -> str:
 
 
 def number_fixes(path: str, value: Any, *, whole: bool = False) -> tuple[Fix, ...]:
-    """A button for each number that may be meant."""
+    """A button for each number that may be meant, also of 6e1 where whole ones are; none beyond measure."""
     meant = meant_numbers(value, whole=whole)
-    return tuple(Fix(f"Use {plain}", {path: number}) for plain, number in meant.items())
+    if whole and isinstance(value, float) and value.is_integer():
+        meant = {f"{value:.0f}": int(value)}
+    fitting = {plain: number for plain, number in meant.items() if abs(number) < MOST_OFFERED}
+    return tuple(Fix(f"Use {plain}", {path: number}) for plain, number in fitting.items())
 
 
 def is_with_decimal_comma(node: ScalarNode) -> bool:

@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any
 
+from groupwise.storage.spec.words.problem import Fix
+
 _WORDS = {
     "model_type": "should be a mapping of settings, one to a line",
     "dict_type": "should be a mapping of settings, one to a line",
@@ -35,6 +37,13 @@ def truth_words(value: Any) -> str:
     """“ Did you mean true?”; nothing where neither is meant."""
     meant = meant_truth(value)
     return "" if meant is None else f" Did you mean {'true' if meant else 'false'}?"
+
+
+def text_fix(field: str, value: Any) -> tuple[Fix, ...]:
+    """Of a number, true or false where text belongs: the same in quotes. `value`: it, or how it is written."""
+    if isinstance(value, (int, float)):
+        value = json.dumps(value)
+    return (Fix(f'Use "{value}"', {field: value}),) if isinstance(value, str) else ()
 
 
 def in_words(detail: Any) -> str:
