@@ -69,7 +69,17 @@ def test_curves_are_laid_over_each_other_hidden_and_grouped(open_page: OpenPage,
     page.locator(".chosen .toggle").first.click()
     page.get_by_label("Group the runs by").select_option("training.learning_rate")
     expect(page.locator(".together .label").first).to_have_text("Learning rate 1e-05 2 runs")
-    assert [trace["fill"] for trace in traces(page, "reward")] == ["toself", ""] * 2
+    assert [trace["fill"] for trace in traces(page, "kl")] == ["toself", ""] * 2 + [""], "one run of three ends earlier"
+    means = [trace["hover"] for trace in traces(page, "kl") if trace["hover"]]
+    assert [re.findall(r"mean of \S+ of \d", hover) for hover in means] == [
+        ["mean of %{customdata[1]} of 2"], ["mean of %{customdata[1]} of 3"], ["mean of %{customdata[1]} of 3"],
+    ]  # fmt: skip
+    expect(page.locator('[data-chart="kl"]')).to_contain_text("dotted: the mean of the runs that go on")
+    # the hostile run has the rate of the second group, and other reward code
+    assert [trace["fill"] for trace in traces(page, "reward")][:2] == ["toself", ""]
+    assert [trace["last"] for trace in traces(page, "reward") if trace["hover"]] == [40, 40, 40, 30]
+    expect(page.locator('[data-chart="reward"]')).to_contain_text("each has its own line")
+    expect(page.locator('[data-chart="kl"]')).not_to_contain_text("each has its own line")
     strokes = "lines => [...new Set(lines.map(line => line.style.stroke))].sort()"
     of_groups = page.locator(".together .label .swatch line").evaluate_all(strokes)
     assert len(of_groups) == 2, "and no table has another run in the colour of a group"
@@ -306,6 +316,8 @@ def test_a_band_is_over_the_runs_that_reach_so_far(lines: Page) -> None:
         "x": [0, 1, 1, 0, None, 3, 3], "y": [5, 6, 1, 0, None, 8, 3],
     }  # fmt: skip
     assert lines.evaluate("band => Lines.outline(band)", {**pieces, "n": [1] * 4}) == {"x": [], "y": []}
+    reached = lines.evaluate("Lines.reached({ n: [1, 3, 3, 2, 2, 1] }, 3)")
+    assert reached == {"all": [None, 1, 2], "some": [0, None, 3, 4, None, 5]}, "no stroke from one number to another"
     band = lines.evaluate("lines => Lines.band(lines, 'std')", same)
     assert [round(value, 3) for value in band["high"]] == [3.414, 5.828]
     long = [{"x": list(range(1000)), "y": [1.0] * 1000}]

@@ -214,6 +214,9 @@ def test_runs_on_other_data_or_sampled_otherwise_have_no_best(bare_page: Page) -
     assert page.evaluate(means, [partly, ["0", "2"]]) == (
         "mean of 2 runsnot comparable: they differ in data and length limit"
     )
+    figures = means.replace("cells[1]", "cells[3]")
+    assert page.evaluate(figures, [partly, ["0", "1"]]) == "0.50 ± 0.71"
+    assert page.evaluate(figures, [partly, ["0", "2"]]) == "–", "no mean of what is not comparable"
     other = runs({}, {"reward": "y"})
     assert page.evaluate(means, [other, ["0", "1"]]).endswith("reward not comparable: they differ in reward functions")
     longer = runs({}, {"step": 12})

@@ -24,12 +24,13 @@ export class CompareChart {
     );
   }
 
-  // `series`: [{key, label, colour, dash, lines: [{x, y, per, of, attempt}], group}] of what is shown; `view`: x, band,
+  // `series`: what is shown (series.js), its lines as [{x, y, per, of, attempt}]; `view`: x, band,
   // smooth, log, zoom, end (of the axis that all charts share), most (what there is to say of how far they can reach).
   show(series, view) {
     const inSight = (line) => ({ ...Lines.cut(line, view.zoom), whole: line }); // which is smoothed once it is drawn
     const some = series
-      .map((one) => ({ ...one, lines: one.lines.map(inSight).filter(({ x }) => x.length) }))
+      .map((one) => ({ ...one, many: one.lines.filter(({ x }) => x.length).length, lines: one.lines.map(inSight) }))
+      .map((one) => ({ ...one, lines: one.lines.filter(({ x }) => x.length) }))
       .filter(({ lines }) => lines.length);
     this.series = some;
     this.view = view;
@@ -44,6 +45,8 @@ export class CompareChart {
       dotted(
         this.about.note,
         view.most,
+        some.some((one) => this.endsApart(one)) ? "dotted: the mean of the runs that go on" : "",
+        some.some(({ alone }) => alone) ? "no mean of runs that are not comparable: each has its own line" : "",
         this.log ? "log scale" : "",
         per > 1 ? `a point is the mean of up to ${per}` : "",
         missing && some.length ? `${missing} of ${series.length} have none` : "",
@@ -56,6 +59,11 @@ export class CompareChart {
         (node) => this.wire(node),
       );
     this.keyboardNav.again();
+  }
+
+  // Whether a mean in sight goes on with fewer lines than it has: `many`, wherever they are.
+  endsApart({ group, many, lines }) {
+    return group && Lines.reached(Lines.band(lines, "range"), many).some.length > 0;
   }
 
   // Shares are not: their ends are 0 and 100 %.
@@ -120,7 +128,7 @@ export class CompareChart {
       meta,
       name: Plots.plain(label),
       line: { color: colour, width, dash: one.dash },
-      hovertemplate: this.hover(label, "%{customdata:.4~g}"),
+      hovertemplate: this.hover(label, "%{customdata:.4~g}", one.alone && `<br>${Plots.plain(one.alone)}`),
     };
     if (!this.view.smooth || !Lines.reach(line)) return [main];
     const faint = { color: Plots.fade(colour, this.series.length > 6 ? 0.12 : 0.22), width: 1 };
@@ -135,22 +143,28 @@ export class CompareChart {
     const drawn = smooth ? Lines.band(smoothed(), how) : logged;
     const least = Math.min(...drawn.y.filter((y) => y > 0)); // a band that falls to 0 has no end on a log scale
     const low = this.log ? drawn.low.map((y) => (y > 0 ? y : least)) : drawn.low;
+    const { all, some } = Lines.reached(drawn, one.many);
+    const at = (values, places) => places.map((i) => (i === null ? null : values[i]));
+    const of = one.many > 1 ? `<br>mean of %{customdata[1]} of ${one.many}` : "";
+    const told = logged.y.map((y, i) => [y, logged.n[i]]);
+    const mean = (places, meta, line) => ({
+      x: at(drawn.x, places),
+      y: at(drawn.y, places),
+      type: "scatter",
+      mode: drawn.x.length < 3 ? "lines+markers" : "lines",
+      cliponaxis: false,
+      customdata: at(told, places),
+      meta,
+      name: Plots.plain(one.label),
+      marker: { color: colour, size: 5 },
+      line: { color: colour, ...line },
+      hovertemplate: this.hover(one.label, "%{customdata[0]:.4~g}", of),
+    });
     const edge = { type: "scatter", mode: "lines", hoverinfo: "skip", line: { width: 0 } };
     return [
       { ...edge, ...Lines.outline({ ...drawn, low }), fill: "toself", fillcolor: Plots.fade(colour, 0.16) },
-      {
-        x: drawn.x,
-        y: drawn.y,
-        type: "scatter",
-        mode: drawn.x.length < 3 ? "lines+markers" : "lines",
-        cliponaxis: false,
-        customdata: logged.y.map((y, i) => [y, logged.n[i]]),
-        meta: one.key,
-        name: Plots.plain(one.label),
-        marker: { color: colour, size: 5 },
-        line: { color: colour, width: 2, dash: one.dash },
-        hovertemplate: this.hover(one.label, "%{customdata[0]:.4~g}", "<br>mean of %{customdata[1]}"),
-      },
+      mean(all, one.key, { width: 2, dash: one.dash }),
+      ...(some.length ? [mean(some, `${one.key} of some`, { width: 1.5, dash: "dot" })] : []),
     ];
   }
 

@@ -38,6 +38,7 @@ import { drawLegend } from "./legend.js";
 import { Lines } from "./lines.js";
 import { bestWords, differWords, mostsWords, shortWords } from "./measure.js";
 import * as Parallel from "./parallel.js";
+import { seriesOf } from "./series.js";
 import { hear, loadPrompt, loadPrompts } from "./shared_prompts.js";
 import { offerRuns } from "./starting.js";
 import * as tables from "./tables.js";
@@ -54,22 +55,6 @@ function zoomTo(range, x) {
   setParams({ zoom: range ? range.map((end) => +end.toPrecision(6)).join("..") : null });
 }
 find(".all-of-it").addEventListener("click", () => zoomTo(null));
-function series(name) {
-  const lines = (id) => runs.get(id)?.curves?.[name] ?? [];
-  if (!state.by)
-    return shown().map((run) => ({
-      key: run.id,
-      label: run.name,
-      colour: run.colour,
-      dash: run.dash,
-      lines: lines(run.id),
-    }));
-  const ids = new Set(shown().map(({ id }) => id));
-  return grouped()
-    .map((group) => ({ ...group, group: true, ids: group.ids.filter((id) => ids.has(id)) }))
-    .filter((group) => group.ids.length)
-    .map((group) => ({ ...group, key: group.label, lines: group.ids.flatMap(lines) }));
-}
 function layCharts(abouts) {
   const key = abouts.map(({ name }) => name).join("\n");
   if (page.dataset.charts === key) return;
@@ -82,7 +67,7 @@ function drawCurves() {
   const former = over !== state.x;
   const view = { ...state, ...(former ? { x: over, zoom: null } : {}), end: axisEnd(over) };
   find(".charts").setAttribute("aria-busy", `${former}`);
-  const all = [...charts].map(([name, chart]) => [chart, series(name)]);
+  const all = [...charts].map(([name, chart]) => [chart, seriesOf(name)]);
   for (const [chart, some] of all) chart.show(some, { ...view, most: mostsWords(shown(), chart.about.name) });
   const lines = all.flatMap(([, some]) => some.flatMap((one) => one.lines));
   setText(find(".reach"), state.smooth ? Lines.reachWords(lines) : "");

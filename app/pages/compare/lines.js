@@ -93,6 +93,14 @@ export class Lines {
     return { x: around(x, x), y: around(high, low) };
   }
 
+  // Where on a band's grid all of these many lines are, and where only some: places, with a gap (null) wherever their
+  // number changes, as a stroke across it would be a fall or a rise that none of them had.
+  static reached({ n }, many) {
+    const places = (belongs) =>
+      [...n.keys()].filter((i) => belongs(n[i])).flatMap((i) => (i && n[i - 1] !== n[i] ? [null, i] : [i]));
+    return { all: places((count) => count === many), some: places((count) => count < many) };
+  }
+
   // The runs that are there, grouped by what they have in a field: [{label, ids, colour, dash}], in the order of the
   // values. `by` is a field's name, or “settings”: every field that differs, but for seeds.
   static groups(runs, fields, by) {

@@ -28,6 +28,16 @@ function lotsOf(runs, key) {
   }
   return [...lots.values()];
 }
+// By which column's measure the values of a metric are compared; of the others each is what its name says.
+const COLUMN_OF = {
+  ...{ reward: "reward", reward_std: "reward", eval_reward: "held_out", eval_reward_std: "held_out" },
+  ...{ "groups/spread": "reward", "groups/best": "reward", "groups/worst": "reward", "groups/solved": "solved" },
+};
+// Whether a mean over these runs is of one measure: of a column, or of a metric.
+export function canBeAveraged(runs, name) {
+  const key = COLUMN_OF[name] ?? name;
+  return !MARKS[key] || lotsOf(runs, key).length < 2;
+}
 // The runs with the best value of a column, each with what its sign means; none where one is alone, all are equal, or
 // another may be behind by chance alone, or is written alike.
 export function bestOf(runs, key) {

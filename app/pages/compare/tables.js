@@ -3,7 +3,16 @@
 import { breakable, el, setText } from "../../ui/dom.js";
 import { nameOf } from "../../ui/name.js";
 import { countWords, number, percent, seconds, wholeNumber } from "../../ui/number.js";
-import { apartWords, bestOf, isOfBefore, meanOf, mixedWords, mostBehind, spreadWords } from "./measure.js";
+import {
+  apartWords,
+  bestOf,
+  canBeAveraged,
+  isOfBefore,
+  meanOf,
+  mixedWords,
+  mostBehind,
+  spreadWords,
+} from "./measure.js";
 
 export function swatch(look) {
   const dash =
@@ -82,11 +91,12 @@ function sortable(key, title, numeric, order, sort) {
 }
 
 // What the runs of a group came to, on average of those that have a value; of rewards and shares solved also how far
-// they usually differ from that.
+// they usually differ from that, and nothing where those are not one measure.
 function meanRow(group, runs) {
   const those = runs.filter(({ id }) => group.ids.includes(id));
   const words = (count) => (those.length === 1 ? "1 run" : `mean of ${countWords(count, "run")}`);
   const cell = ([key, , write]) => {
+    if (!canBeAveraged(those, key)) return el("td.n", { title: "No mean: not comparable" }, write(null));
     const { n, mean, std } = meanOf(those, key) ?? { n: 0, mean: null, std: null };
     const spread = ["reward", "held_out", "solved"].includes(key) ? spreadWords(std, key) : "";
     const title = `${words(n)}${spread ? ", ± their standard deviation" : ""}`;
