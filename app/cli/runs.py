@@ -64,7 +64,7 @@ def list_runs(options: argparse.Namespace) -> int:
         print(f"groupwise: {error} What can be read of it:", file=sys.stderr)
     everything = [gone.run for gone in trash.deleted_runs()] if options.deleted else registry.list_runs()
     words = run_query.words_of(options.text)
-    found = [run for run in everything if run_query.matches(run, words)]
+    found = [run for run in everything if run_query.matches(run, words, any_of_id=True)]
     found = [run for run in found if not options.states or run.state in options.states]
     facts = {} if options.deleted else _outcomes(found)
     runs = _sorted(found, facts, options.sort) if options.sort != "-created" else found

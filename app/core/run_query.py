@@ -1,6 +1,7 @@
 """Choosing among runs, on the Runs page and in `groupwise list`: by words, by state, in an order; and since when a run
 has been in its state, in words."""
 
+import re
 import unicodedata
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -35,19 +36,27 @@ def plain_letters(text: str) -> str:
     return "".join(letter for letter in apart if not unicodedata.combining(letter))
 
 
+BEGINS_ID = re.compile(r"\d{8}-")  # the day it was launched
+
+
 def searched_text(run: Run) -> str:
     """What is searched of a run, as `plain_letters`."""
     label = states.LABELS.get(run.state, run.state)
-    return plain_letters(f"{run.name}\n{run.id}\n{label}\n{run.model}\n{run.data}\n{run.note}\n{' '.join(run.tags)}")
+    return plain_letters(f"{run.name}\n{label}\n{run.model}\n{run.data}\n{run.note}\n{' '.join(run.tags)}")
 
 
-def matches(run: Run, words: Collection[str]) -> bool:
-    """Whether each of these words (see `words_of`) is somewhere in the run's name, id, state, model, data, note or
-    tags."""
+def matches(run: Run, words: Collection[str], *, any_of_id: bool = False) -> bool:
+    """Whether each of these words (see `words_of`) is somewhere in the run's name, state, model, data, note or tags; or
+    in its id. That is made of the name it once had, and no page shows it: there only what is written as an id begins
+    is looked for in it. `any_of_id`: anything is, where ids are shown."""
     if not words:
         return True
-    about = searched_text(run)
-    return all(word in about for word in words)
+    about, run_id = searched_text(run), run.id.lower()
+    return all(word in about or (word in run_id and (any_of_id or _is_as_id(word, run_id))) for word in words)
+
+
+def _is_as_id(word: str, run_id: str) -> bool:
+    return word == run_id or BEGINS_ID.match(word) is not None
 
 
 def words_of(search: str) -> list[str]:

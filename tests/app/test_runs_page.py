@@ -87,10 +87,12 @@ def test_runs_are_found_by_words_in_all_that_is_said_of_them(registry_home: Path
     labels.rename(two, "Größe im März")
     for words, found in {
         "ALPHA": [one], "marz": [two], "GROSSE": [two], "größe März": [two], "appendíx": [two],
-        "baseline": [one], "appendix beta": [two], "arithmetic": [two, one], "starter": [two, one],
-        one[-8:]: [one], "queued": [two, one], "nowhere": [],
+        "baseline": [one], "appendix marz": [two], "arithmetic": [two, one], "starter": [two, one],
+        one: [one], one.upper(): [one], f"{one[:8]}- beta": [], "queued": [two, one], "nowhere": [],
     }.items():  # fmt: skip
         assert shown(runs_table.draw_runs({"search": words})) == found, words
+    assert shown(runs_table.draw_runs({"search": "beta"})) == [], "an id is not seen, and is made of an older name"
+    assert shown(runs_table.draw_runs({"search": f"{two[:18]} grosse"})) == [two]
     assert runs_table.draw_runs({"search": "<b>"})["nothing"] == "No run matches “<b>”."
 
 
@@ -294,6 +296,26 @@ def test_a_page_is_told_what_was_written_meanwhile(registry_home: Path) -> None:
     assert run and (run.name, run.note) == ("B", "")
     assert changes.rename_run({"ids": [one], "name": "mine", "was": "B"}) == {"done": 1}
     assert changes.annotate_run({"ids": [one], "note": "mine", "was": ""}) == {"done": 1}
+
+
+def test_what_is_written_of_a_run_that_was_deleted_meanwhile_is_said_by_its_name(registry_home: Path) -> None:
+    one = made_run("waits", 3, groups=0)
+    trash.delete_run(one)
+    of_it = {"ids": [one], "called": "waits"}
+    for change, written in (
+        (changes.rename_run, {"name": "mine"}), (changes.annotate_run, {"note": "mine"}),
+        (changes.tag_runs, {"add": ["mine"]}),
+    ):  # fmt: skip
+        said = {"sentence": "“waits” was deleted in another window.", "deleted": True}
+        assert change({**of_it, **written}) == said
+    assert changes.restore_runs(of_it)["done"] == 1
+    assert changes.restore_runs(of_it)["done"] == 1, "another window was as quick"
+    assert changes.rename_run({**of_it, "name": "mine"}) == {"done": 1}
+    trash.delete_run(one)
+    trash.erase([one])
+    for change in (changes.rename_run, changes.restore_runs):
+        said = change({**of_it, "name": "mine"})
+        assert said == {"sentence": "“waits” was deleted for good: it cannot be restored.", "deleted": False}
 
 
 def test_under_deleted_a_run_is_no_better_than_it_was(registry_home: Path) -> None:

@@ -32,7 +32,8 @@ NAMED = 10  # of the chosen runs that are in no row
 TEMPLATE = f"""
 <div class="row between"><h1>Runs</h1><div class="row tools">
 <input class="input search" type="search" placeholder="search names, tags, notes…" aria-label="Search runs"
-title="Searches names, tags, notes, models and data. / jumps here">
+title="Searches names, tags, notes, states, models and data; of a run’s id what begins with its day (20261126-…).
+/ jumps here">
 <a class="btn pri" href="/new">Start a run</a></div></div>
 <div class="row between filters"><div class="row chips" role="group" aria-label="Show runs in these states"></div>
 <div class="row tight view"><label class="s mut sorter">sort <select class="input s"
