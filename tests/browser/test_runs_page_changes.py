@@ -95,6 +95,45 @@ def test_a_name_a_note_and_tags_are_written_where_they_stand(open_page: OpenPage
     assert row.bounding_box() == before
 
 
+def test_what_keeps_a_name_from_being_saved_goes_once_it_is_over(open_page: OpenPage, home: str) -> None:
+    word, (one,) = some(1)
+    page = table(open_page, home, word, 1)
+    row = run(page, one)
+    row.hover()
+    row.get_by_role("button", name="Rename").click()
+    field, why, back = row.get_by_label("Name", exact=True), row.get_by_role("alert"), row.get_by_text("Restore")
+    field.fill(f"{word} typed")
+    trash.delete_run(one)
+    page.keyboard.press("Enter")
+    expect(why).to_have_text(f"“{word} 0” was deleted in another window.")
+    picture(page, "runs-renamed-and-deleted")
+    back.click()
+    expect(why).to_be_hidden()
+    expect(back).to_be_hidden()
+    wait_for("the run to be back", lambda: page.wait_for_timeout(30) or registry.get_run(one))
+    expect(field).to_have_value(f"{word} typed")
+    trash.delete_run(one)
+    page.keyboard.press("Enter")
+    expect(back).to_be_visible()
+    page.wait_for_timeout(4000)  # it is not over: the list is looked at meanwhile
+    expect(why).to_have_text(f"“{word} 0” was deleted in another window.")
+    trash.restore_run(one)
+    expect(why).to_be_hidden()
+    expect(back).to_be_hidden()
+    page.route("**/component_server/**", lambda route: route.abort())
+    page.keyboard.press("Enter")
+    expect(why).to_have_text("The dashboard did not answer. Nothing was changed.")
+    page.unroute("**/component_server/**")
+    expect(why).to_be_hidden(timeout=20_000)
+    page.keyboard.press("Enter")
+    expect(row.locator(".title")).to_have_text(f"{word} typed")
+    row.get_by_role("button", name="Rename").click()
+    trash.delete_run(one)
+    expect(row).to_have_attribute("data-unlisted", "")
+    page.keyboard.press("Escape")
+    expect(page.locator(".none")).to_be_visible()  # it stayed only for what was being written
+
+
 def test_many_are_chosen_tagged_deleted_and_taken_back(open_page: OpenPage, home: str) -> None:
     word, ids = some(5)
     page = table(open_page, home, word, 5)

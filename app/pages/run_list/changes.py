@@ -8,10 +8,11 @@ from typing import Any
 
 from groupwise.app.core import format, worker_process
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.ui.live import Payload, answer, texts
+from groupwise.app.ui.live import Payload, answer, text, texts
 from groupwise.storage.record import states
 from groupwise.storage.registry import commands, labels, registry, trash
 from groupwise.storage.registry.commands import Refused
+from groupwise.storage.spec.spec import MOST_NAME
 
 MOST = 2000  # runs at once
 NAMED = 3  # of those that could not be changed
@@ -38,10 +39,24 @@ def words_asked(payload: Payload, key: str) -> str:
     return value
 
 
+def _gone(payload: Payload) -> dict[str, Any]:
+    """What to say where the one run that is written of was deleted meanwhile: by the name that the page shows of it
+    (`called`), as nobody sees its id. `deleted`: whether it can be restored. Nothing where it is there."""
+    called, ids = text(payload, "called"), runs_asked(payload)
+    if not called or len(ids) > 1 or registry.get_run(ids[0]):
+        return {}
+    name = f"“{format.shorten(called, MOST_NAME)}”"
+    if any(gone.run.id == ids[0] for gone in trash.deleted_runs()):
+        return {"sentence": f"{name} was deleted in another window.", "deleted": True}
+    return {"sentence": f"{name} was deleted for good: it cannot be restored.", "deleted": False}
+
+
 @answer
 def rename_run(payload: Payload) -> dict[str, Any]:
     """Give the one run of `ids` the name `name`; one that another run has only where it is asked for `again`. `was`:
     the name that the page showed, in whose place it is put."""
+    if gone := _gone(payload):
+        return gone
     run_id, name, was = _only(payload), words_asked(payload, "name"), _shown_before(payload)
     if payload.get("again") is not True and name != was and labels.is_taken(run_id, name):
         words = f"Another run is called “{format.shorten(labels.on_one_line(name), 60)}” already."
@@ -56,6 +71,8 @@ def rename_run(payload: Payload) -> dict[str, Any]:
 @answer
 def annotate_run(payload: Payload) -> dict[str, Any]:
     """Say `note` of the one run of `ids`. `was`: the note that the page showed, in whose place it is put."""
+    if gone := _gone(payload):
+        return gone
     try:
         labels.write_note(_only(payload), words_asked(payload, "note"), read=_shown_before(payload))
     except labels.Meanwhile as other:
@@ -80,6 +97,8 @@ def _only(payload: Payload) -> str:
 @answer
 def tag_runs(payload: Payload) -> dict[str, Any]:
     """Put the tags `add` on the runs, and take `remove` off."""
+    if gone := _gone(payload):
+        return gone
     ids = runs_asked(payload)
     labels.retag(ids, add=texts(payload, "add", LONGEST), remove=texts(payload, "remove", LONGEST))
     return {"done": len(ids)}
@@ -105,7 +124,11 @@ def delete_runs(payload: Payload) -> dict[str, Any]:
 
 @answer
 def restore_runs(payload: Payload) -> dict[str, Any]:
-    """Put deleted runs back."""
+    """Put deleted runs back. One that is put back already needs nothing more."""
+    if text(payload, "called"):
+        gone = _gone(payload)
+        if not gone.get("deleted"):
+            return gone or {"done": 1, "runs": runs_asked(payload)}
     return _each(runs_asked(payload), trash.restore_run)
 
 

@@ -3,7 +3,7 @@
 
 import { el, setText, showText } from "../../ui/dom.js";
 import { lengthWords } from "../../ui/text.js";
-import { change, find, page } from "./core.js";
+import { change, find, page, wake } from "./core.js";
 
 const KINDS = {
   name: { label: "Name", call: "rename_run", send: (name, was) => ({ name, was }) },
@@ -38,25 +38,31 @@ export function edit(row, what) {
   field.addEventListener("input", () => showText(length, most ? lengthWords(field.value.trim(), most) : ""));
   const save = el("button.btn.s.pri", { type: "submit" }, "Save");
   const cancel = el("button.btn.s.quiet", { type: "button", onclick: () => close(row, form, what) }, "Cancel");
-  const form = el("form.editing", el("label.s.mut", kind.label, field), length, save, cancel, problem);
+  const restore = el("button.btn.s", { type: "button", hidden: true }, "Restore");
+  const form = el("form.editing", el("label.s.mut", kind.label, field), length, save, cancel, problem, restore);
   // Somebody else wrote `other` there meanwhile: what one typed takes its place only once that is known.
   const offerBoth = (other) => {
     was = other;
     setText(save, "Keep mine");
     setText(cancel, "Keep the other");
   };
+  let sent = "";
+  const say = (words, told) => {
+    sayIn(form, words, told);
+    form.dataset.told = told?.taken ? sent : "";
+    if (told?.meanwhile !== undefined) offerBoth(told.meanwhile);
+  };
+  const about = () => ({ ids: [row.dataset.run], called: row.dataset.name });
+  restore.addEventListener("click", async () => {
+    await change("restore_runs", about(), say);
+    field.focus();
+  });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     // Of a name that another run has it is said before it is given a second time.
     const again = !problem.hidden && form.dataset.told === field.value;
-    const sent = field.value;
-    const say = (words, told) => {
-      form.dataset.why = words;
-      showText(problem, words);
-      form.dataset.told = told?.taken ? sent : "";
-      if (told?.meanwhile !== undefined) offerBoth(told.meanwhile);
-    };
-    const reply = await change(kind.call, { ids: [row.dataset.run], again, ...kind.send(sent, was) }, say);
+    sent = field.value;
+    const reply = await change(kind.call, { ...about(), again, ...kind.send(sent, was) }, say);
     if (reply) return close(row, form, what);
     field.focus();
     return form.scrollIntoView({ block: "nearest" }); // what keeps it from being saved stands below the field
@@ -73,6 +79,26 @@ export function edit(row, what) {
   field.focus();
   field.select();
   return undefined;
+}
+// Why it is not saved. What a look at the list may find to be over is marked with when it was said: that its run was
+// deleted, which Restore takes back, and that the server did not answer.
+function sayIn(form, words, told) {
+  const passes = words && (!told || told.deleted !== undefined);
+  form.dataset.why = words;
+  form.dataset.saidAt = passes ? performance.now() : "";
+  form.dataset.waits = passes && told ? "run" : "";
+  showText(form.querySelector(".problem"), words);
+  form.querySelector("[type=button]:last-child").hidden = !told?.deleted;
+}
+const READ = 2500; // ms in which it is read, also where it is over at once
+// A look that began at that time succeeded: what it shows to be over goes, and what is being written stays.
+export function forgetOver(begun) {
+  for (const form of find("tbody").querySelectorAll(".editing")) {
+    const { saidAt, waits } = form.dataset;
+    const row = form.closest("tr");
+    const isOver = saidAt && begun > Number(saidAt) + READ && !(waits && row.hasAttribute("data-unlisted"));
+    if (isOver) sayIn(form, "", {});
+  }
 }
 // What is being written of a row gives way to something else of it, unless it would be lost: then it says so.
 function leave(row, next) {
@@ -92,6 +118,7 @@ function close(row, form, what) {
   const had = form.contains(document.activeElement);
   delete row.dataset.editing;
   form.remove();
+  wake(); // a row that only stayed for it goes
   if (had) row.querySelector(`[data-edit="${what}"]`)?.focus({ preventScroll: true });
 }
 page.addEventListener("click", (event) => {

@@ -5,7 +5,7 @@ import { el, option, setHtml, setText, showText } from "../../ui/dom.js";
 import { poll } from "../../ui/poll.js";
 import { chosen, drawChosen, recallChosen } from "./chosen.js";
 import "./chooser.js";
-import "./editing.js";
+import { forgetOver } from "./editing.js";
 import "./keys.js";
 import { complain, find, look, page, readAddress, server, useRemembered, wake, wakes } from "./core.js";
 import { drawRows } from "./table.js";
@@ -102,14 +102,15 @@ function draw(now) {
   drawChosen(now);
   setText(find(".counts"), now.counts);
   setText(find(".empty .hardware"), now.hardware);
-  showText(find(".none"), now.nothing);
+  const writing = !look.deleted && written().length > 0; // its row stays, also where the list has none
+  showText(find(".none"), writing ? "" : now.nothing);
   showText(find(".more button"), now.more);
   find(".more").hidden = !now.more;
   showText(find(".limits"), now.limits);
   showText(find(".strays"), now.strays);
   find(".every-stray").hidden = !now.every_stray.length;
   find(".every-stray ul").replaceChildren(...now.every_stray.map((one) => el("li", one)));
-  find(".panel.flush").hidden = !!now.nothing;
+  find(".panel.flush").hidden = !!now.nothing && !writing;
   const empty = now.empty && !now.chips.length;
   find(".empty").hidden = !empty;
   for (const part of [".between", ".filters", ".foot"]) find(part).hidden = empty;
@@ -121,13 +122,17 @@ function draw(now) {
   page.dataset.drawn = "yes";
   page.dataset.settled = now.settled ? "yes" : "no"; // whether what runs came to is all known
 }
+const written = () => [...page.querySelectorAll("tbody [data-editing]")].map((row) => row.dataset.run);
+// What the table is drawn of beside the runs: it is drawn anew where a row is written in, or no longer.
+const wanted = () => JSON.stringify([look, written()]);
 const asked = () => ({ ...look, chosen: [...chosen] });
 wakes(
   poll(page, async () => {
-    const key = JSON.stringify(look);
+    const key = wanted();
+    const begun = performance.now();
     const now = await server.draw_runs({ ...asked(), mark: key === drawnLook ? mark : null });
     if (!now) return undefined;
-    if (key !== JSON.stringify(look)) return 0;
+    if (key !== wanted()) return 0;
     if (complaint !== (now.sentence ?? "")) {
       complaint = now.sentence ?? "";
       complain(complaint);
@@ -135,6 +140,7 @@ wakes(
     }
     if (!now.sentence && !now.same) draw(now);
     if (!now.sentence) drawnLook = key;
+    if (!now.sentence && !look.deleted) forgetOver(begun);
     return 1000;
   }),
 );

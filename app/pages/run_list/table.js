@@ -9,7 +9,10 @@ export function drawRows(body, html) {
   const kept = new Map([...body.rows].map((row) => [row.dataset.run, row]));
   const rows = [...made.content.children].map((row) => update(kept.get(row.dataset.run), row));
   const wanted = new Set(rows);
-  for (const row of kept.values()) if (!wanted.has(row) && !row.dataset.editing) row.remove();
+  for (const row of kept.values()) {
+    row.toggleAttribute("data-unlisted", !wanted.has(row));
+    if (!wanted.has(row) && !row.dataset.editing) row.remove();
+  }
   let place = body.firstElementChild;
   for (const row of rows) {
     while (place && !wanted.has(place)) place = place.nextElementSibling;
