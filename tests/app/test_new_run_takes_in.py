@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 from pathlib import Path
 from typing import Any
@@ -171,6 +172,52 @@ def test_only_what_was_uploaded_is_taken_in_and_only_data_files(registry_home: P
     for path in (outside, empty, script, link, uploads, way_out, "/etc/passwd", f"{uploads}/\0"):
         assert new_run.keep_data_file({"path": str(path)})["sentence"]
     assert list(paths.data_folder().iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said", "kept"),
+    [
+        ("wrong.json", 'q,answer\n"1,\n1?",2\nx,3\n', "cannot be read as JSON. This looks like CSV.", "wrong.csv"),
+        ("wrong.JSONL", "q;a\r\nx;1\r\n", "cannot be read as JSONL. This looks like CSV.", "wrong.csv"),
+        ("w.json", "q\ta\nü\t1\n".encode("utf-16"), "cannot be read as JSON. This looks like CSV.", "w.csv"),
+        ("w.json", "hello\n", "cannot be read as JSON: it begins with no object, such as", None),
+        ("w.csv", '{"q": "a, b"}\n{"q": "c"}\n', "cannot be read as CSV. This looks like JSON lines.", "w.jsonl"),
+        ("w.tsv", '[\n  {"q": 1}]', "cannot be read as TSV. This looks like a JSON list.", "w.json"),
+        ("noise.csv", random.Random(1).randbytes(300), "is not text: it is binary. Choose another file", None),
+        ("noise.csv", random.Random(1).randbytes(90_000), "is not text: it is binary. Choose another file", None),
+    ],
+    ids=range(8),
+)  # fmt: skip
+def test_text_that_is_not_what_its_name_says_is_refused_and_offered_as_what_it_is(
+    registry_home: Path, name: str, content: str | bytes, said: str, kept: str | None
+) -> None:
+    paths.uploads_folder().mkdir()
+    upload = paths.uploads_folder() / name
+    upload.write_bytes(content if isinstance(content, bytes) else content.encode())
+    asked = {"path": str(upload), "name": name}
+    answer = new_run.keep_data_file(asked)
+    assert answer["sentence"].startswith(f"{name} {said}") and list(paths.data_folder().iterdir()) == []
+    assert bool(answer.get("offer")) == bool(kept)
+    if kept:
+        again = new_run.keep_data_file({**asked, "read_as": answer["read_as"]})
+        assert (again["source"], again["words"]) == (f"file:{kept}", f"{kept} is uploaded.")
+        assert paths.data_file(kept).read_bytes() == upload.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.json", '[{"q": 1}]'), ("a.jsonl", '\ufeff\n{"q": "a,b"}\n'), ("a.json", '{"q": 1}'.encode("utf-16")),
+        ("a.csv", "q,a\n[1],{2}\n"), ("a.txt", '{"q"},a\n1,2\n'), ("a.csv", "q\n\a\b\f\v\n"),
+        ("a.csv", "質問,答え\nあ,い\n".encode("shift-jis")), ("a.csv", "q,a\nü,1\n".encode("utf-16-le")),
+    ],
+    ids=range(8),
+)  # fmt: skip
+def test_text_that_may_be_what_its_name_says_is_kept(registry_home: Path, name: str, content: str | bytes) -> None:
+    paths.uploads_folder().mkdir()
+    upload = paths.uploads_folder() / name
+    upload.write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert new_run.keep_data_file({"path": str(upload), "name": name}).get("source") == f"file:{name}"
 
 
 @pytest.mark.usefixtures("registry_home")

@@ -260,6 +260,18 @@ def test_what_is_odd_in_a_file_is_said_beside_its_rows(new_run: Page, tmp_path: 
     expect(note).to_contain_text("mixed.csv stays chosen.")
     expect(new_run.get_by_label("File in the home")).to_have_value("file:mixed.csv")
     assert not (paths.data_folder() / "photo.csv").exists()
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text("question,answer\nwhat?,1\nwho?,2\n")
+    with new_run.expect_file_chooser() as chooser:
+        new_run.get_by_role("button", name="Upload a file").click()
+    chooser.value.set_files(wrong)
+    expect(note).to_contain_text("wrong.json cannot be read as JSON. This looks like CSV. mixed.csv stays chosen.")
+    expect(new_run.get_by_label("File in the home")).to_have_value("file:mixed.csv")
+    picture(new_run, "new-upload-of-another-kind")
+    note.get_by_role("button", name="Read it as CSV").click()
+    expect(note).to_have_text("wrong.csv is uploaded.")
+    follows(new_run, "source: file:wrong.csv")
+    new_run.get_by_label("File in the home").select_option("file:mixed.csv")
     new_run.get_by_text("Which rows").click()
     held_out = new_run.get_by_label("Held out", exact=True)
     held_out.fill("2")

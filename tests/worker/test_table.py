@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import random
 import time
 from pathlib import Path
 from typing import Any
@@ -189,6 +190,7 @@ FAULTS: list[tuple[str, bytes | str, str]] = [
     ("a.csv", ZEROS, "compressed"),
     ("a.csv", b"PK\x03\x04rest", "zip archive"),
     ("a.csv", b"PAR1 and so on", "it is a Parquet file"),
+    ("a.csv", random.Random(1).randbytes(3000).replace(b"\0", b""), "is not text: it is binary. Choose another file"),
     ("a.csv", "q,a\n", "has a heading line, but no rows"),
     ("a.csv", "q,q\n1,2\n", "has “q” twice"),
     ("a.csv", "q,\n1,2\n", "empty name .column 2"),

@@ -10,6 +10,7 @@ from groupwise.storage.library.models import model_files
 from groupwise.storage.spec.rows.beginnings import LOOKED_AT, kind_of_start, misnamed_kind
 from groupwise.storage.spec.rows.file_format import file_kind
 from groupwise.storage.spec.rows.other_kinds import unreadable_kind
+from groupwise.storage.spec.rows.text_kinds import TextKind, misnamed_text, named_as
 
 LIMIT = f"{data_files.MAX_FILE // data_files.MEGABYTE} MB"
 Choice = dict[str, str]
@@ -44,11 +45,21 @@ def _usable(path: Path) -> bool:
     return path.is_file() and bool(file_kind(path.name)) and bool(paths.DATA_NAME.fullmatch(path.name))
 
 
-def keep_upload(upload: str | None, called: str = "") -> tuple[str, str]:
-    """Copy an uploaded file into the home's data folder, never over another one; the name it has there, and a sentence
-    that says so. `called`: its name on the machine that it is from, of which an upload loses some letters.
+class OtherText(ValueError):
+    """A file of text is plainly of another kind than its name says: of `kind`."""
 
-    Raises ValueError, in words, for what is no data file, and OSError, with nothing kept, for a full disk.
+    def __init__(self, words: str, kind: TextKind) -> None:
+        super().__init__(words)
+        self.kind = kind
+
+
+def keep_upload(upload: str | None, called: str = "", read_as: TextKind | None = None) -> tuple[str, str]:
+    """Copy an uploaded file into the home's data folder, never over another one; the name it has there, and a sentence
+    that says so. `called`: its name on the machine that it is from, of which an upload loses some letters. `read_as`:
+    what it is, whatever its name says; it gets that ending.
+
+    Raises ValueError, in words, for what is no data file, OtherText where it is another one, and OSError, with nothing
+    kept, for a full disk.
     """
     path = Path(upload) if isinstance(upload, str) else None
     if path is None or not path.is_file() or path.is_symlink():
@@ -57,13 +68,22 @@ def keep_upload(upload: str | None, called: str = "") -> tuple[str, str]:
         raise ValueError(unreadable_kind(path.name[:80]))
     if path.stat().st_size == 0:
         raise ValueError(f"“{path.name[:80]}” is empty.")
-    with path.open("rb") as file:
-        kind = kind_of_start(file.read(LOOKED_AT))
-    if said := misnamed_kind(path.name, kind):
-        raise ValueError(said)
     name = called if file_kind(called) and not set(called) & set("/\\\0") else path.name
+    name = named_as(name, read_as) if read_as else name
+    _refuse_misnamed(path, named_as(path.name, read_as) if read_as else path.name)
     kept = data_files.copy_into_home(path, name)[0].name
     return kept, _say_kept(unicodedata.normalize("NFC", name), kept)
+
+
+def _refuse_misnamed(path: Path, name: str) -> None:
+    """Raises ValueError, OtherText where that is known, for a file that is plainly not what this name says."""
+    with path.open("rb") as file:
+        head = file.read(LOOKED_AT)
+    if said := misnamed_kind(name, kind_of_start(head)):
+        raise ValueError(said)
+    said, other = misnamed_text(name, head)
+    if said:
+        raise OtherText(said, other) if other else ValueError(said)
 
 
 def _say_kept(name: str, kept: str) -> str:

@@ -30,6 +30,7 @@ from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.presets import LONGEST_NAME
 from groupwise.storage.registry import registry
 from groupwise.storage.spec.rows import file_format
+from groupwise.storage.spec.rows.text_kinds import TEXT_WORDS
 from groupwise.storage.spec.words.problem import SpecError
 from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
 
@@ -145,9 +146,14 @@ def launch_run(payload: Payload) -> dict[str, Any]:
 
 @answer
 def keep_data_file(payload: Payload) -> dict[str, Any]:
-    """Keep a file that arrived; its name in the home, a sentence that says it, and all files there are."""
+    """Keep a file that arrived; its name in the home, a sentence that says it, and all files there are. Where it is
+    another kind of text than its name says, why it was not kept, and as what it can be (`read_as`), in words too."""
+    asked = text(payload, "read_as")
+    kind = next((one for one in TEXT_WORDS if one == asked), None)
     try:
-        name, words = choices.keep_upload(_upload_path(payload), text(payload, "name", 300))
+        name, words = choices.keep_upload(_upload_path(payload), text(payload, "name", 300), kind)
+    except choices.OtherText as other:
+        return {"sentence": str(other), "read_as": other.kind, "offer": f"Read it as {TEXT_WORDS[other.kind]}"}
     except ValueError as error:
         raise Unanswerable(str(error)) from error
     except OSError as error:

@@ -13,7 +13,7 @@ async function send(file) {
   body.append("files", file);
   const reply = await fetch("gradio_api/upload", { method: "POST", body });
   if (!reply.ok) throw new Error(reply.status === 413 ? "it is too large" : `the server said ${reply.status}`);
-  return server.keep_data_file({ path: (await reply.json())[0], name: file.name });
+  return { path: (await reply.json())[0], name: file.name };
 }
 
 export class Upload {
@@ -64,22 +64,30 @@ export class Upload {
     this.note.className = `upload-note ${wrong ? "xs verdict-at blocking" : "xs mut"}`;
   }
 
-  // Why nothing new is chosen, and what is instead.
-  refuse(words) {
+  // Why nothing new is chosen, and what is instead. `otherwise`: a button that takes it all the same.
+  refuse(words, otherwise) {
     const [, stays] = shownAt("data.source").match(/^file:(.+)/) ?? [];
     this.tell(stays ? `${words} ${stays} stays chosen.` : words, true);
+    if (otherwise) this.note.append(" ", otherwise);
   }
 
-  async take(file) {
+  take(file) {
     if (file.size > page.form.upload_limit) return this.refuse(tooLarge(file));
+    return this.keep(file.name, () => send(file));
+  }
+
+  // What arrived is kept. `bring`: resolves to what is said of it to the server.
+  async keep(called, bring) {
     const began = Date.now();
-    const tell = () => this.tell(waitWords(`Uploading ${file.name}…`, began));
+    const tell = () => this.tell(waitWords(`Uploading ${called}…`, began));
     tell();
     const ticks = setInterval(tell, TELLS_EVERY);
     this.sending = true;
     try {
-      const got = await send(file);
-      if (!got || got.sentence) return this.refuse(got?.sentence ?? "The server did not answer. Try again.");
+      const sent = await bring();
+      const got = await server.keep_data_file(sent);
+      if (!got || got.sentence)
+        return this.refuse(got?.sentence ?? "The server did not answer. Try again.", this.otherwise(sent, got));
       page.form.files = got.files;
       this.tell(got.words);
       this.source = got.source;
@@ -90,6 +98,13 @@ export class Upload {
       clearInterval(ticks);
       this.sending = false;
     }
+  }
+
+  // A file that is another kind of text than its name says is read as what it is.
+  otherwise(sent, got) {
+    if (!got?.read_as) return null;
+    const onclick = () => this.keep(sent.name, () => ({ ...sent, read_as: got.read_as }));
+    return el("button.btn.s", { type: "button", onclick }, got.offer);
   }
 
   // Files that are dropped on `panel` are taken, too.

@@ -8,6 +8,7 @@ from typing import get_args
 
 from groupwise.storage.spec.rows.file_format import Encoding
 from groupwise.storage.spec.rows.mixed_text import MIXED
+from groupwise.storage.spec.rows.text_kinds import binary_words, is_binary
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.usual_letters import LATIN, WRITTEN, is_likely, reading_cost
 from groupwise.worker.data.files.zero_bytes import find_utf16
@@ -48,6 +49,8 @@ def find_encoding(read: Read, name: str) -> Encoded:
             return Encoded(encoding)
     if b"\0" in head:
         return Encoded(find_utf16(head, name))
+    if is_binary(head):
+        raise DataError(binary_words(name))
     return _find_by_letters(_evidence(head, read))
 
 

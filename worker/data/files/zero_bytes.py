@@ -1,30 +1,20 @@
 """What zero bytes in a text file mean, in a sentence: another encoding, a damaged place, a lost end, or no text."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
+from groupwise.storage.spec.rows.text_kinds import binary_words, is_binary, order_of_utf16
 from groupwise.worker.data.files.data_error import DataError
 
-CONTROL = re.compile(rb"[\x01-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # bytes that no text has
 BLOCK = 2**20
 AGAIN = "Save or download it again."
 
 
 def find_utf16(head: bytes, name: str) -> str:
     """UTF-16 without its mark. Raises DataError for zero bytes that are none of it."""
-    if b"\0" in head.partition(b"\n")[0] and (found := _order_of_utf16(head)):
+    if b"\0" in head.partition(b"\n")[0] and (found := order_of_utf16(head)):
         return found
     raise DataError(_fault_of(head, name))
-
-
-def _order_of_utf16(text: bytes) -> str:
-    """Which UTF-16 a text is in; "" where it is in none. In UTF-16 one of the two bytes of a plain letter is zero, and
-    always the same one."""
-    even, odd = (text[start::2].count(0) / max(len(text[start::2]), 1) for start in (0, 1))
-    if max(even, odd) <= 0.3 or min(even, odd) >= 0.05:
-        return ""
-    return "utf-16-le" if odd > even else "utf-16-be"
 
 
 def _fault_of(head: bytes, name: str) -> str:
@@ -32,13 +22,13 @@ def _fault_of(head: bytes, name: str) -> str:
     line = head.count(b"\n", 0, at) + 1
     if not head.strip(b"\0"):
         return f"{name} holds zero bytes only: its content was lost, as when a disk is full or a copy stops. {AGAIN}"
-    if len(CONTROL.findall(head)) > 0.01 * len(head):
-        return f"{name} is not text: it is binary. Save it as .xlsx or .csv."
+    if is_binary(head):
+        return binary_words(name)
     if not head[at:].strip(b"\0"):
         return (
             f"line {line:,} of {name} and all after it are zero bytes: the end is lost, as when a copy stops. {AGAIN}"
         )
-    if line > 1 and _order_of_utf16(head[head.rindex(b"\n", 0, at) + 1 :]):
+    if line > 1 and order_of_utf16(head[head.rindex(b"\n", 0, at) + 1 :]):
         return (
             f"{name} begins as plain text, and is UTF-16 from line {line:,} on: two files were joined that are written "
             "differently. Save both as UTF-8, and join them again."

@@ -1,0 +1,99 @@
+"""What a file of text is by its beginning, where its name says another kind: CSV called .json, JSON called .csv, or no
+text at all. Pure."""
+
+import codecs
+import csv
+import io
+import json
+import re
+from itertools import islice
+from typing import Literal
+
+from groupwise.storage.spec.rows.file_format import SEPARATORS, data_suffix, file_kind
+
+TextKind = Literal["csv", "jsonl", "json"]
+TEXT_WORDS: dict[TextKind, str] = {"csv": "CSV", "jsonl": "JSON lines", "json": "a JSON list"}
+CONTROL = re.compile(rb"[\x01-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # bytes that no text has
+MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+FEW, SOME = 0.01, 0.03  # shares of them: with zero bytes among the rest, without
+SEVERAL = 6  # different ones: LaTeX whose \a, \b, \f and \v a program took for signs has fewer
+ROWS = 5  # of a table that are looked at
+JSON_LIST = re.compile(r'\[\s*\{\s*("|\})')
+
+
+def is_binary(head: bytes) -> bool:
+    """Whether what begins so is no text, in whatever encoding."""
+    found = CONTROL.findall(head)
+    if head.startswith(tuple(MARKS)) or order_of_utf16(head):
+        return False
+    few = b"\0" in head and len(found) > FEW * len(head)
+    return few or (len(found) > SOME * len(head) and len(set(found)) >= SEVERAL)
+
+
+def binary_words(name: str) -> str:
+    """What to say of a file of this name that is no text."""
+    return f"{name} is not text: it is binary. Choose another file, or export its rows again where they come from."
+
+
+def order_of_utf16(text: bytes) -> str:
+    """Which UTF-16 a text is in; "" where it is in none. In UTF-16 one of the two bytes of a plain letter is zero, and
+    always the same one."""
+    even, odd = (text[start::2].count(0) / max(len(text[start::2]), 1) for start in (0, 1))
+    if max(even, odd) <= 0.3 or min(even, odd) >= 0.05:
+        return ""
+    return "utf-16-le" if odd > even else "utf-16-be"
+
+
+def misnamed_text(name: str, head: bytes) -> tuple[str, TextKind | None]:
+    """What to say of a file of this name whose text begins so, and what it plainly is instead; "" where it may be what
+    its name says. `head`: of what is not packed."""
+    kind, suffix = file_kind(name), data_suffix(name)
+    if kind not in ("csv", "json") or suffix.endswith(".gz"):
+        return "", None
+    if is_binary(head):
+        return binary_words(name), None
+    text = _as_text(head).lstrip()
+    is_json = text.startswith(("{", "["))
+    other: TextKind | None = "csv" if not is_json and _is_table(text) else None
+    other = _json_kind(text) if kind == "csv" else other
+    named = f"{name} cannot be read as {suffix[1:].upper()}"
+    if other:
+        return f"{named}. This looks like {TEXT_WORDS[other]}.", other
+    if kind == "json" and text and not is_json:
+        return f'{named}: it begins with no object, such as {{"question": "1+1?"}}, and with no list of them.', None
+    return "", None
+
+
+def named_as(name: str, kind: TextKind) -> str:
+    """The name with the ending of another kind of text."""
+    return f"{name.removesuffix(name[-len(data_suffix(name)) :])}.{kind}"
+
+
+def _as_text(head: bytes) -> str:
+    """Enough of it to see what it is: which letters it has beyond the plain ones changes nothing."""
+    marked = next((encoding for mark, encoding in MARKS.items() if head.startswith(mark)), "")
+    text = head.removeprefix(codecs.BOM_UTF8).decode(marked or order_of_utf16(head) or "latin-1", "replace")
+    return text.lstrip("\ufeff")
+
+
+def _is_table(text: str) -> bool:
+    """Whether its first rows have cells, as many in each as in the first."""
+    return any(_cells_in_rows(text, mark) > 1 for mark in SEPARATORS.values())
+
+
+def _cells_in_rows(text: str, mark: str) -> int:
+    """How many cells each of the first rows has; 0 where they have not the same number, or there is one row alone."""
+    try:
+        rows = list(islice(filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=mark)), ROWS))
+    except csv.Error:
+        return 0
+    return len(rows[0]) if len(rows) > 1 and len({len(row) for row in rows}) == 1 else 0
+
+
+def _json_kind(text: str) -> TextKind | None:
+    if JSON_LIST.match(text):
+        return "json"
+    try:
+        return "jsonl" if isinstance(json.loads(text.partition("\n")[0]), dict) else None
+    except (ValueError, RecursionError):
+        return None
