@@ -96,7 +96,10 @@ def test_the_head_of_a_phone_is_low_with_all_that_it_may_have(new_run: Page) -> 
     expect(new_run.locator(".launch-bar .count")).to_have_text("Not connected")
     expect(new_run.locator("#gw-offline")).to_be_visible()
     expect(new_run.locator(".gw-topbar .brand")).to_be_visible()
-    expect(launch_button(new_run)).to_have_class(re.compile("blocked"))
+    attempt = new_run.get_by_role("button", name="Try one step")
+    for button in (launch_button(new_run), attempt):
+        expect(button).to_have_class(re.compile("blocked"))
+        expect(button).to_have_accessible_description("Not connected")
 
 
 def test_the_keyboard_skips_to_launch(new_run: Page) -> None:

@@ -14,7 +14,7 @@ const topic = Math.random().toString(36).slice(2);
 // (ui/run_drafts.js); `opened`: the text it began with; `about`: what the form stands on, {origin, arrival} as
 // open_new_run says it; `given`: what the data brought (new_data.js); `early`: whether all that the address asks for
 // was not possible yet, as it was not known what is installed; `handing`: the function that waits for that, or "";
-// `late`: whether what is shown has been that of an older text for a while.
+// `late`: whether what is shown has been that of an older text for a while; `reached`: whether the server answers.
 export const page = {
   text: "",
   notes: [],
@@ -29,6 +29,7 @@ export const page = {
   early: false,
   handing: "",
   late: false,
+  reached: true,
 };
 const listeners = { view: [], replaced: [], notes: [], problems: [], columns: [], preview: [] };
 export const pending = [];
@@ -304,6 +305,8 @@ export function problems() {
 // Whether the worker has said all it can of the settings as they are now.
 export const isSaid = (kind) => Boolean(fromWorker[kind]) && fromWorker[kind].key === page.view?.keys?.[kind];
 export const blocking = () => problems().filter(({ level }) => level === "blocking");
+// Whether nothing can be started now: neither the run nor a step of it.
+export const isBlocked = () => !page.reached || blocking().length > 0;
 export function workerSaid(kind, key, found) {
   fromWorker[kind] = { key, problems: found ?? [] };
   announce("problems");

@@ -8,6 +8,7 @@ import {
   askWorker,
   blocking,
   find,
+  isBlocked,
   isSaid,
   onProblems,
   onView,
@@ -38,9 +39,8 @@ let drawn = "";
 let soon = null;
 
 // In a few words, beside Launch: what there is to fix, or that all was looked at.
-let reached = true;
 const cleanWords = () => {
-  if (!reached) return "Not connected";
+  if (!page.reached) return "Not connected";
   if (page.late) return "Checking…";
   if (!isSaid("preview")) return "Reading the data…";
   if (!isSaid("build")) return "Checking the settings…";
@@ -49,7 +49,7 @@ const cleanWords = () => {
 function drawState(found) {
   const counted = counts(found);
   const clean = cleanWords();
-  const known = reached && !page.late && (counted.length || page.view.unreadable);
+  const known = page.reached && !page.late && (counted.length || page.view.unreadable);
   const words = known ? counted : [el("span", clean)];
   if (words.map((one) => one.textContent).join() !== [...state.children].map((one) => one.textContent).join())
     state.replaceChildren(...words);
@@ -69,7 +69,7 @@ function draw() {
       `${unreadable.line ? `Line ${unreadable.line}: ` : ""}${unreadable.message.replace(/\.?$/, ".")} ` +
         "The form waits until it can be read.",
     );
-  go.classList.toggle("blocked", !reached || blocking().length > 0);
+  go.classList.toggle("blocked", isBlocked());
   showWhetherToTry();
   drawState(found);
   forgetAnswer();
@@ -209,7 +209,7 @@ export function drawPreflight() {
   });
   onProblems(draw);
   addEventListener("groupwise:reach", ({ detail }) => {
-    reached = detail;
+    page.reached = detail;
     draw();
   });
   go.addEventListener("click", pressLaunch);

@@ -4,7 +4,7 @@ import { el } from "../../ui/dom.js";
 import { countWords, number } from "../../ui/number.js";
 import { sentence } from "../../ui/text.js";
 import { waitWords } from "../../ui/wait_words.js";
-import { blocking, find, onView, page, server, settled } from "./core.js";
+import { blocking, find, isBlocked, onView, page, server, settled } from "./core.js";
 import { goTo } from "./go_to.js";
 import { bringBelowEstimates } from "./in_sight.js";
 import { answer as sayBesideLaunch, note, sayBlocked } from "./launch_note.js";
@@ -28,7 +28,7 @@ export const figure = (label, value, detail = "", level = "") =>
   );
 
 // What cannot be launched cannot be tried; what is being tried can be stopped.
-export const showWhetherToTry = () => attempt.classList.toggle("blocked", trying === null && blocking().length > 0);
+export const showWhetherToTry = () => attempt.classList.toggle("blocked", trying === null && isBlocked());
 
 export async function tryOneStep() {
   if (trying !== null) {
@@ -43,7 +43,9 @@ export async function tryOneStep() {
   result.hidden = false;
   note("");
   if (!asked || asked.sentence) {
-    result.replaceChildren(el("p.s", asked?.sentence ?? "The server did not answer. Try again."));
+    const why = asked?.sentence ?? "The server did not answer. Nothing was tried; try again.";
+    sayBesideLaunch(why); // in sight also where what comes of it is not
+    result.replaceChildren(el("p.s", why));
     return;
   }
   trying = asked.question;
