@@ -27,6 +27,14 @@ def a_spec(lora: dict[str, Any] | None = None, **training: Any) -> RunSpec:
     return spec.from_dict({"name": "t", "rewards": [{"name": "format"}], "lora": lora, "training": settings})
 
 
+def slow_down(run_id: str, seconds: float) -> None:
+    """Let each step of a run have taken so long."""
+    record = db.open_writer(paths.run_folder(run_id).db, journal="wal")
+    with record.atomic():
+        record.execute("UPDATE acknowledged SET at = 1000 + step * ?", [seconds])
+    record.close()
+
+
 def ran(
     run_spec: RunSpec, seconds: float, *, name: str = "before", steps: int = 12, length: float | None = None
 ) -> None:
@@ -37,10 +45,7 @@ def ran(
     for step in range(1, steps + 1):
         writer.commit(step, metrics={"reward": 0.5, **({"completions/mean_length": length} if length else {})})
     writer.close()
-    record = db.open_writer(path, journal="wal")
-    with record.atomic():
-        record.execute("UPDATE acknowledged SET at = 1000 + step * ?", [seconds])
-    record.close()
+    slow_down(run_id, seconds)
     registry.set_facts(run_id, step=steps)
 
 
@@ -83,6 +88,8 @@ def test_a_like_run_says_it_better_scaled_to_more_and_longer_completions(registr
     assert twice.words == "roughly 4.0 s" and twice.source == "rough: “before” had 8 completions a step"
     assert longer.source == "rough: “before” had at most 100 tokens each"
     assert same is not None and same.source == "as “before” took"
+    [figure] = [one for one in report(a_spec(), offer(), MODEL).figures if one["label"] == "Time"]
+    assert figure["run"] == "before" and "“before”" in figure["detail"]  # which the page cuts where it has no room
     assert same is not None and (same.words, same.times(50).words, same.run) == ("about 2.0 s", "about 2 min", "before")
     running(registry.list_runs()[0].id)
     same = timing.pace(a_spec(), offer(), MODEL)

@@ -9,6 +9,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from groupwise.app.pages.new import presets
+from groupwise.storage.registry import trash
+from tests.app.test_preflight_timing import slow_down
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.browser.new_run_page import follows, show, write_yaml, yaml_of
 from tests.support.made_runs import curves, made_run, stopped_before_it_started
@@ -100,6 +102,20 @@ def test_the_head_of_a_phone_is_low_with_all_that_it_may_have(new_run: Page) -> 
     for button in (launch_button(new_run), attempt):
         expect(button).to_have_class(re.compile("blocked"))
         expect(button).to_have_accessible_description("Not connected")
+
+
+def test_the_name_of_the_run_that_a_time_is_known_from_has_one_line(new_run: Page) -> None:
+    name = f"{'a long name of a run ' * 3}copy 2"
+    run_id = made_run(name, 12, groups=1, size=2, spec_yaml=re.sub("(?m)^name: .*", f"name: {name}", yaml_of(new_run)))
+    slow_down(run_id, 2.0)
+    new_run.reload()
+    quoted = new_run.locator(".figures .quoted")
+    expect(quoted).to_have_text(f"“{name}”")
+    expect(quoted).to_have_attribute("title", name)
+    box, end = quoted.bounding_box(), quoted.get_by_text("copy 2").bounding_box()
+    assert box and end and box["height"] < 24 and end["x"] + end["width"] <= box["x"] + box["width"]
+    picture(new_run, "new-time-of-a-long-name")
+    trash.delete_run(run_id)
 
 
 def test_the_keyboard_skips_to_launch(new_run: Page) -> None:

@@ -2,6 +2,7 @@
 // it; and the two buttons that start something.
 
 import { el, setText } from "../../ui/dom.js";
+import { nameOf } from "../../ui/name.js";
 import { noteLaunched } from "../../ui/run_drafts.js";
 import { waitWords } from "../../ui/wait_words.js";
 import {
@@ -55,6 +56,12 @@ function drawState(found) {
     state.replaceChildren(...words);
   state.disabled = !found.length;
 }
+// What a figure is known from; the run that is named there has one line.
+function detailOf({ detail, run }) {
+  if (!run) return detail;
+  const [before, after] = detail.split(`“${run}”`);
+  return [before, el("span.quoted", { title: run }, "“", nameOf(run), "”"), after];
+}
 function draw() {
   const view = page.view;
   if (!view) return;
@@ -84,7 +91,7 @@ function draw() {
   for (const part of [".happening", ".figures"]) inBox(part).classList.toggle("old", Boolean(unreadable));
   inBox(".happening").replaceChildren(...said.map((line) => el("p.s", line)));
   inBox(".figures").replaceChildren(
-    ...(view.figures ?? []).map((one) => figure(one.label, one.value, one.detail, one.level)),
+    ...(view.figures ?? []).map((one) => figure(one.label, one.value, detailOf(one), one.level)),
   );
   drawVerdicts(inBox(".verdicts"), found);
   showProblems();

@@ -24,7 +24,7 @@ export const figure = (label, value, detail = "", level = "") =>
     { class: `figure ${level}` },
     el("span.xs.mut", label),
     el("b", value.replace(UNIT, "\u00a0")),
-    el("span.xs.mut", detail),
+    el("span.xs.mut", ...[detail].flat()),
   );
 
 // What cannot be launched cannot be tried; what is being tried can be stopped.

@@ -68,10 +68,9 @@ class Pace:
         """What it is known from, in words."""
         if self.run is None:
             return "a rough guess until a similar run has finished"
-        name = format.shorten(self.run, 60)
         if self.rough:
-            return f"rough: “{name}” {'has' if self.trains else 'had'} {self.rough}"
-        return f"as “{name}” {'takes' if self.trains else 'took'}"
+            return f"rough: “{self.run}” {'has' if self.trains else 'had'} {self.rough}"
+        return f"as “{self.run}” {'takes' if self.trains else 'took'}"
 
     @property
     def words(self) -> str:
