@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from groupwise.app.core.field_labels import compared_label
+from groupwise.app.core.field_labels import SHORT, compared_label
 from groupwise.app.core.setting_words import compared_words
 from groupwise.app.pages.compare import compare
 from groupwise.app.pages.compare import prompts as compare_prompts
@@ -64,6 +64,18 @@ def test_what_is_found_in_a_file_is_none_of_a_task_s_settings() -> None:
     ], "how a file is read follows from the file"  # fmt: skip
     assert names(task, read.replace("rows.csv", "rows.json").replace(", separator: comma", "")) == ["data.source"]
     assert flat(task.replace("'}", "', sheet: A}"))["data.sheet"]["value"] == "A", "what is said, is"
+
+
+def test_what_new_run_shows_first_comes_before_the_rest_in_its_order() -> None:
+    other = (
+        "name: two\nrewards: [{name: format, weight: 2.0}]\nmodel: {id: other}\nlora: {r: 8, bias: all}\n"
+        "training: {bf16: true, learning_rate: 1.0e-5, num_generations: 4, beta: 0.1, seed: 7, adam_beta1: 0.8}\n"
+    )
+    found = fields.differing_fields([flat(ONE), flat(other)], tuple(SHORT))
+    assert [field["name"] for field in found] == [
+        "training.num_generations", "training.learning_rate", "training.beta", "rewards.format.weight", "lora.r",
+        "lora", "model.id", "training.adam_beta1", "training.bf16", "lora.bias", "training.seed",
+    ]  # fmt: skip
 
 
 def test_a_default_that_is_said_is_no_difference_and_an_unset_field_shows_its_default() -> None:

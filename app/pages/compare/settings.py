@@ -4,7 +4,7 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.core.field_labels import compared_label
+from groupwise.app.core.field_labels import SHORT, compared_label
 from groupwise.app.core.setting_words import compared_words
 from groupwise.app.pages.compare.runs import run_ids, run_spec
 from groupwise.app.ui.live import Payload, answer, run_by_id, text
@@ -27,7 +27,7 @@ def compare_settings(payload: Payload) -> dict[str, Any]:
     ids, by = run_ids(payload), text(payload, "by")
     problems: dict[str, str] = {}
     flat = [run_settings(run_id, problems) for run_id in ids]
-    found = fields.differing_fields(flat)
+    found = fields.differing_fields(flat, tuple(SHORT))
     if by and all(field["name"] != by for field in found):
         found += [{"name": by, "values": [run.get(by) if run else None for run in flat]}]
     drawn = [

@@ -33,9 +33,9 @@ def flat(spec: RunSpec, defaults: Mapping[str, Any] | None = None) -> dict[str, 
     return found
 
 
-def differing_fields(runs: Sequence[Mapping[str, Value] | None]) -> list[dict[str, Any]]:
+def differing_fields(runs: Sequence[Mapping[str, Value] | None], first: Sequence[str] = ()) -> list[dict[str, Any]]:
     """The fields in which the runs that are known differ: name, and each run's value, None where the run is not known
-    or has no such field."""
+    or has no such field. `first`: the settings that a person looks for before all others."""
     known = [run for run in runs if run is not None]
     names = dict.fromkeys(name for run in known for name in run)
     found = []
@@ -46,7 +46,7 @@ def differing_fields(runs: Sequence[Mapping[str, Value] | None]) -> list[dict[st
             continue  # of a file that says nothing, and of no file
         if len(there) > 1 and not _only_comes_along(name, [run.get(name) for run in known]):
             found.append({"name": name, "values": values})
-    return sorted(found, key=lambda field: _place(field["name"]))
+    return sorted(found, key=lambda field: _place(field["name"], first))
 
 
 def _only_comes_along(name: str, values: Sequence[Value | None]) -> bool:
@@ -67,9 +67,9 @@ def words(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _place(name: str) -> tuple[int, int, str]:
-    """What one changes on purpose comes first, of the data what it is; then what differs of itself, and last how a file
-    is read, which follows from the file."""
+def _place(name: str, first: Sequence[str]) -> tuple[bool, int, int, str]:
+    """What one changes on purpose comes first, of the data what it is; then other settings of TRL and PEFT, then what
+    differs of itself, and last how a file is read, which follows from the file."""
     order = ("training", "kl", "rewards", "lora", "model", "data", "stages", "launch")
     chosen = ("data.source", "data.prompt_template", "data.prompt_column")
     part, _, setting = name.partition(".")
@@ -79,7 +79,9 @@ def _place(name: str) -> tuple[int, int, str]:
         rank = len(order)
     else:
         rank = order.index(part)
-    return rank, chosen.index(name) if name in chosen else len(chosen), name
+    known = (*chosen, *first)
+    seldom = bool(first) and part in ("training", "lora") and name not in (*first, "lora")
+    return seldom or rank >= len(order), rank, known.index(name) if name in known else len(known), name
 
 
 def _model(found: dict[str, Value], prefix: str, part: BaseModel) -> None:
