@@ -13,6 +13,18 @@ export function endApart(name) {
   const cut = between < 0 ? from : between;
   return [signs.slice(0, cut).join(""), signs.slice(cut).join("")];
 }
+// How many signs of a name a hover label of this chart has room for, beside the curves: few on a phone.
+export const hoverRoom = (plot) => (plot.closest(".panel").clientWidth < 420 ? 18 : 28);
+// At most so many signs of a name, for where nothing can cut it as it is drawn: without its middle.
+export function shortName(name, most) {
+  const signs = [...new Intl.Segmenter("en").segment(name)].map(({ segment }) => segment);
+  if (signs.length <= most) return name;
+  const [, end] = endApart(name);
+  const kept = most - 1 - [...new Intl.Segmenter("en").segment(end)].length;
+  return end && kept > 0
+    ? `${signs.slice(0, kept).join("").trimEnd()}…${end}`
+    : `${signs.slice(0, most - 1).join("")}…`;
+}
 // A name that is cut in its middle where there is no room for all of it: the text is the whole.
 export function nameOf(name) {
   const [start, end] = endApart(steady(name));

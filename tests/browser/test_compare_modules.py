@@ -88,6 +88,30 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
     assert not any("Look first" in words for words in said), "where all are named, none is first"
 
 
+LONG = "qwen2.5-0.5b-gsm8k-lr-1e-5-group-16-length-512-temperature-0.7 · 3f2a"
+
+
+def test_a_long_name_keeps_its_end_in_a_hover_label_and_in_a_sentence(bare_page: Page) -> None:
+    bring(bare_page, "pages/compare/charts.js", "CompareChart")
+    page = bring(bare_page, "pages/compare/tables.js", "withNames")
+    hover = """([label, width, group]) => { const chart = new CompareChart({ name: "kl", title: "kl" }, () => {});
+      chart.node.style.width = `${width}px`; document.body.append(chart.node);
+      const said = chart.hoverName({ label, group }); chart.node.remove(); return said }"""
+    for width, most in ((600, 28), (340, 18)):
+        said = page.evaluate(hover, [LONG, width, False])
+        assert len(said) <= most and said.startswith("qwen") and "…" in said and said.endswith(" · 3f2a"), said
+    assert page.evaluate(hover, ["lr 1e-05 seed 1", 340, False]) == "lr 1e-05 seed 1"
+    assert (
+        page.evaluate(hover, ["Learning rate 1e-05, Group size 8", 600, True]) == "Learning rate 1e-05<br>Group size 8"
+    )
+    said = """([words, names]) => { const node = document.createElement("p");
+      node.append(...withNames(words, names.map(name => ({ name })))); document.body.append(node);
+      return [node.textContent, [...node.querySelectorAll("[title]")].map(one => one.title),
+              node.querySelectorAll(".kept-end").length] }"""
+    words = f"Best first: “{LONG}”: 1.5, “a”: 1.0. “{LONG}” may be ahead of “a” by chance."
+    assert page.evaluate(said, [words, ["a", LONG]]) == [words, [LONG, "a", LONG, "a"], 2]
+
+
 def test_a_held_out_reward_says_when_it_was_and_counts_for_nothing_from_before_training(bare_page: Page) -> None:
     bring(bare_page, "pages/compare/tables.js", "drawFinals")
     page = bring(bare_page, "pages/compare/measure.js", "meanOf", "shortWords")

@@ -2,6 +2,7 @@
 
 import { Plots } from "../../ui/charts/plots.js";
 import { el, setText, showText } from "../../ui/dom.js";
+import { hoverRoom, shortName } from "../../ui/name.js";
 import { dotted } from "../../ui/text.js";
 import { LineKeyboardNav } from "./line_keyboard_nav.js";
 import { Lines } from "./lines.js";
@@ -93,7 +94,14 @@ export class CompareChart {
     return { data, layout: this.layout(by, unit), config: { doubleClick: false } };
   }
 
-  // `value`: what was logged, which a smoothed line does not go through.
+  // A name as a hover label has room for it: a group's with a line for each of its settings.
+  hoverName({ group, label }) {
+    const most = hoverRoom(this.plot);
+    const said = group ? label.split(", ") : [label];
+    return said.map((words) => Plots.plain(shortName(words, most))).join("<br>");
+  }
+
+  // `label`: as hoverName has it. `value`: what was logged, which a smoothed line does not go through.
   hover(label, value, more = "") {
     const where = {
       step: "step %{x:,.0f}",
@@ -102,13 +110,13 @@ export class CompareChart {
       attempt: "%{x:,.0f} steps in",
     }[this.view.x];
     const smoothed = this.view.smooth ? "<br>smoothed %{y:.4~g}" : "";
-    return `<b>${Plots.plain(label)}</b>${more}<br>${value} · ${where}${smoothed}<extra></extra>`;
+    return `<b>${label}</b>${more}<br>${value} · ${where}${smoothed}<extra></extra>`;
   }
 
   line(one, line) {
     const colour = Plots.colour(one.colour);
     const later = line.attempt > 1 && this.view.x === "attempt";
-    const label = later ? `${one.label}, resume ${line.attempt - 1}` : one.label;
+    const resumed = later ? `, resume ${line.attempt - 1}` : "";
     const width = later ? 1.1 : 1.8;
     // of one style in a chart; a line of one point would not be seen without its mark
     const marked = this.few || line.x.length === 1;
@@ -121,14 +129,15 @@ export class CompareChart {
     };
     // which line it is, wherever it is drawn
     const meta = `${one.key} ${this.view.x === "attempt" ? line.attempt : ""}`;
+    const alone = one.alone && `<br>${this.hoverName({ group: true, label: one.alone })}`;
     const main = {
       ...base,
       y: line.smooth,
       customdata: line.y,
       meta,
-      name: Plots.plain(label),
+      name: Plots.plain(one.label + resumed),
       line: { color: colour, width, dash: one.dash },
-      hovertemplate: this.hover(label, "%{customdata:.4~g}", one.alone && `<br>${Plots.plain(one.alone)}`),
+      hovertemplate: this.hover(this.hoverName(one) + resumed, "%{customdata:.4~g}", alone),
     };
     if (!this.view.smooth || !Lines.reach(line)) return [main];
     const faint = { color: Plots.fade(colour, this.series.length > 6 ? 0.12 : 0.22), width: 1 };
@@ -158,7 +167,7 @@ export class CompareChart {
       name: Plots.plain(one.label),
       marker: { color: colour, size: 5 },
       line: { color: colour, ...line },
-      hovertemplate: this.hover(one.label, "%{customdata[0]:.4~g}", of),
+      hovertemplate: this.hover(this.hoverName(one), "%{customdata[0]:.4~g}", of),
     });
     const edge = { type: "scatter", mode: "lines", hoverinfo: "skip", line: { width: 0 } };
     return [

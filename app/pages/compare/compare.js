@@ -150,7 +150,11 @@ function drawFinals() {
   if (page.dataset.finals === key) return;
   page.dataset.finals = key;
   showText(find(".unlike"), differWords(runsHere()));
-  find(".short").replaceChildren(...shortWords(runsHere(), grouped()).map((words) => el("li", { dir: "auto" }, words)));
+  find(".short").replaceChildren(
+    ...shortWords(runsHere(), grouped()).map((words) =>
+      el("li", { dir: "auto" }, ...tables.withNames(words, runsHere())),
+    ),
+  );
   setText(find(".results .best-of"), bestWords(runsHere()));
   const drawn = runsDrawn().filter(({ there }) => there);
   const sort = (key) => {
@@ -186,7 +190,7 @@ function drawParallel() {
       axes,
       state.chosen,
       besideChosen(),
-      find(".sweep .plot").clientWidth,
+      find(".sweep .plot"),
     );
   Plots.draw(find(".sweep .plot"), figure, (plot) => Parallel.listen(plot, () => Parallel.axes(order, fields), pick));
   axisKeys.again();

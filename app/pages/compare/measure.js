@@ -149,6 +149,7 @@ export function apartWords(runs, run) {
 }
 
 // ---- what there is to see first ----
+// Names stand in it between “ and ”, as a whole (tables.js draws them as there is room).
 // One sentence each: who did best, as far as that can be said, on held-out prompts first; what keeps them apart,
 // and who did not end well.
 // `groups`: those that the runs are in, where they are grouped: then their means are told of.

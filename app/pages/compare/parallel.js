@@ -2,6 +2,7 @@
 // coordinates need WebGL, and tell no line's name).
 
 import { Plots } from "../../ui/charts/plots.js";
+import { hoverRoom, shortName } from "../../ui/name.js";
 import { number } from "../../ui/number.js";
 import { colour } from "../../ui/theme.js";
 import { COLUMNS } from "./tables.js";
@@ -203,8 +204,9 @@ function shapesOf(axes, chosen) {
   return shapes;
 }
 
-// `faint`: the ids of the runs that are in no chosen stretch; `width`: the pixels there are.
-export function figure(runs, axes, chosen, faint, width) {
+// `faint`: the ids of the runs that are in no chosen stretch; `plot`: where it is drawn.
+export function figure(runs, axes, chosen, faint, plot) {
+  const [width, room] = [plot.clientWidth, hoverRoom(plot)];
   const placed = axes.map((axis) => place(axis));
   const data = runs.map(({ id, name, colour: own, dash, index }) => ({
     opacity: faint.has(id) ? 0.14 : 1,
@@ -216,7 +218,7 @@ export function figure(runs, axes, chosen, faint, width) {
     line: { color: Plots.colour(own), width: 1.8, dash },
     marker: { color: Plots.colour(own), size: 6, symbol: placed.map(({ y }) => MARKS[y[index] === BELOW]) },
     text: axes.map((axis) => drawn(`${axis.title}: ${told(axis.words[index])}`)),
-    hovertemplate: `<b>${Plots.plain(name)}</b><br>%{text}<extra></extra>`,
+    hovertemplate: `<b>${Plots.plain(shortName(name, room))}</b><br>%{text}<extra></extra>`,
   }));
   const annotations = notes(axes, placed, (width - 32) / (axes.length - 0.2));
   const shapes = shapesOf(axes, chosen);

@@ -47,6 +47,16 @@ function heardAsTable(table) {
     node.setAttribute("role", ROLES[node.tagName] ?? (node.scope === "row" ? "rowheader" : "columnheader"));
 }
 
+// Words with the names of runs in them, of which long ones lose their middles: a sentence is read for its figures.
+export function withNames(words, runs) {
+  const quoted = runs.map(({ name }) => name).filter((name) => words.includes(`“${name}”`));
+  const first = quoted.sort((a, b) => b.length - a.length)[0];
+  if (first === undefined) return [words];
+  const others = runs.filter(({ name }) => name !== first);
+  const name = () => el("span", { title: first }, nameOf(first));
+  return words.split(`“${first}”`).flatMap((part, i) => [...(i ? ["“", name(), "”"] : []), ...withNames(part, others)]);
+}
+
 // ---- finals ----
 const share = (value) => (value === null ? "–" : percent(value));
 const duration = (value) => (value === null ? "–" : seconds(value));
