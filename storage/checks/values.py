@@ -110,5 +110,6 @@ def _takes_numbers(types: list[str]) -> bool:
 
 
 def _quoted_number(value: Any, types: list[str]) -> bool:
-    number = isinstance(value, str) and {"int", "float"} & set(types) and re.fullmatch(r"[-+.0-9eE]*[0-9]", value)
-    return bool(number)
+    """Whether a text is a number as it stands, where numbers belong."""
+    looks_so = isinstance(value, str) and {"int", "float"} & set(types) and re.fullmatch(r"[-+.0-9eE]*[0-9]", value)
+    return bool(looks_so) and yaml_number(value) is not None

@@ -189,3 +189,27 @@ def test_a_whole_number_is_quoted_as_it_was_typed_and_offered_where_one_can_mean
         assert words == f"should be a whole number, not {typed}."
         usual = ["Use 60"] if place == "training.max_steps" else []
         assert [one for one in labels if re.fullmatch("Use [0-9]+", one)] == ([f"Use {meant}"] if meant else usual)
+
+
+@pytest.mark.parametrize(
+    ("place", "written", "offered"),
+    [
+        ("training.num_generations", "1e9", []), ("training.num_generations", "5e3", []),  # too large a group
+        ("training.num_generations", "8.0", ["Use 8"]), ("training.learning_rate", "--1e-4", ["Use 1e-4"]),
+        ("training.learning_rate", "--5", []), ("training.learning_rate", "'0,00002'", ["Use 0.00002"]),
+        ("training.learning_rate", "'100,0'", []), ("training.max_steps", "--5", ["Use 5"]),
+        ("data.limit", "--5", ["Use 5"]), ("rewards.0.weight", "--5", ["Use -5", "Use 5"]),
+        ("launch.processes", "7e1", []),
+        # as they stand there, whatever is said of them then
+        ("training.max_steps", "１００", ["Use 100"]), ("training.learning_rate", "１００", ["Use 100"]),
+        ("training.learning_rate", "-１", []),
+    ],
+)  # fmt: skip
+def test_no_button_offers_a_number_that_is_complained_of_once_it_is_there(
+    known: Path, place: str, written: str, offered: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROUPWISE_HOME", str(known))
+    found = shown(spec_with(place, written))["problems"]
+    [problem] = [one for one in found if one["field"] == place]
+    assert problem["level"] == "blocking"
+    assert [fix["label"] for fix in problem["fixes"] if fix["settings"] and not fix["fallback"]] == offered

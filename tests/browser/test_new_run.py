@@ -125,6 +125,15 @@ def test_where_a_value_is_wrong_the_one_that_stood_there_is_offered(new_run: Pag
     expect(verdict.get_by_role("button", name="Use 20", exact=True)).to_be_visible()
     expect(verdict.get_by_role("button", name="Use 60", exact=True)).to_have_count(0)
     picture(new_run, "new-value-before")
+    weight = new_run.get_by_label("KL weight", exact=True)  # before which it had warned of what stood there
+    for typed in ("1e9", "."):
+        weight.fill(typed)
+        follows(new_run, f"beta: {typed}\n")
+        steps.click()
+    warned = new_run.locator(".verdict.blocking", has_text="training.beta")
+    expect(warned.locator(".fix")).to_have_text(["Use 0.02"])
+    warned.locator(".fix").click()
+    follows(new_run, "beta: 0.02")
     write_yaml(new_run, yaml_of(new_run).replace("max_completion_length: 48", "max_completion_length: 0"))
     verdict = new_run.locator(".verdict.blocking", has_text="training.max_completion_length")
     verdict.get_by_role("button", name="Use 48", exact=True).click()

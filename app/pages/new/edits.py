@@ -172,10 +172,16 @@ def changes_something(raw: dict[str, Any], fix: Fix) -> bool:
     """Whether a fix makes a difference to these settings: a button that does not is no help."""
     if fix.cut:
         return True
-    after = yaml_text.copy_plain(raw)
-    for edit in of_fix({"settings": fix.settings, "removed": list(fix.removed)}):
-        _make_edit(after, edit)
+    after = after_edits(raw, of_fix({"settings": fix.settings, "removed": list(fix.removed)}))
     return not yaml_edit.is_written_alike(raw, after)
+
+
+def after_edits(raw: dict[str, Any], edits: list[Edit]) -> dict[str, Any]:
+    """What plain values are once the edits are made; they themselves stay as they are."""
+    after: dict[str, Any] = yaml_text.copy_plain(raw)
+    for edit in edits:
+        _make_edit(after, edit)
+    return after
 
 
 def _passes_a_list(raw: dict[str, Any], parts: list[str]) -> bool:

@@ -114,6 +114,13 @@ def _check(reading: Reading, offer: Offer | None, known: Any = None) -> Reading:
     return replace(reading, problems=without_answered(found))
 
 
+def problems_of_values(raw: dict[str, Any], offer: Offer, known: Any = None) -> list[Problem]:
+    """Everything there is to say of plain values without the worker."""
+    reading = _check(_read_values(raw, {}), offer, known)
+    about = estimates(reading.as_checked, offer, known, told=False) if reading.as_checked else None
+    return [*reading.problems, *(about.problems if about else ())]
+
+
 def _follows_from(unread: set[str], problem: Problem) -> bool:
     """Whether a problem is that one of these settings is not set: it is, in a text that cannot be read yet."""
     setting = [path for fix in problem.fixes if problem.field not in fix.removed for path in fix.settings]

@@ -18,7 +18,7 @@ function note(typed = isTyped) {
   const paths = new Set([...Object.keys(last), ...Object.keys(view.shown)]);
   if ([...paths].filter((path) => last[path] !== view.shown[path]).length > OTHER_TEXT) good.clear();
   last = view.shown;
-  const wrong = new Set(problems().map(({ field, level }) => level === "blocking" && field));
+  const wrong = new Set(problems().map(({ field, level }) => level !== "advice" && field)); // nor what is warned of
   for (const [path, shown] of Object.entries(view.shown))
     if (!wrong.has(path) && !typed(path, view)) good.set(path, shown);
 }

@@ -9,6 +9,7 @@ from groupwise.app.pages.new import edits, form_rows, found_reading, launch, pre
 from groupwise.app.pages.new.field_values import field_text
 from groupwise.app.pages.new.found_reading import reading_key
 from groupwise.app.pages.new.known import is_chosen, rows_key, short_hash, source_key
+from groupwise.app.pages.new.sound_offers import with_sound_offers
 from groupwise.app.pages.new.taken_name import name_problems
 from groupwise.storage.checks import script
 from groupwise.storage.library.capabilities import Offer
@@ -48,7 +49,7 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     advised = [*about.problems, *name_problems(as_checked)] if about and as_checked else []
     found = reading.problems + advised
     said = without_advice_on_refused(without_answered(found))
-    problems = [_place_problem(one, raw, reading.lines) for one in said]
+    problems = [_place_problem(one, raw, reading.lines) for one in with_sound_offers(said, raw, offer, known)]
     seen = {
         "text": text,
         "shown": fields(raw),

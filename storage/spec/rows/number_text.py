@@ -25,6 +25,10 @@ _SHORT = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)\s*([kKM%])")
 _LOOSE_EXPONENT = re.compile(r"(?<=[0-9.])\s+(?=[eE][-+]?[0-9]{1,3}$)")  # 1 e-5
 _WITH_UNIT = re.compile(r"([-+]?[0-9][0-9., ]*?)\s*[^\W\d_]{2,}")  # 48 tokens
 _REMARK = re.compile(r"//|--|[;#]")  # begins what other languages take for one
+_DASHES = re.compile(r"(?:[-−–] ?){2,}(?=[0-9.,])")  # --5, as on a command line
+_POINTED = re.compile(r"[-+]?[0-9]*\.[0-9]*\.[0-9.]*")  # 1.0.0
+_DASHES = re.compile(r"[-−–] ?[-−–] ?(?=[0-9.,])")  # --5, as on a command line
+_POINTED = re.compile(r"[-+]?[0-9]*\.[0-9]*\.[0-9.]*")  # 1.0.0
 _WORTH = {"k": 1e3, "K": 1e3, "M": 1e6, "%": 1e-2}
 _THOUSAND = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")  # 1.000 is one to YAML, and a thousand to many
 _SIGNS = str.maketrans({"−": "-", "–": "-", "٫": ".", "٬": ",", "\u00a0": " ", "\u202f": " ", "\u2009": " "})
@@ -32,17 +36,31 @@ _SIGNS = str.maketrans({"−": "-", "–": "-", "٫": ".", "٬": ",", "\u00a0": 
 
 def meant_numbers(value: Any, *, whole: bool = False) -> dict[str, int | float]:
     """The numbers that a text may mean which is none as it is written, by their plain writing: of 0,0002 and of 1.234,5
-    one, of 1,234 two; none of what is no such text. What stands behind one, as in “1e-5, // lower”, is no part of it.
-    `whole`: only whole numbers are taken."""
+    one, of 1,234 and of --5 two; none of what is no such text. What stands behind one, as in “1e-5, // lower”, is no
+    part of it. `whole`: only whole numbers are taken."""
+    if dashes := _dashes_before(value):
+        bare = value.strip()[len(dashes) :]
+        return {each: number for one in (f"-{bare}", bare) for each, number in _read(one, "", whole=whole).items()}
     number = split_remark(value)[0] if isinstance(value, str) else ""
     if not number or len(number) > LONGEST:
         return {}
+    return _read(number, value, whole=whole)
+
+
+def _read(number: str, written: str, *, whole: bool) -> dict[str, int | float]:
+    """The numbers that what may be one means, by their plain writing; but for the one that is `written` so."""
     text = _in_plain_signs(number)
-    read = {plain: yaml_number(plain) for plain in _readings(text) if plain != value.strip(" ")}
+    read = {plain: yaml_number(plain) for plain in _readings(text) if plain != written.strip(" ")}
     only = next(iter(read.values())) if len(read) == 1 else None
     if whole and isinstance(only, float) and only.is_integer():  # 8,0 is 8
         return {str(int(only)): int(only)}
     return {plain: number for plain, number in read.items() if isinstance(number, int if whole else (int, float))}
+
+
+def _dashes_before(value: Any) -> str:
+    """The two dashes before a number, one of which is too many; "" where there are none."""
+    found = _DASHES.match(value.strip()) if isinstance(value, str) and len(value) <= LONGEST else None
+    return found[0] if found else ""
 
 
 def split_remark(typed: str) -> tuple[str, str]:
@@ -90,12 +108,23 @@ def _plain(run: str) -> list[str]:
 
 
 def meant_number_words(value: Any, *, whole: bool = False) -> str:
-    """“ Did you mean 0.0002?”; nothing where no number is meant."""
+    """“ Did you mean 0.0002?”, or what is wrong with its signs; nothing where no number is meant."""
+    if _dashes_before(value):
+        return " There is one dash too many."
     meant = " or ".join(meant_numbers(value, whole=whole))
     if not meant:
-        return ""
-    odd = isinstance(value, str) and any(sign.isdecimal() and not sign.isascii() for sign in value)
-    return f"{' Its digits are of another script.' if odd else ''} Did you mean {meant}?"
+        several = isinstance(value, str) and len(value) <= LONGEST and _POINTED.fullmatch(value.strip())
+        return " A number has at most one decimal point." if several else ""
+    return f"{' Its digits are of another script.' if _has_other_digits(value) else ''} Did you mean {meant}?"
+
+
+def is_same_digits(value: Any, number: Any) -> bool:
+    """Whether a text is this number in the digits of another script."""
+    return _has_other_digits(value) and number in meant_numbers(value).values()
+
+
+def _has_other_digits(value: Any) -> bool:
+    return isinstance(value, str) and any(sign.isdecimal() and not sign.isascii() for sign in value)
 
 
 def number_fixes(path: str, value: Any, *, whole: bool = False) -> tuple[Fix, ...]:
