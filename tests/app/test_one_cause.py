@@ -203,3 +203,22 @@ def test_a_name_of_which_nothing_is_seen_is_none_in_the_form_and_in_yaml(
 
 def test_a_blank_name_in_yaml_is_none() -> None:
     assert of_name(HEAD.replace("name: a", "name: ' '", 1)) == [("name", 1, "A run needs a name.")]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ("", "data.system_prompt has 977 KB: a spec has at most 256 KB in all."),
+        ("data:\n  system_prompt: |\n    a: b\n    " + "x" * 400_000 + "\n  split: train\n",
+         "data.system_prompt has 391 KB: a spec has at most 256 KB in all."),
+        ("stages:\n- name: " + "é" * 200_000 + "\n", "stages.name has 391 KB: a spec has at most 256 KB in all."),
+        ("# x\n" * 100_000, "The spec is larger than 256 KB."),
+    ],
+    ids=["form", "block", "list", "comments"],
+)  # fmt: skip
+def test_of_a_text_that_is_too_large_the_setting_is_named(more: str, words: str) -> None:
+    typed = [] if more else [{"path": "data.system_prompt", "typed": "x" * 1_000_000}]
+    base = HEAD.replace("rewards: [{name: format}]", "rewards:\n- name: format") if more else HEAD
+    text = (more if more.startswith("#") else base + more) if more else base
+    view = new_run.edit_settings({"text": text, "edits": typed})
+    assert (view.get("sentence") or view["unreadable"]["message"]) == words

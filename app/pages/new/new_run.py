@@ -32,14 +32,17 @@ from groupwise.storage.registry import registry
 from groupwise.storage.spec.rows import file_format
 from groupwise.storage.spec.rows.text_kinds import TEXT_WORDS
 from groupwise.storage.spec.words.problem import SpecError
+from groupwise.storage.spec.yaml.too_large import too_large_words
 from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
 
 
 def spec_text(payload: Payload) -> str:
     """The spec's text of a payload. Raises Unanswerable where it is none, or too long for one."""
     sent = payload.get("text")
-    if not isinstance(sent, str) or len(sent) > MAX_BYTES:
+    if not isinstance(sent, str):
         raise Unanswerable(f"A spec is a text of at most {MAX_BYTES // 1024} KB.")
+    if len(sent) > MAX_BYTES:
+        raise Unanswerable(too_large_words(sent, MAX_BYTES))
     return sent
 
 
