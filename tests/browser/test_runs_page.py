@@ -106,6 +106,14 @@ def test_many_columns_fit_beside_each_other_and_long_names_give_way(open_page: O
     fits = "() => [...document.querySelectorAll('.panel.flush')].every(box => box.scrollWidth <= box.clientWidth)"
     page.wait_for_function(fits)
     expect(run(page, long).locator(".title")).to_have_attribute("title", name_of(long))
+    expect(run(page, long).locator(".title")).to_have_text(name_of(long))
+    start, end = (run(page, long).locator(".kept-end > span").nth(n) for n in (0, 1))
+    whole = "node => node.scrollWidth <= node.clientWidth || getComputedStyle(node).display === 'inline'"
+    assert not start.evaluate(whole) and end.evaluate(whole), "a name is cut in its middle: copies differ at their ends"
+    assert (
+        end.bounding_box()["x"] + end.bounding_box()["width"]
+        <= run(page, long).locator("td").nth(2).bounding_box()["x"]
+    )
     tools = run(page, long).locator(".edits")
     seen = "node => getComputedStyle(node).opacity"
     page.mouse.move(5, 5)

@@ -95,7 +95,7 @@ def _short_name(row: Row) -> str:
 
 def _name_cell(row: Row, name: str, colour: str, editable: bool) -> str:
     run = row.run
-    title = f"<bdi>{escape(run.name)}</bdi>"  # on a phone whole; else cut where the column ends
+    title = f"<bdi>{escape(run.name)}</bdi>"  # table.js cuts it in the middle where the column is narrow
     if editable:
         title = f'<a class="title" href="/run?id={escape(run.id)}" title="{escape(run.name)}">{title}</a>'
     else:

@@ -1,10 +1,13 @@
 // Rows that come as HTML, put in place: what stays the same stays, and with it the keyboard's focus, what is selected,
 // and what is being written.
 
+import { nameOf } from "../../ui/name.js";
+
 // `body` shows these rows, in their order; a row in which someone writes stays, also where it is no longer among them.
 export function drawRows(body, html) {
   const made = document.createElement("template");
   made.innerHTML = html;
+  for (const name of made.content.querySelectorAll(".title > bdi")) name.replaceWith(nameOf(name.textContent));
   const focused = focusIn(body);
   const kept = new Map([...body.rows].map((row) => [row.dataset.run, row]));
   const rows = [...made.content.children].map((row) => update(kept.get(row.dataset.run), row));
