@@ -112,8 +112,12 @@ def test_the_name_of_the_run_that_a_time_is_known_from_has_one_line(new_run: Pag
     quoted = new_run.locator(".figures .quoted")
     expect(quoted).to_have_text(f"“{name}”")
     expect(quoted).to_have_attribute("title", name)
-    box, end = quoted.bounding_box(), quoted.get_by_text("copy 2").bounding_box()
-    assert box and end and box["height"] < 24 and end["x"] + end["width"] <= box["x"] + box["width"]
+    for width in (1440, 390):
+        new_run.set_viewport_size({"width": width, "height": 900})
+        box, end = quoted.bounding_box(), quoted.get_by_text("copy 2").bounding_box()
+        assert box and end and box["height"] < 24 and end["x"] + end["width"] <= box["x"] + box["width"]
+        figure = new_run.locator(".figures .figure", has=new_run.locator(".quoted")).bounding_box()
+        assert figure and box["x"] + box["width"] < figure["x"] + figure["width"]
     picture(new_run, "new-time-of-a-long-name")
     trash.delete_run(run_id)
 
