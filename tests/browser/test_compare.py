@@ -16,7 +16,7 @@ from playwright.sync_api import Page, expect
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from tests.browser.compare_page import HOSTILE, compared, traces, two_sweeps
-from tests.browser.conftest import OpenPage, bring, low_targets, no_sideways_scroll, picture
+from tests.browser.conftest import OpenPage, bring, low_targets, no_sideways_scroll, picture, set_params
 from tests.support.homes import wait_for
 from tests.support.made_runs import made_run
 
@@ -66,7 +66,16 @@ def test_curves_are_laid_over_each_other_hidden_and_grouped(open_page: OpenPage,
     page.locator(".chosen .toggle").first.click()
     expect(page).to_have_url(re.compile(f"hide={sweeps[1][0]}"))
     expect(page.locator(".chosen.off")).to_have_count(1)
-    page.locator(".chosen .toggle").first.click()
+    toggle = page.locator(".chosen .toggle").first
+    expect(toggle).to_have_attribute("title", re.compile("shows its curves again"))
+    toggle.click()
+    expect(toggle).to_have_attribute("title", re.compile("hides its curves; tables and text keep it"))
+    page.locator(".sweep .plot").scroll_into_view_if_needed()
+    heads = "document.querySelector('.sweep .plot').layout?.annotations.map(({ text }) => text) ?? []"
+    page.wait_for_function(f"({heads}).includes('Learning rate')")
+    set_params(page, {"hide": ",".join(sweeps[1][:2])})  # the others have one learning rate
+    page.wait_for_function(f"({heads}).includes('Steps') && !({heads}).includes('Learning rate')")
+    set_params(page, {"hide": None})
     page.get_by_label("Group the runs by").select_option("training.learning_rate")
     expect(page.locator(".together .label").first).to_have_text("Learning rate 1e-05 2 runs")
     assert [trace["fill"] for trace in traces(page, "kl")] == ["toself", ""] * 2 + [""], "one run of three ends earlier"
@@ -274,11 +283,21 @@ def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweep
 
 def test_a_live_run_goes_on_in_its_curve(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
     from groupwise.storage.record.record import RunWriter
+    from groupwise.storage.registry import registry
 
     live = made_run("live", 5, groups=0, state=states.RUNNING)
-    page = open_page(f"{sweeps[0]}/compare?ids={sweeps[1][0]},{live}")
+    one, other = (made_run("twin", 12, groups=0) for _ in range(2))
+    registry.set_state(
+        other, states.FAILED, f"Failed at step 12: CUDA ran out of memory. {'It tried to allocate. ' * 9}"
+    )
+    page = open_page(f"{sweeps[0]}/compare?ids={sweeps[1][0]},{one},{other},{live}")
     page.wait_for_selector(".gw-compare[data-drawn]")
     assert traces(page, "reward")[-1]["last"] == 5
+    expect(page.locator(".same")).to_have_count(1)
+    same = page.locator(f'.chosen[data-run="{other}"] .same')
+    expect(same).to_have_text(f"same as twin · {one.rpartition('-')[2]}")
+    reason = page.locator(".finals .reason").bounding_box()
+    assert reason and reason["width"] <= 200, "the figures have the room"
     writer = RunWriter(paths.run_folder(live).db, 1, {"format": 1.0})
     writer.commit(6, metrics={"reward": 2.0})
     writer.close()

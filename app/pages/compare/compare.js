@@ -9,6 +9,7 @@ import "./adder.js";
 import { AxisKeyboardNav } from "./axis_keyboard_nav.js";
 import { CompareChart } from "./charts.js";
 import {
+  axesNow,
   axisEnd,
   besideChosen,
   fields,
@@ -25,6 +26,7 @@ import {
   runs,
   runsDrawn,
   runsHere,
+  runsOnAxes,
   server,
   setIds,
   settingsTold,
@@ -165,7 +167,7 @@ function drawFinals() {
   drawParallel();
 }
 function drawParallel() {
-  const axes = Parallel.axes(order, fields);
+  const axes = axesNow();
   const why = nothingToSet(axes);
   showText(find(".sweep .why"), why);
   find(".sweep .panel").hidden = !!why;
@@ -174,7 +176,7 @@ function drawParallel() {
   show(find(".sweep .every"), chosen, find(".sweep .plot"));
   if (why) return;
   const beside = besideChosen();
-  const count = runsHere().length;
+  const count = runsOnAxes().length;
   setText(
     find(".kept span"),
     `${count - beside.size} of ${countWords(count, "run")} ${count - beside.size === 1 ? "passes" : "pass"} through ` +
@@ -192,13 +194,13 @@ function drawParallel() {
       besideChosen(),
       find(".sweep .plot"),
     );
-  Plots.draw(find(".sweep .plot"), figure, (plot) => Parallel.listen(plot, () => Parallel.axes(order, fields), pick));
+  Plots.draw(find(".sweep .plot"), figure, (plot) => Parallel.listen(plot, axesNow, pick));
   axisKeys.again();
 }
 new ResizeObserver(() => order.length && drawParallel()).observe(find(".sweep .lay"));
 const axisKeys = new AxisKeyboardNav(
   find(".sweep .plot"),
-  () => ({ axes: Parallel.axes(order, fields), runs: order, chosen: state.chosen }),
+  () => ({ axes: axesNow(), runs: order, chosen: state.chosen }),
   pick,
 );
 function pick(full, ends) {

@@ -53,13 +53,24 @@ export const inSight = () =>
 export const setIds = (ids) => setParams({ ids: ids.join(",") }, { push: true });
 // The runs that are still here.
 export const runsHere = () => order.filter(({ there }) => there);
-export const nothingToSet = (axes) => Parallel.why(runsHere(), axes);
+// Those of them that are on the axes of settings and finals, which span only what these have.
+export const runsOnAxes = () => runsHere().filter(({ id }) => !state.hidden.has(id));
+export function axesNow() {
+  const on = new Set(runsOnAxes());
+  const drawn = order.map((run) => (on.has(run) ? run : { ...run, there: false, final: null }));
+  return Parallel.axes(drawn, fields);
+}
+export const nothingToSet = (axes) => Parallel.why(runsOnAxes(), axes);
 // The runs beside the stretches of settings and finals that are chosen below, where these are drawn.
 export function besideChosen() {
-  const axes = Parallel.axes(order, fields);
+  const axes = axesNow();
   if (!state.chosen.size || nothingToSet(axes)) return new Set();
   const through = new Set(Parallel.through(order, axes, state.chosen));
-  return new Set(order.filter((run) => run.there && !through.has(run)).map(({ id }) => id));
+  return new Set(
+    runsOnAxes()
+      .filter((run) => !through.has(run))
+      .map(({ id }) => id),
+  );
 }
 export function shown() {
   const beside = besideChosen();
@@ -87,6 +98,22 @@ export function runsDrawn() {
   return order.map(({ id }) => look.get(id));
 }
 export const grouped = () => (state.by ? Lines.groups(order, fields, state.by) : []);
+
+// The first of the runs before this one whose curves and figures are the same, value for value: neither is seen beside
+// the other. undefined where there is none, or are too few values to tell.
+const written = new WeakMap(); // curves → their values
+function valuesOf({ curves, final }) {
+  if (!Object.values(curves ?? {}).some((lines) => lines.some(({ y }) => y.length > 2))) return null;
+  if (!written.has(curves))
+    written.set(curves, JSON.stringify(Object.entries(curves).map(([name, lines]) => [name, lines.map(({ y }) => y)])));
+  const { step, reward, kl, length } = final ?? {};
+  return JSON.stringify([step, reward, kl, length, written.get(curves)]);
+}
+export function sameAs(run) {
+  const own = valuesOf(run);
+  const before = order.slice(0, order.indexOf(run));
+  return own === null ? undefined : before.find((other) => other.there && valuesOf(other) === own);
+}
 
 // ---- what came ----
 export function takeRuns(now) {

@@ -2,13 +2,16 @@
 
 import { setParams } from "../../ui/address.js";
 import { el } from "../../ui/dom.js";
-import { nameOf } from "../../ui/name.js";
+import { nameOf, shortName } from "../../ui/name.js";
 import { countWords } from "../../ui/number.js";
-import { besideChosen, find, grouped, looksOf, order, page, setIds, state } from "./core.js";
+import { besideChosen, find, grouped, looksOf, order, page, sameAs, setIds, state } from "./core.js";
 import { pill, swatch } from "./tables.js";
 
-// `beside`: the ids of the runs that are in no chosen stretch.
-const runChip = (run, look, beside) =>
+const clickWords = ({ id }) =>
+  state.hidden.has(id) ? "shows its curves again" : "hides its curves; tables and text keep it";
+
+// `beside`: the ids of the runs that are in no chosen stretch; `same`: the run that this one's curves lie over.
+const runChip = (run, look, beside, same) =>
   el(
     "div",
     {
@@ -20,7 +23,7 @@ const runChip = (run, look, beside) =>
       {
         "aria-label": run.name,
         "aria-pressed": `${!state.hidden.has(run.id)}`,
-        title: `${run.name}: show or hide its curves`,
+        title: `${run.name}: ${clickWords(run)}`,
         onclick: () => toggle(run.id),
       },
       swatch(look),
@@ -30,6 +33,9 @@ const runChip = (run, look, beside) =>
       ? el("a.open", { href: `/run?id=${encodeURIComponent(run.id)}`, title: `Open ${run.name}` }, pill(run))
       : null,
     run.problem ? el("span.s.warn", run.problem) : null,
+    same
+      ? el("span.xs.mut.same", { title: `Its curves are those of ${same.name}` }, `same as ${shortName(same.name, 28)}`)
+      : null,
     el(
       "button.away",
       {
@@ -48,13 +54,14 @@ export function drawLegend() {
     [...beside],
     [...look.values()].map(({ id, name, colour, dash, label, problem }) => [id, name, colour, dash, label, problem]),
     [...state.hidden],
+    order.map((run) => sameAs(run)?.name),
     state.by && grouped().map(({ label }) => label),
   ]);
   if (page.dataset.legend === key) return;
   page.dataset.legend = key;
   const focused = document.activeElement?.closest?.(".chosen")?.dataset.run;
   const which = document.activeElement?.className;
-  const chip = (run) => runChip(run, look.get(run.id), beside);
+  const chip = (run) => runChip(run, look.get(run.id), beside, sameAs(run));
   const groups = grouped();
   find(".legend").replaceChildren(
     ...(groups.length

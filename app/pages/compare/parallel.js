@@ -27,7 +27,7 @@ export function axes(runs, fields) {
     .map(({ name, label, values }) => ({
       title: label,
       full: name,
-      values: values.map((value) => value?.number ?? null),
+      values: values.map((value, i) => (runs[i]?.there ? (value?.number ?? null) : null)),
       words: wordsOf(values, (value) => value?.words ?? NONE),
     }));
   const ends = finals
