@@ -244,6 +244,20 @@ def test_a_reward_that_rose_by_form_alone_says_that_right_answers_hardly_moved()
     assert read and (read.to.label, read.why) == ("read its groups", " to see why right answers hardly moved")
 
 
+def test_a_held_out_fall_of_right_answers_that_training_bears_out_is_a_warning() -> None:
+    """As it was seen: held-out reward 0.84 → 1.38 by form, held-out correctness 0.56 → 0.44, and ever fewer groups with
+    one that is right, on a green run."""
+    held_out = {"eval_reward": evaluated(0.84, 1.38), "eval_groups__solved": evaluated(0.5625, 0.4375)}
+    fewer = line(1.05, 0.75, 0.08)
+    report = examine(with_mine(groups__solved=RIGHT_STAYS, groups__any_solved=fewer, **held_out))
+    assert report.headline.startswith("Only “format” improved: reward went up from 1.0")
+    words = ", but the held-out share scored correct by “mine” fell from 56\u202f% to 44\u202f%"
+    assert words in report.headline and "and the share of groups with ≥ 1 solved fell from 10" in report.headline
+    assert outcome.verdict_on(report) == ("fewer right answers", "warning") == (report.against, report.level)
+    alone = with_mine(groups__solved=RIGHT_STAYS, groups__any_solved=fewer)
+    assert examine(alone).against == "", "more prompts that are always solved may be why"
+
+
 def test_what_may_be_chance_of_right_answers_is_said_so_and_what_is_nearly_all_right_stays_well() -> None:
     """So that one step more or less changes a few words, and not what is said."""
     noisy = Curve.of(

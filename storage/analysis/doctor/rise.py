@@ -13,6 +13,7 @@ FEW_RIGHT, MORE_RIGHT = 0.05, 0.02  # shares of completions: nearly none; a rise
 LESS_RIGHT = 0.05  # more or less, of completions, or of the range of the function that tells what is right
 # The same between two evaluations, which are of few prompts; and the least, where half of it or more was lost.
 LESS_HELD_OUT_RIGHT, HALVED_HELD_OUT_RIGHT = 0.15, 0.1
+FEWER_GROUPS = 0.1  # with a solved completion, of all groups: what bears a held-out fall out
 NEARLY_ALL = 0.9  # right: there is little left to rise
 ROSE = 0.05  # of a function's own range
 CERTAIN = 3.0  # standard errors
@@ -176,12 +177,20 @@ def _fewer_right_in_training(e: Evidence) -> bool:
     return len(told) >= ENOUGH and span > 0 and told.has_fallen(LESS_RIGHT * span)
 
 
+def _fewer_groups_solved(e: Evidence) -> bool:
+    """Whether fewer groups of training have a solved completion, which says little alone: it goes with held-out."""
+    told = e.curve("groups/any_solved")
+    if not e.target or not e.right_is_told or e.scale_is_other:
+        return False
+    return len(told) >= ENOUGH and told.direction(FEWER_GROUPS, 2.0) < 0
+
+
 def _fewer_right_held_out(e: Evidence) -> bool:
     told, span = _right_curve(e, "eval_")
     if len(told) < 2 or span <= 0:
         return False
     lost = (told.values[0] - told.values[-1]) / span
-    if lost >= LESS_RIGHT and _fewer_right_in_training(e):
+    if lost >= LESS_RIGHT and (_fewer_right_in_training(e) or _fewer_groups_solved(e)):
         return True  # so much is no chance where training shows it as well
     halved = lost >= HALVED_HELD_OUT_RIGHT and told.values[-1] <= told.values[0] / 2
     return lost >= LESS_HELD_OUT_RIGHT or halved
@@ -198,6 +207,9 @@ def _say_fewer_right(e: Evidence) -> str:
         fell = _say_from_to(e, told.values[0], told.values[-1])
         fell += _of_prompts(e)
         said.append(f"held-out {fell}" if said else f"{_what_is_right(e, 'held-out ')} {_fell(e)} {fell}")
+        if len(said) == 1 and _fewer_groups_solved(e):
+            solved = e.curve("groups/any_solved")
+            said.append(f"the share of groups with ≥ 1 solved {_fell(e)} {_say_from_to(e, solved.start, solved.now)}")
     return " and ".join(said)
 
 
