@@ -247,13 +247,22 @@ def test_the_limit_that_is_said_for_an_upload_is_the_one_that_is_kept() -> None:
     assert choices.data_files.MAX_FILE == 100 * 1024**2
 
 
+def take_script(config: str) -> dict[str, Any]:
+    args = f", args={config}" if config else ""
+    text = f"from trl import *\nGRPOTrainer('a/b', reward_funcs=[]{args}).train()"
+    return new_run.take_import({"name": "", "text": text, "functions": []})
+
+
 def test_a_spec_or_a_script_is_imported_and_anything_else_is_refused_in_words(registry_home: Path) -> None:
     from groupwise.storage.checks.script import to_script
 
     sent = {"name": "a.yaml", "text": TEXT, "functions": []}
-    assert new_run.take_import(sent) == {"text": TEXT, "notes": [], "saved": []}
+    assert new_run.take_import(sent) == {"text": TEXT, "notes": [], "saved": [], "named": True}
     script = new_run.take_import({"name": "train.py", "text": to_script(specs.parse_spec(TEXT))})
     assert specs.parse_spec(script["text"]) == specs.parse_spec(TEXT) and script["notes"] == []
+    assert script["named"] and not take_script("")["named"], "a name that we made up follows the data"
+    assert take_script("GRPOConfig(run_name='mine')")["named"] and take_script("GRPOConfig(output_dir='o')")["named"]
+    assert not new_run.take_import({"name": "", "text": "model_name_or_path: a/b\nreward_funcs: [accuracy]\n"})["named"]
     for name, text in (
         ("a.yaml", "name: ["),
         ("a.yaml", "- 1"),

@@ -239,6 +239,7 @@ async function takeNow(event, from) {
   if (got.rewards) page.form.rewards = got.rewards;
   const saved = got.saved.length ? ` Saved in the library: ${got.saved.join(", ")}.` : "";
   from(`Imported${name ? ` from ${name}` : ""}.${saved}`, asOwnDraft(""));
+  page.given = { named: got.named };
   replaceText(got.text, { notes: got.notes });
   dialog.close();
 }

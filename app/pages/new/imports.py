@@ -13,6 +13,7 @@ from groupwise.storage.checks.script_reader import ScriptImport, read_script
 from groupwise.storage.checks.script_reader.notebook import is_notebook
 from groupwise.storage.checks.script_reader.recipe import is_recipe, read_recipe, without_repeats
 from groupwise.storage.checks.script_reader.reward_code import ScriptFunction
+from groupwise.storage.checks.script_reader.unsaid import FROM_RECIPE, FROM_SCRIPT
 from groupwise.storage.home import redaction
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import library
@@ -22,6 +23,7 @@ from groupwise.storage.spec.words.problem import BLOCKING, SpecError
 from groupwise.storage.spec.yaml import yaml_text
 
 SPEC, SCRIPT, NOTEBOOK, RECIPE = "a run in YAML", "a TRL script", "a notebook", "a recipe of TRL or open-r1"
+MADE_UP = {FROM_SCRIPT, FROM_RECIPE}
 MOST_SHOWN = 400  # notes on a page
 _PYTHON = ("import ", "from ", "def ", "GRPOTrainer", "GRPOConfig", "!pip", "%")
 
@@ -149,7 +151,8 @@ def _describe_function(one: ScriptFunction, offer: Offer) -> dict[str, Any]:
 
 def take_brought(brought: Brought, chosen: Iterable[str], offer: Offer) -> dict[str, Any]:
     """Save the chosen functions into the library, under names that are free; the spec's text, which names them so, and
-    all notes. What cannot be saved is a note, and what got another name than the script's."""
+    all notes. What cannot be saved is a note, and what got another name than the script's. `named`: whether what was
+    brought names the run, which other data then does not rename."""
     chosen, notes = set(chosen), list(brought.notes[:MOST_SHOWN])
     raw = json.loads(json.dumps(brought.raw)) if brought.functions else brought.raw
     saved = []
@@ -168,4 +171,6 @@ def take_brought(brought: Brought, chosen: Iterable[str], offer: Offer) -> dict[
             notes.append(f"{one.name} was saved as {name}. {why}")
         for place in one.places:
             raw["rewards"][place]["name"] = name
-    return {"text": yaml_text.dump(raw) if saved else brought.text, "notes": notes, "saved": saved}
+    text = yaml_text.dump(raw) if saved else brought.text
+    named = raw.get("name") not in {None, "", *MADE_UP}
+    return {"text": text, "notes": notes, "saved": saved, "named": named}

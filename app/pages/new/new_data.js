@@ -38,7 +38,7 @@ function evaluationBack(given) {
 }
 
 // The edits that make the form fit `rows` rows of another source, and each in words. `given`: what the data before
-// brought, with what the form began with (`first`). The words: [setting, what it is now] each.
+// brought, with what the form began with (`first`), and whether an import gave the run its name (`named`). The words: [setting, what it is now] each.
 function fit(given, is, rows) {
   const { first } = given;
   const back = is.source === first.source; // what it began with fits it
@@ -46,7 +46,7 @@ function fit(given, is, rows) {
   const words = [];
   const set = (path, value) => edits.push(setting(path, value));
   const name = back ? first.name : nameOfData(is.source);
-  if (is.name === given.name && name && name !== is.name) {
+  if (!given.named && is.name === given.name && name && name !== is.name) {
     set("name", name);
     words.push(["name", `the run is called ${name}`]);
   }
@@ -76,7 +76,7 @@ function fit(given, is, rows) {
 function fitToData(found) {
   const is = now();
   const { given } = page;
-  if (found.error || !given || is.source === given.source) return;
+  if (found.error || !given?.first || is.source === given.source) return;
   page.given = { ...given, source: is.source, numbers: is.numbers }; // what a person set is nothing that data brought
   if (find(".view-form").hidden) return; // who writes the YAML sees all of it
   const { edits, words } = fit(page.given, is, found.rows.count);
@@ -112,7 +112,7 @@ function say(words, made, before) {
 export function drawNewData() {
   onPreview(fitToData);
   const begin = () => {
-    page.given ??= { first: now(), ...now() };
+    if (!page.given?.first) page.given = { ...page.given, first: now(), ...now() };
   };
   onView(() => {
     begin();

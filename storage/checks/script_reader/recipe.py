@@ -10,7 +10,7 @@ from groupwise.storage.checks.script_reader.model import DTYPES
 from groupwise.storage.checks.script_reader.reading import FOLDERS, NOTHING
 from groupwise.storage.checks.script_reader.rewards import NAME
 from groupwise.storage.checks.script_reader.source import MOVED
-from groupwise.storage.checks.script_reader.unsaid import FOLDER, NO_CHANGE, Unsaid
+from groupwise.storage.checks.script_reader.unsaid import FOLDER, FROM_RECIPE, NO_CHANGE, Unsaid
 from groupwise.storage.spec.spec import MOST_NAME
 
 _SETTING = re.compile(r"([A-Za-z_]\w*):(?:\s|$)")
@@ -147,8 +147,8 @@ class _Recipe:
                 if field != "run_name":
                     self.unsaid.set("name", last[:MOST_NAME], f"from {field}")
                 return last[:MOST_NAME]
-        self.unsaid.set("name", "from-recipe")
-        return "from-recipe"
+        self.unsaid.set("name", FROM_RECIPE)
+        return FROM_RECIPE
 
     def _model(self) -> dict[str, Any]:
         taken: dict[str, Any] = {"dtype": "float32"}

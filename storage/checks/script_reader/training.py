@@ -7,7 +7,7 @@ from groupwise.storage.checks.script_reader.command_line import PARSERS
 from groupwise.storage.checks.script_reader.config_class import class_defaults
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.tracker_calls import tracker_settings
-from groupwise.storage.checks.script_reader.unsaid import NO_CHANGE
+from groupwise.storage.checks.script_reader.unsaid import FROM_SCRIPT, NO_CHANGE
 from groupwise.storage.checks.script_reader.values import (
     Either,
     Function,
@@ -222,8 +222,8 @@ def run_name(reading: Reading) -> str:
             if field == "output_dir":
                 reading.unsaid.set("name", last[:MOST_NAME], "from output_dir")
             return last[:MOST_NAME]
-    reading.unsaid.set("name", "from-script")
-    return "from-script"
+    reading.unsaid.set("name", FROM_SCRIPT)
+    return FROM_SCRIPT
 
 
 def lora(reading: Reading, wrapped: list[Made]) -> dict[str, Any] | None:

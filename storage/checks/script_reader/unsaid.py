@@ -5,6 +5,7 @@ FOLDER = "each run has its own folder"
 NO_CHANGE = "they change nothing here"
 BY_TRL = "TRL does them by itself"
 FOR_THE_SHELL = "they are for the notebook or the shell"
+FROM_SCRIPT, FROM_RECIPE = "from-script", "from-recipe"  # names of runs that are given none
 _SECTIONS = ("name", "model", "data", "lora")
 MOST = 100  # that are named in a sentence
 
