@@ -8,7 +8,7 @@ import pytest
 
 from groupwise.storage.checks.script_reader import read_script
 from groupwise.storage.checks.script_reader.reward_code import ScriptFunction
-from tests.support.foreign_scripts import GSM8K, UNSLOTH_NOTEBOOK
+from tests.support.foreign_scripts import GSM8K, UNSLOTH_NOTEBOOK, notebook
 
 REST = "\nfrom trl import GRPOTrainer\nGRPOTrainer('a/b', reward_funcs=[score]).train()\n"
 
@@ -66,6 +66,7 @@ def test_decorators_and_future_imports_stay():
 def test_what_is_wrong_with_a_function_is_said_by_its_own_lines():
     found = function("x = 1\n\n\ndef score(completions):\n    return len(completions)\n")
     assert [(problem.line, "**kwargs" in problem.message) for problem in found.problems] == [(1, True)]
+    assert found.where == ["line 4"], "what is told of it before it is taken is by the script's lines"
     heavy = function(
         "tok = AutoTokenizer.from_pretrained('a')\n\n\ndef score(completions, **k):\n    return tok(completions)\n"
     )
@@ -73,6 +74,19 @@ def test_what_is_wrong_with_a_function_is_said_by_its_own_lines():
     assert [problem.message for problem in heavy.problems] == [
         "“tok” got its value from what the script loaded. Give it one above."
     ]
+    assert heavy.where == ["line 5"]
+
+
+def test_what_is_wrong_is_said_by_the_lines_of_the_script_wherever_the_function_stands():
+    inner = "class R:\n    @staticmethod\n    def score(completions, penalty=0.5, **k):\n        return [penalty] * 2\n"
+    text = f"import re\n\n{inner}\nfrom trl import *\nGRPOTrainer('a/b', reward_funcs=[R.score]).train()\n"
+    (found,) = read_script(text).functions
+    assert [(where, "“penalty”" in one.message) for where, one in zip(found.where, found.problems, strict=True)] == [
+        ("line 5", True)
+    ]
+    cells = notebook("import re\nN = 2", f"x = 1\n{inner}", "from trl import *",
+                     "GRPOTrainer('a/b', reward_funcs=R.score).train()")  # fmt: skip
+    assert [one.where for one in read_script(cells).functions] == [["code cell 2, line 4"]]
 
 
 def test_a_function_of_a_notebook_has_its_code_without_commands():

@@ -138,7 +138,7 @@ function functionRow(one) {
     ? el("p.s.wrong", "The code holds a secret: it cannot be saved. Read it from the environment (os.environ).")
     : null;
   const problems = one.problems.map((each) =>
-    el(`p.s${each.grave ? ".wrong" : ".mut"}`, `Line ${each.line}: ${each.message}`),
+    el(`p.s${each.grave ? ".wrong" : ".mut"}`, `${each.at}: ${each.message}`),
   );
   const brings = one.imports.length ? el("p.s.mut", "Imports: ", el("span.mono", one.imports.join("; "))) : null;
   return el(

@@ -142,8 +142,8 @@ def _describe_function(one: ScriptFunction, offer: Offer) -> dict[str, Any]:
         "code": code,
         "imports": one.imports,
         "problems": [
-            {"line": problem.line, "message": problem.message, "grave": problem.level == BLOCKING}
-            for problem in one.problems
+            {"at": f"{at[:1].upper()}{at[1:]}", "message": problem.message, "grave": problem.level == BLOCKING}
+            for at, problem in zip(one.where, one.problems, strict=True)
         ],
         "secret": redaction.holds(code),
     }

@@ -3,7 +3,7 @@
 import ast
 import re
 import symtable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from groupwise.storage.checks.script_reader.closures import Closed, Unclosed, at_left_edge, close_function
@@ -14,13 +14,14 @@ from groupwise.storage.library.rewards.strip_script import is_heavy, keep_only, 
 from groupwise.storage.spec.syntax_tree import parse_module
 
 _WORD, _ASSIGNED = re.compile(r"\w+"), re.compile(r"^# (\w+) *(?::[^=]+)?=(?!=)")
+_Coded = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True)
 class ScriptFunction:
     """A reward function that comes along: its code, as it can stand alone; what that imports; and what is wrong with
-    it, by the lines of the code. `places`: which of the imported rewards it is. `stand_ins`: the special tokens of a
+    it, by the lines of the code, and `where` in the script each problem is. `places`: which of the imported rewards it is. `stand_ins`: the special tokens of a
     tokenizer (eos_token) that are written out as texts, as the code loads none."""
 
     name: str
@@ -29,11 +30,15 @@ class ScriptFunction:
     places: list[int]
     problems: list[CodeProblem]
     stand_ins: list[str] = field(default_factory=list)
+    where: list[str] = field(default_factory=list)
 
 
-def extract_function(lines: list[str], tree: ast.Module, function: Function, name: str) -> ScriptFunction:
+def extract_function(
+    lines: list[str], tree: ast.Module, function: Function, name: str, place: Callable[[int], str] = "line {}".format
+) -> ScriptFunction:
     """A function of a script, with the statements that it needs, in their order. One that is not at the top level gets
-    this name. Raises Unclosed where it uses what only running the script would tell."""
+    this name. `place`: how a line of the script is called. Raises Unclosed where it uses what only running the script
+    would tell."""
     if function.top and isinstance(function.node, ast.stmt):
         kept = _needed_statements(tree, function.node, _globals_of(function.node, lines), lines)
         code = "".join(_pieces(kept, lines))
@@ -43,7 +48,22 @@ def extract_function(lines: list[str], tree: ast.Module, function: Function, nam
         code = _put_together(kept, closed, lines)
     written, code = code, _without_loading(code)
     imported = [ast.unparse(each) for each in parse_module(code).body if isinstance(each, (ast.Import, ast.ImportFrom))]
-    return ScriptFunction(name, code, imported, [], signature.analyse(code, name).problems, stand_ins(written, code))
+    problems = signature.analyse(code, name).problems
+    where = [place(_line_in_script(problem.line, code, name, function.node, lines)) for problem in problems]
+    return ScriptFunction(name, code, imported, [], problems, stand_ins(written, code), where)
+
+
+def _line_in_script(line: int, code: str, name: str, node: _Coded, lines: list[str]) -> int:
+    """The line of the script that a line of the code is from: as far below the head of the function `node` as it is
+    below that of its own, or else the first with the same text; the function's own where there is none."""
+    first, end = _span(node)
+    text = code.split("\n")[line - 1].strip()
+    texts = {text, text.removeprefix("# ")} - {""}  # what loaded a model is a comment in the code
+    own = next((one for one in parse_module(code).body if isinstance(one, _DEFINED) and one.name == name), None)
+    begins = _span(own)[0] if own is not None else 0
+    likely = [first + line - 1 - begins, *range(first, end), *range(len(lines))]
+    same = (at for at in likely if 0 <= at < len(lines) and lines[at].strip() in texts)
+    return next(same, node.lineno - 1) + 1
 
 
 def _without_loading(code: str) -> str:
@@ -145,7 +165,7 @@ def _globals_of(node: ast.stmt, lines: list[str]) -> set[str]:
     return found
 
 
-def _span(node: ast.stmt) -> tuple[int, int]:
+def _span(node: ast.stmt | ast.Lambda) -> tuple[int, int]:
     """The lines of a statement, with its decorators, as a slice."""
     first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
     return first - 1, node.end_lineno or node.lineno

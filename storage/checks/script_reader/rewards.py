@@ -106,7 +106,8 @@ class RewardReader:
         if known not in self._own:
             script = self.reading.script
             try:
-                made = extract_function(self.reading.lines, script.tree, function, self._free_name(function))
+                name, place = self._free_name(function), self.reading.place
+                made = extract_function(self.reading.lines, script.tree, function, name, place)
             except Unclosed as error:
                 self.reading.note(f"The reward “{function.name}”", function.made_by or function,
                                   f"was not taken: it uses {error}, which is known only while the script runs. Write "
