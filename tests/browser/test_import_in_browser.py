@@ -293,6 +293,24 @@ def test_the_notes_of_an_import_stay_with_its_draft(new_run: Page, importing: Lo
     expect(note).to_be_hidden()
 
 
+def test_an_imported_name_stays_and_a_note_goes_with_what_it_says(new_run: Page, importing: Locator) -> None:
+    script = "from trl import *\nGRPOTrainer('a/b', args=GRPOConfig(run_name='mine'), reward_funcs=think_format_reward,"
+    paste(importing, f"{script}\n  train_dataset=load_dataset('my/data')).train()")
+    take(importing)
+    note = new_run.locator(".import-note")
+    follows(new_run, "prompt_column: prompt")
+    expect(note).to_contain_text("data.prompt_column prompt (the column that TRL reads)")
+    new_run.locator(".kinds label", has_text="Built-in task").click()
+    expect(new_run.locator(".preview .of")).to_have_text("of 4,000", timeout=90_000)
+    follows(new_run, "name: mine")
+    mapped = yaml_of(new_run)
+    write_yaml(new_run, mapped.replace("  prompt_column: prompt\n", ""))
+    expect(note).not_to_contain_text("data.prompt_column")
+    expect(note).to_contain_text("model.dtype float32")
+    write_yaml(new_run, mapped)
+    expect(note).to_contain_text("data.prompt_column prompt (the column that TRL reads)")
+
+
 def test_undo_takes_the_notes_of_an_import_back(new_run: Page, importing: Locator) -> None:
     before = yaml_of(new_run)
     paste(importing, "from trl import *\nmine()\nGRPOTrainer('a/b', reward_funcs=think_format_reward).train()")

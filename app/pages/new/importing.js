@@ -6,8 +6,9 @@ import { countWords } from "../../ui/number.js";
 import { limitPaste, roomIn } from "../../ui/paste_limit.js";
 import { asOwnDraft } from "../../ui/run_drafts.js";
 import { acceptDrops } from "../../ui/stray_drops.js";
-import { dropNotes, find, onNotes, page, replaceText, server } from "./core.js";
+import { dropNotes, find, onNotes, onView, page, replaceText, server, shownAt } from "./core.js";
 import { goTo } from "./go_to.js";
+import { stillTrue } from "./import_notes.js";
 
 const MOST_FILE = 50 * 1024 * 1024; // bytes: notebooks hold pictures, which stay here
 const NO_ANSWER = "The server did not answer. Try again.";
@@ -20,6 +21,7 @@ const box = dialog.querySelector(".brought");
 let name = ""; // of the file; "" for what is pasted
 let read = null; // {text, name}: what was read last
 let timer = null;
+let drawn = { notes: null, told: "" }; // what the import said, and what of it is shown
 
 const wrong = (words) => showText(dialog.querySelector(".said"), words);
 
@@ -198,9 +200,10 @@ function fieldInNote(note) {
   if (note.endsWith(": no LoRA was taken.") || /^peft_config \(.*: set it here\.$/.test(note)) return "lora";
   const [, ours] = note.match(/: set (data\.\w+) here\.$/) ?? [];
   const [, name] = note.match(/^(\w+) \(.*: set it here\.$/) ?? [];
-  const known = (path) => page.form.fields.some((one) => one.path === path);
-  return [ours, name && `training.${name}`, name && `lora.${name}`].find((path) => path && known(path));
+  return [ours, name && `training.${name}`, name && `lora.${name}`].find((path) => path && isKnown(path));
 }
+const isKnown = (path) => page.form.fields.some((one) => one.path === path);
+const valueAt = (path) => (isKnown(path) ? shownAt(path) : undefined);
 function noteLine(note) {
   const field = fieldInNote(note);
   const words = field === "lora" ? "Choose LoRA" : `Set ${field?.split(".").at(-1)}`;
@@ -214,8 +217,14 @@ function noteLine(note) {
 
 // ---- what an import said, above the settings for as long as they are a draft ----
 function drawNotes() {
+  const isShown = page.view?.text === page.text; // else it is not known yet what the settings are now
+  if (!isShown && drawn.notes === page.notes) return;
+  const lines = isShown ? page.notes.map((note) => stillTrue(note, valueAt)).filter(Boolean) : page.notes;
+  const told = JSON.stringify(lines);
+  const isSame = drawn.told === told;
+  drawn = { notes: page.notes, told };
+  if (isSame) return; // it may be folded
   const node = find(".import-note");
-  const lines = page.notes;
   node.hidden = !lines.length;
   node.className = "import-note note";
   const dismiss = el("button.link.s", { type: "button", onclick: dropNotes }, "Dismiss");
@@ -263,6 +272,7 @@ export function openImport(text = "") {
 
 export function drawImporting(from) {
   onNotes(drawNotes);
+  onView(drawNotes);
   find("[data-do=import]").addEventListener("click", () => openImport());
   dialog.querySelector(".close").addEventListener("click", () => dialog.close());
   dialog.querySelector(".choose").addEventListener("click", () => file.click());

@@ -124,7 +124,7 @@ function namedEntry([path, value], n) {
   const label = about(path).label.toLowerCase();
   const between = n ? ", " : "";
   return value === null
-    ? [`${between}no ${label}`]
+    ? [`${between}${label} left empty${path === "data.prompt_column" ? ", as the template makes the prompt" : ""}`]
     : [`${between}${label} = `, el("code.mono", visibleText(String(value)))];
 }
 

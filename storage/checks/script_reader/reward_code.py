@@ -21,8 +21,9 @@ _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 @dataclass(frozen=True)
 class ScriptFunction:
     """A reward function that comes along: its code, as it can stand alone; what that imports; and what is wrong with
-    it, by the lines of the code, and `where` in the script each problem is. `places`: which of the imported rewards it is. `stand_ins`: the special tokens of a
-    tokenizer (eos_token) that are written out as texts, as the code loads none."""
+    it, by the lines of the code, and `where` in the script each of that is. `places`: which of the imported rewards it
+    is. `stand_ins`: the special tokens of a tokenizer (eos_token) that are written out as texts, as the code loads
+    none."""
 
     name: str
     code: str
