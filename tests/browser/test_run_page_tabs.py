@@ -193,22 +193,25 @@ def test_the_lines_of_one_rank_can_be_read_alone(open_page: OpenPage, address: s
     own = ["— 2026-03-01 10:00:00 Asked to stop. —", "[rank 0] — 2026-03-01 10:00:01 Loads no more. —"]
     warning = "/lib/trl.py:12: FutureWarning: `use_cache` goes away"
     warned = [f"[rank {rank}] {words}" for words in (warning, "  warnings.warn(") for rank in (0, 1)]
-    paths.run_folder(run_id).log.write_text("\n".join([*lines, *own, *warned]) + "\n")
+    again = ["— 2026-03-01 11:00:00 Attempt 2 starts: loading the model and the data. —", warned[0]]
+    paths.run_folder(run_id).log.write_text("\n".join([*lines, *own, *warned, *again, warned[1]]) + "\n")
     page = open_page(f"{address}/run?id={run_id}&tab=log")
     log = page.locator(".gw-log")
     shown = log.locator(".lines > div:visible")
-    expect(shown).to_have_text([*lines[:3], *own, warned[0]])
-    expect(log.locator("[data-times]")).to_have_attribute("data-times", "2 times")
+    expect(shown).to_have_text([*lines[:3], *own, warned[0], *again])
+    times = log.locator("[data-times]")  # an attempt's warnings are its own
+    expect(times).to_have_count(2)
+    assert times.evaluate_all("nodes => nodes.map(({ dataset }) => dataset.times)") == ["2 times"] * 2
     log.get_by_label("Search the log").fill("loads")
     expect(log.locator(".count")).to_have_text("1 of 3 lines")
     log.get_by_label("Show the lines of").select_option("rank 1")
-    expect(shown).to_have_text([lines[2], *own, warned[1]])
+    expect(shown).to_have_text([lines[2], *own, warned[1], again[0], warned[1]])
     expect(log.locator("[data-times]")).to_have_count(0)
     expect(log.locator(".count")).to_have_text("1 of 2 lines")
     expect(log.locator(".dicts")).to_be_hidden()
     log.get_by_label("Show the lines of").select_option("rank 0")
     log.get_by_role("button", name="Show", exact=True).click()
-    expect(shown).to_have_text([lines[1], "[rank 0] loss 0.500kl 0.100", *own, warned[0]])
+    expect(shown).to_have_text([lines[1], "[rank 0] loss 0.500kl 0.100", *own, warned[0], *again])
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     copied = "navigator.clipboard.readText()"
     log.get_by_role("button", name="Copy shown matches").click()
@@ -217,7 +220,7 @@ def test_the_lines_of_one_rank_can_be_read_alone(open_page: OpenPage, address: s
     log.get_by_label("Search the log").fill("")
     log.get_by_role("button", name="Copy shown lines").click()
     expect(log.get_by_role("button", name="Copied")).to_be_visible()
-    assert page.evaluate(copied).split("\n") == [lines[1], lines[3], *own, warned[0]]
+    assert page.evaluate(copied).split("\n") == [lines[1], lines[3], *own, warned[0], *again]
     expect(log.get_by_role("link", name="Download all")).to_have_attribute("title", "The whole log, of all ranks")
     picture(page, "log-ranks")
     assert no_sideways_scroll(page)

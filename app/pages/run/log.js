@@ -26,6 +26,7 @@ const PRINTED = /'([^'\\]+)': '?[^',}]*'?/g; // a metric in the trainer's own wo
 const ranks = find(".ranks");
 const WARNING = /warning\b|missing keys|deprecated/i;
 const warned = new Map(); // words of a library's warning, whichever rank printed it → its first line that is shown
+const isNewAttempt = (node) => node.matches(".ours") && / Attempt \d+ starts\b/.test(node.words);
 const BY_PYTHON = /:\d+: \w*Warning: /; // below it stands the line of code that warns
 const CODE = /^\s+warnings\.warn\(/;
 const before = new Map(); // rank → whether its last line was a warning that had come before (again), Python's (coded)
@@ -54,11 +55,12 @@ function line([from, words, values, isNote]) {
   return node;
 }
 // A warning that came before is counted there, also where another rank printed it; ranks print in between one another.
-// The line of code below a warning says nothing more. Those that have the searched words are shown all the same.
+// The line of code below a warning says nothing more. An attempt's warnings are its own. Those that have the searched words are shown all the same.
 function fold(node) {
   node.repeats = [];
   sayRepeats(node);
   if (node.hidden) return;
+  if (isNewAttempt(node)) forgetWarnings();
   const { rank = "" } = node.dataset;
   const words = node.words.replace(OF_RANK, "");
   const last = before.get(rank) ?? {};
@@ -77,10 +79,7 @@ function sayRepeats(node) {
   if (folded) node.dataset.times = `${folded + 1} times`;
   else delete node.dataset.times;
 }
-function forgetWarnings() {
-  before.clear();
-  warned.clear();
-}
+const forgetWarnings = () => [before, warned].forEach((known) => known.clear());
 // A text with the searched words marked, wherever they stand in it; `rest` makes what holds none.
 function withMarks(words, rest = (text) => [text]) {
   const lower = words.toLowerCase();
