@@ -2,7 +2,7 @@
 
 from groupwise.app.core import format
 from groupwise.app.ui.safe_text import escape
-from groupwise.storage.analysis.doctor.verdict import PROBLEM, WARNING
+from groupwise.storage.analysis.doctor.verdict import NEUTRAL, PROBLEM, WARNING
 from groupwise.storage.record import states
 
 # The shape and colour in state_badge.css: a dot (pulsing while it trains), a square for done, a diamond for
@@ -23,7 +23,9 @@ OF_LEVEL = {PROBLEM: "bad", WARNING: "warn"}
 
 def kind(state: str, level: str = "") -> str:
     """The kind of a state, by which it is coloured; idle for an unknown one. `level`: how grave what the doctor says
-    against the run's end is, which then has the colour that it has on the run's page."""
+    against the run's end is, which then has the colour that it has on the run's page; one that learned nothing is done, and not green."""
+    if level == NEUTRAL and state == states.FINISHED:
+        return "done"
     return OF_LEVEL.get(level) or KINDS.get(state, "idle")
 
 

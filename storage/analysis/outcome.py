@@ -19,7 +19,7 @@ from groupwise.storage.analysis.compare import fields, finals
 from groupwise.storage.analysis.doctor import evidence_reader
 from groupwise.storage.analysis.doctor.evidence_reader import Surroundings
 from groupwise.storage.analysis.doctor.examine import Report, examine
-from groupwise.storage.analysis.doctor.verdict import CALM, PROBLEM, WARNING
+from groupwise.storage.analysis.doctor.verdict import CALM, NEUTRAL, PROBLEM, WARNING
 from groupwise.storage.home import db, files, paths
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.home.value_types import value_if_fitting
@@ -195,7 +195,8 @@ def _tells_right(run: Run, record: Database, spec: RunSpec) -> bool:
 def verdict_on(report: Report) -> tuple[str, str]:
     """The words that stand beside the state of a run that ended so, everywhere, and how grave that is, as on its
     Overview: that its reward fell, or else the gravest verdict on what was learned; before a warning, what speaks
-    against a reward that rose; where nothing is wrong, that right answers hardly moved, as no alarm."""
+    against a reward that rose; where nothing is wrong, that right answers hardly moved, as no alarm. Nothing of a run that learned nothing, which is
+    not shown as a good one."""
     if report.kind == "down":
         return FELL, report.level
     told = [one for one in report.verdicts if one.level in (PROBLEM, WARNING) and one.key not in SPEED]
@@ -203,6 +204,8 @@ def verdict_on(report: Report) -> tuple[str, str]:
         return report.against, WARNING
     if told:
         return told[0].title, told[0].level
+    if report.level == NEUTRAL:
+        return "", NEUTRAL
     return (report.aside, CALM) if report.aside else ("", "")
 
 

@@ -202,6 +202,7 @@ def test_the_gravest_verdict_on_what_was_learned_stands_beside_the_state(
     slow = Verdict("slow", PROBLEM, "Steps are slow", "", "", "")
     assert outcome.verdict_on(Report("up", PROBLEM, "", (slow,), (), 10)) == ("", "")
     assert state_badge.label(states.FINISHED, "The reward is flat") == "Finished · the reward is flat"
+    assert state_badge.kind(states.FINISHED, "neutral") == "done" and state_badge.kind(states.STOPPED, "neutral") == "idle"
 
 
 def test_what_runs_came_to_is_worked_out_once(registry_home: Path, monkeypatch: Any) -> None:

@@ -13,7 +13,7 @@ from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Unsolved
 from groupwise.storage.analysis.doctor.evidence_reader import gather
 from groupwise.storage.analysis.doctor.examine import examine
-from groupwise.storage.analysis.doctor.verdict import CALM, Change
+from groupwise.storage.analysis.doctor.verdict import CALM, NEUTRAL, Change
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 from tests.support.doctor import drawn, healthy, line
@@ -179,6 +179,18 @@ def test_a_headline_does_not_say_that_all_is_well_where_most_groups_taught_nothi
     assert going_on.startswith("No problems detected, though more than half of the groups teach nothing: ")
     learned = idle | {"groups/all_low": line(0, 0), "groups/all_high": line(0.1, 0.56)}
     assert "taught nothing" not in examine(healthy(curves=learned, ended=True)).headline, "they are solved"
+
+
+def test_a_run_that_learned_nothing_is_neither_alarming_nor_well() -> None:
+    """As it was seen: reward 0.79 → 0.68, which may be noise, with a green square."""
+    stay = {name: None for name in ("rewards/format/mean", "rewards/correctness/mean", "groups/solved")}
+    flat = {"reward": line(0.79, 0.7, 0.25, steps=20), "kl": line(0.0, 0.02, steps=20), **stay}
+    told = examine(healthy(curves=flat, ended=True))
+    assert told.headline.startswith("Neither better nor worse, no problems detected: ")
+    assert (told.verdicts, told.level) == ((), NEUTRAL) and outcome.verdict_on(told) == ("", NEUTRAL)
+    assert examine(healthy(curves=flat)).level == CALM, "it may come yet"
+    held_out = {"eval_reward": evaluated(0.56, 1.31)}
+    assert examine(healthy(curves=flat | held_out, ended=True)).level == CALM, "held-out prompts are answered better"
 
 
 def test_a_right_answer_more_or_less_in_a_small_evaluation_is_no_fall() -> None:

@@ -20,7 +20,7 @@ from groupwise.storage.analysis.doctor import (
 from groupwise.storage.analysis.doctor.causes import one_to_a_cause
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.next_step import Next
-from groupwise.storage.analysis.doctor.verdict import CALM, SUSPICION, WARNING, Change, Verdict
+from groupwise.storage.analysis.doctor.verdict import CALM, NEUTRAL, SUSPICION, WARNING, Change, Verdict
 from groupwise.storage.analysis.doctor.words import percent_without, short_number
 from groupwise.storage.record.recent import Course
 
@@ -71,6 +71,7 @@ def examine(e: Evidence) -> Report:
     calm = tuple(verdict for verdict in kept if verdict.level == CALM)
     course = e.reward.course if kind != "waiting" else Course()
     level = _level(kind, grave, bool(against))
+    level = NEUTRAL if level == CALM and _is_nothing_learned(e, kind) else level
     begin = 0 if rates.fall(e) else course.begin  # then it is told from its first step, or from its best
     well = e.ended and kind != "waiting" and not (grave or against or e.broke_off)
     follows = next_step.after_good_end(e, rose=kind == "up") if well else None
@@ -86,6 +87,11 @@ def _level(kind: str, grave: tuple[Verdict, ...], against: bool) -> str:
     least = WARNING if kind == "down" or against else "waiting" if kind == "waiting" else CALM
     found = grave[0].level if grave else least
     return WARNING if least == WARNING and found == SUSPICION else found
+
+
+def _is_nothing_learned(e: Evidence, kind: str) -> bool:
+    """Whether a run that is over came to nothing: not one function rose, and held-out reward neither."""
+    return e.ended and kind == "level" and not (rise.held_out_rose(e) or rise.say_clear_rise(e))
 
 
 def _say_too_short(e: Evidence, grave: tuple[Verdict, ...]) -> str:

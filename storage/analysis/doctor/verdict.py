@@ -6,6 +6,7 @@ from enum import IntEnum
 from typing import Any
 
 PROBLEM, WARNING, SUSPICION, CALM = "problem", "warning", "suspicion", "calm"
+NEUTRAL = "neutral"  # of a report alone: nothing is wrong, and nothing was learned
 LEVELS = (PROBLEM, WARNING, SUSPICION, CALM)
 
 # Where thresholds are from.
