@@ -120,7 +120,11 @@ def _row(run: Run, came_to: Outcome | None) -> tuple[str, ...]:
 
 def state_words(run: Run, came_to: Outcome | None) -> str:
     """A run's state and what it came to, in a column's width: the whole of it is in --json and on the run's page."""
-    said = f"{run.state}, {format.mid_sentence(came_to.verdict)}" if came_to and came_to.verdict else run.state
+    if not came_to or not came_to.verdict:
+        return run.state
+    from groupwise.app.ui import state_badge
+
+    said = state_badge.with_verdict(run.state, run.state, came_to.verdict).replace(" · ", ", ", 1)
     return format.shorten(said, LONGEST_STATE)
 
 

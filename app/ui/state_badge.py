@@ -2,6 +2,7 @@
 
 from groupwise.app.core import format
 from groupwise.app.ui.safe_text import escape
+from groupwise.storage.analysis import outcome
 from groupwise.storage.analysis.doctor.verdict import NEUTRAL, PROBLEM, WARNING
 from groupwise.storage.record import states
 
@@ -23,20 +24,25 @@ OF_LEVEL = {PROBLEM: "bad", WARNING: "warn"}
 
 def kind(state: str, level: str = "") -> str:
     """The kind of a state, by which it is coloured; idle for an unknown one. `level`: how grave what the doctor says
-    against the run's end is, which then has the colour that it has on the run's page; one that learned nothing is done, and not green."""
+    against the run's end is, which then has the colour that it has on the run's page; one that learned nothing is done,
+    and not green."""
     if level == NEUTRAL and state == states.FINISHED:
         return "done"
     return OF_LEVEL.get(level) or KINDS.get(state, "idle")
 
 
 def label(state: str, more: str = "") -> str:
-    """The words for a state: Finished, or Finished · reward fell."""
-    return with_verdict(states.LABELS.get(state, state), more)
+    """The words for a state: Finished, or Finished · reward fell, or Stopped · verdict: reward fell."""
+    return with_verdict(states.LABELS.get(state, state), state, more)
 
 
-def with_verdict(words: str, more: str) -> str:
-    """A state's words, and what else is to be said."""
-    return f"{words} · {format.mid_sentence(more)}" if more else words
+def with_verdict(words: str, state: str, more: str) -> str:
+    """A state's words, and what else is to be said: of a run that a person stopped, that it is a verdict, and not why
+    it stopped."""
+    if not more:
+        return words
+    link = "verdict: " if state == states.STOPPED and not outcome.is_of_files(more) else ""
+    return f"{words} · {link}{format.mid_sentence(more)}"
 
 
 def pill(state: str, verdict: str = "", level: str = "", more: str = "") -> str:

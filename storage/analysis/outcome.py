@@ -195,8 +195,8 @@ def _tells_right(run: Run, record: Database, spec: RunSpec) -> bool:
 def verdict_on(report: Report) -> tuple[str, str]:
     """The words that stand beside the state of a run that ended so, everywhere, and how grave that is, as on its
     Overview: that its reward fell, or else the gravest verdict on what was learned; before a warning, what speaks
-    against a reward that rose; where nothing is wrong, that right answers hardly moved, as no alarm. Nothing of a run that learned nothing, which is
-    not shown as a good one."""
+    against a reward that rose; where nothing is wrong, that right answers hardly moved, as no alarm. No words of a run
+    that learned nothing, which is not shown as a good one."""
     if report.kind == "down":
         return FELL, report.level
     told = [one for one in report.verdicts if one.level in (PROBLEM, WARNING) and one.key not in SPEED]
@@ -207,6 +207,11 @@ def verdict_on(report: Report) -> tuple[str, str]:
     if report.level == NEUTRAL:
         return "", NEUTRAL
     return (report.aside, CALM) if report.aside else ("", "")
+
+
+def is_of_files(words: str) -> bool:
+    """Whether words beside a state are of the run's files, which are lost or damaged, and no verdict on its end."""
+    return words in (GONE, DAMAGED) or words.startswith(("run.db ", "spec.yaml "))
 
 
 def given_settings(spec: RunSpec) -> dict[str, Any]:

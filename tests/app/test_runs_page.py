@@ -175,7 +175,7 @@ def test_a_run_that_ended_worse_than_it_began_is_no_plain_finished_one(registry_
     stopped, failed = (made_run(state, 40, metrics=fell, state=state) for state in (states.STOPPED, states.FAILED))
     now = drawn()
     assert [cells(now, run_id)[2] for run_id in (good, bad, stopped, failed)] == [
-        "Finished", "Finished · reward fell", "Stopped · reward fell", "FailedIt ended",
+        "Finished", "Finished · reward fell", "Stopped · verdict: reward fell", "FailedIt ended",
     ]  # fmt: skip
     registry.set_state(failed, states.FAILED, "Failed at step 40: The reward function “<b>” failed. See the log.")
     assert '<div class="why s" dir="auto" title="The reward function “&lt;b&gt;” failed">' in drawn()["rows"]
@@ -202,7 +202,10 @@ def test_the_gravest_verdict_on_what_was_learned_stands_beside_the_state(
     slow = Verdict("slow", PROBLEM, "Steps are slow", "", "", "")
     assert outcome.verdict_on(Report("up", PROBLEM, "", (slow,), (), 10)) == ("", "")
     assert state_badge.label(states.FINISHED, "The reward is flat") == "Finished · the reward is flat"
-    assert state_badge.kind(states.FINISHED, "neutral") == "done" and state_badge.kind(states.STOPPED, "neutral") == "idle"
+    assert state_badge.label(states.STOPPED, "The reward is flat") == "Stopped · verdict: the reward is flat"
+    assert state_badge.label(states.STOPPED, "record is damaged") == "Stopped · record is damaged"
+    kinds = [state_badge.kind(state, "neutral") for state in (states.FINISHED, states.STOPPED)]
+    assert kinds == ["done", "idle"], "it learned nothing"
 
 
 def test_what_runs_came_to_is_worked_out_once(registry_home: Path, monkeypatch: Any) -> None:

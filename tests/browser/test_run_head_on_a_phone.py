@@ -35,7 +35,7 @@ def test_a_phone_shows_the_whole_head_in_160_pixels(open_page: OpenPage, address
     page.set_viewport_size({"width": 390, "height": 844})
     expect(head(page).get_by_role("button").last).to_be_visible()
     if saved:  # the verdict comes a moment later
-        expect(head(page).locator(".pill")).to_have_text("Stopped · the groups are too small")
+        expect(head(page).locator(".pill")).to_have_text("Stopped · verdict: the groups are too small")
     assert page.evaluate(OVERFLOWS) == [] and low_targets(page) == []
     box = head(page).bounding_box()
     assert box and box["height"] <= 160

@@ -183,7 +183,7 @@ def test_a_headline_does_not_say_that_all_is_well_where_most_groups_taught_nothi
 
 def test_a_run_that_learned_nothing_is_neither_alarming_nor_well() -> None:
     """As it was seen: reward 0.79 → 0.68, which may be noise, with a green square."""
-    stay = {name: None for name in ("rewards/format/mean", "rewards/correctness/mean", "groups/solved")}
+    stay = dict.fromkeys(("rewards/format/mean", "rewards/correctness/mean", "groups/solved"))
     flat = {"reward": line(0.79, 0.7, 0.25, steps=20), "kl": line(0.0, 0.02, steps=20), **stay}
     told = examine(healthy(curves=flat, ended=True))
     assert told.headline.startswith("Neither better nor worse, no problems detected: ")

@@ -97,7 +97,7 @@ def _status(run: registry.Run, now: float) -> dict[str, object]:
     came_to = Outcome() if asked or live_now else run_facts.outcomes_of([run]).get(run.id, Outcome())
     return {
         "name": visible_text(run.name), "state": run.state, "asked": asked or "",
-        "label": visible_text(state_badge.with_verdict(label, came_to.verdict)),
+        "label": visible_text(state_badge.with_verdict(label, run.state, came_to.verdict)),
         "kind": state_badge.kind(run.state, came_to.level), "colour": run_colours.own_colour(run),
         "sentence": visible_text(sentence), "end": None if asked else ending.describe_end(run), "meanwhile": told,
         "ahead": ahead and {"name": visible_text(format.shorten(ahead.name, AHEAD)), "href": f"/run?id={ahead.id}"},
