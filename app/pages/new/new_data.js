@@ -38,7 +38,8 @@ function evaluationBack(given) {
 }
 
 // The edits that make the form fit `rows` rows of another source, and each in words. `given`: what the data before
-// brought, with what the form began with (`first`), and whether an import gave the run its name (`named`). The words: [setting, what it is now] each.
+// brought, with what the form began with (`first`), and whether an import gave the run its name (`named`). The words:
+// [setting, what it is now] each.
 function fit(given, is, rows) {
   const { first } = given;
   const back = is.source === first.source; // what it began with fits it

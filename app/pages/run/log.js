@@ -54,8 +54,9 @@ function line([from, words, values, isNote]) {
   fold(node);
   return node;
 }
-// A warning that came before is counted there, also where another rank printed it; ranks print in between one another.
-// The line of code below a warning says nothing more. An attempt's warnings are its own. Those that have the searched words are shown all the same.
+// A warning that came before in its attempt is counted there, also where another rank printed it; ranks print in
+// between one another. The line of code below it says nothing more. Those that have the searched words are shown all
+// the same.
 function fold(node) {
   node.repeats = [];
   sayRepeats(node);
