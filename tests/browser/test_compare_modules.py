@@ -110,6 +110,7 @@ def test_a_long_name_keeps_its_end_in_a_hover_label_and_in_a_sentence(bare_page:
               node.querySelectorAll(".kept-end").length] }"""
     words = f"Best first: “{LONG}”: 1.5, “a”: 1.0. “{LONG}” may be ahead of “a” by chance."
     assert page.evaluate(said, [words, ["a", LONG]]) == [words, [LONG, "a", LONG, "a"], 2]
+    assert page.locator("p .quoted").first.text_content() == f"“{LONG}”", "no line ends between a name and its quotes"
 
 
 def test_a_held_out_reward_says_when_it_was_and_counts_for_nothing_from_before_training(bare_page: Page) -> None:

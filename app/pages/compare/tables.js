@@ -53,8 +53,8 @@ export function withNames(words, runs) {
   const first = quoted.sort((a, b) => b.length - a.length)[0];
   if (first === undefined) return [words];
   const others = runs.filter(({ name }) => name !== first);
-  const name = () => el("span", { title: first }, nameOf(first));
-  return words.split(`“${first}”`).flatMap((part, i) => [...(i ? ["“", name(), "”"] : []), ...withNames(part, others)]);
+  const name = () => el("span.quoted", { title: first }, "“", nameOf(first), "”");
+  return words.split(`“${first}”`).flatMap((part, i) => [...(i ? [name()] : []), ...withNames(part, others)]);
 }
 
 // ---- finals ----
