@@ -4,14 +4,14 @@ import math
 import time
 from typing import Any
 
-from groupwise.storage.spec.words.number_words import count_words, with_digits
+from groupwise.storage.spec.words.number_words import count_words, short_exponent, with_digits
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 CENTURY, CENTURIES = 36525 * DAY, 2e11  # what a clock or a calendar can say
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A value in about `digits` digits: 0.042, 0.88, 1.42, 284, 12,840, 1.2e-05; “–” for none."""
+    """A value in about `digits` digits: 0.042, 0.88, 1.42, 284, 12,840, 1.2e-5; “–” for none."""
     if value is None or math.isnan(value):
         return "–"
     if math.isinf(value):
@@ -20,7 +20,7 @@ def number(value: float | None, digits: int = 3) -> str:
     if size == 0:
         return "0"
     if size < 1e-3 or size >= 1e9:
-        text = f"{value:.{digits - 2}e}"
+        text = short_exponent(f"{value:.{digits - 2}e}")
     elif size >= 10 ** (digits - 1):
         text = with_digits(value, 0)
     else:

@@ -4,13 +4,13 @@ import math
 
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.record.recent import Steps
-from groupwise.storage.spec.words.number_words import with_digits
+from groupwise.storage.spec.words.number_words import short_exponent, with_digits
 
 LITTLE = 0.005  # of a share: what would be rounded to none
 
 
 def short_number(value: float) -> str:
-    """A value in about three digits, as pages round it (app/core/format.py): 0.042, 1.42, 284, 1.2e-05."""
+    """A value in about three digits, as pages round it (app/core/format.py): 0.042, 1.42, 284, 1.2e-5."""
     if not math.isfinite(value):
         return str(value)
     if value == 0:
@@ -21,7 +21,7 @@ def short_number(value: float) -> str:
         text = with_digits(value, digits)
         text = text.rstrip("0").rstrip(".") if "." in text else text
     else:
-        text = f"{value:.2g}"
+        text = short_exponent(f"{value:.2g}")
     return text.replace("-", "−", 1) if text.startswith("-") else text
 
 

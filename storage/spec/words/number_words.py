@@ -1,7 +1,10 @@
 """A number, and with its noun, in words that agree; several things in one sentence. Pure."""
 
+import re
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
+
+_PADDED = re.compile(r"e([+-])0+(?=\d)")
 
 
 def count_words(n: int, noun: str, many: str = "") -> str:
@@ -24,6 +27,11 @@ def join_words(words: Sequence[str], most: int = 0) -> str:
     more = len(words) - most if most else 0
     shown = [*words[:most], f"{more:,} more"] if more > 0 else list(words)
     return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))
+
+
+def short_exponent(text: str) -> str:
+    """A number's text with its exponent as a browser and the charts write it, and people type it: 2e-05 is 2e-5."""
+    return _PADDED.sub(r"e\1", text)
 
 
 def with_digits(value: float, digits: int) -> str:
