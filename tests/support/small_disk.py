@@ -13,6 +13,7 @@ import pytest
 from groupwise.storage.home import disk
 
 NEAR = 512 * 1024  # bytes that are taken one page after the other
+PAGE = 4096
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a disk")
 
 
@@ -30,9 +31,8 @@ def small_disk(place: Path, megabytes: float) -> Iterator[Path]:
 def fill(place: Path, leave: int = 0) -> Path:
     """Take all of a disk's room but so many bytes; the file that takes it."""
     filler = place / "filler"
-    with filler.open("ab", buffering=0) as file, contextlib.suppress(OSError):  # others write meanwhile
-        os.posix_fallocate(file.fileno(), 0, max(disk.free_bytes(place) - leave - NEAR, 1))
-        file.seek(0, os.SEEK_END)
-        while disk.free_bytes(place) > leave:
-            file.write(b"x" * 4096)
+    with filler.open("ab", buffering=0) as file:
+        while (room := disk.free_bytes(place) - leave) >= PAGE:
+            with contextlib.suppress(OSError):  # others write meanwhile: what is left of it is taken next
+                os.posix_fallocate(file.fileno(), file.seek(0, os.SEEK_END), max(room - NEAR, PAGE))
     return filler
