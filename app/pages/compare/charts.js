@@ -50,7 +50,7 @@ export class CompareChart {
         some.some(({ alone }) => alone) ? "no mean of runs that are not comparable: each has its own line" : "",
         this.log ? "log scale" : "",
         per > 1 ? `a point is the mean of up to ${per}` : "",
-        missing && some.length ? `${missing} of ${series.length} have none` : "",
+        missing && some.length ? `${missing} of ${series.length} ${missing === 1 ? "has" : "have"} none` : "",
       ),
     );
     if (some.length)
