@@ -1,4 +1,4 @@
-"""The groupwise command: serve (the default), launch, list, stop, resume, repair, worker."""
+"""The groupwise command: serve (the default), launch, list, stop, resume, backup, repair, worker."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sqlite3
 import sys
 from dataclasses import replace
 
-from groupwise.app.cli.parser import SUMMARIES, build_parser, makes_token, token_from
+from groupwise.app.cli.parser import SUMMARIES, build_parser, makes_token, names_backup, token_from
 from groupwise.app.cli.terminal import safe_output
 from groupwise.app.core.command_errors import CANCELLED, DONE, FAILED, CommandError
 from groupwise.storage.home import paths
@@ -57,6 +57,10 @@ def _run_command(options: argparse.Namespace) -> int:
         from groupwise.app.cli import launch
 
         return launch.launch(options.spec, name=options.name, wait=options.wait, strict=options.strict)
+    if options.command == "backup" or (options.command == "restore" and names_backup(options)):
+        from groupwise.app.cli import backup
+
+        return backup.restore_file(options) if options.command == "restore" else backup.backup(options)
     from groupwise.app.cli import runs
 
     return runs.COMMANDS[options.command](options)

@@ -18,7 +18,8 @@ SUMMARIES = {
     "rename": "Give a run another name; its id stays.",
     "tag": "Put tags on runs, or take them off.",
     "delete": "Delete runs that have ended; for a day they can be restored.",
-    "restore": "Bring back runs that were deleted less than a day ago.",
+    "restore": "Bring back runs that were deleted less than a day ago, or make a data home of a backup.",
+    "backup": "Write the whole data home into one file, while runs go on.",
     "repair": "Set a damaged registry aside and make a new one from the run folders.",
     "worker": "Run the worker in this terminal. Otherwise it starts by itself, in the background.",
 }
@@ -149,12 +150,34 @@ def _delete(parser: argparse.ArgumentParser) -> None:
 
 
 def _restore(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("runs", nargs="+", metavar="RUN", help="the deleted run's id, or as much as is unique")
+    parser.add_argument(
+        "runs", nargs="+", metavar="RUN|FILE.tar.gz",
+        help="the deleted run's id, or as much as is unique; or a file that `groupwise backup` made",
+    )  # fmt: skip
+    parser.add_argument(
+        "--into", metavar="HOME",
+        help="the new or empty folder that a backup is restored into, instead of $GROUPWISE_HOME",
+    )  # fmt: skip
+
+
+def _backup(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file", metavar="FILE.tar.gz", help="the file to write, outside of the home; .tar is not compressed"
+    )
+    parser.add_argument(
+        "--run", dest="runs", action="append", default=[], metavar="RUN",
+        help="only this run, and the data file it trains on; can be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--no-checkpoints", dest="checkpoints", action="store_false",
+        help="leave out checkpoints and models: a small file, from which no run can be resumed where it was",
+    )  # fmt: skip
+    parser.add_argument("--force", action="store_true", help="replace a file of this name")
 
 
 _OPTIONS = {
     "serve": _serve, "launch": _launch, "list": _list, "stop": _stop, "resume": _resume, "rename": _rename,
-    "tag": _tag, "delete": _delete, "restore": _restore,
+    "tag": _tag, "delete": _delete, "restore": _restore, "backup": _backup,
 }  # fmt: skip
 
 
@@ -168,6 +191,11 @@ def _port(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 65535:
         raise argparse.ArgumentTypeError(f"a port is a number from 1 to 65535, not “{text}”")
     return int(text)
+
+
+def names_backup(options: argparse.Namespace) -> bool:
+    """Whether `restore` was given a backup's file, and no run's id."""
+    return options.into is not None or any(name.endswith((".tar.gz", ".tgz", ".tar")) for name in options.runs)
 
 
 def makes_token(option: str | None) -> bool:

@@ -3,18 +3,20 @@
 import contextlib
 import contextvars
 import os
+import secrets
 import sqlite3
 import stat
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 from groupwise.storage.home.redaction import redact
 from groupwise.storage.home.sqlite_tools import Database
 
 LONGEST = 30.0  # seconds of reading; the statistics of a very long run take some
 LARGEST = 64 * 2**20  # bytes of one value, or row
+PAGES_AT_ONCE = 1024
 LOOK_EVERY = 100_000  # steps of SQLite's own machine between two looks at the clock: some milliseconds
 
 
@@ -87,6 +89,25 @@ def kept_open() -> Iterator[None]:
         _kept.reset(token)
         for database in kept.values():
             database.close()
+
+
+@contextlib.contextmanager
+def copy_of_one_moment(path: Path, room: Path) -> Iterator[BinaryIO]:
+    """A database as it is at one moment, whoever writes to it meanwhile: a file in the folder `room` that has no name
+    any more, so that it is gone with this process however that ends. Raises sqlite3.DatabaseError and OSError."""
+    place = room / f".copy-{secrets.token_hex(8)}"
+    with os.fdopen(os.open(place, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "rb") as file:
+        try:
+            target = sqlite3.connect(place, isolation_level=None)
+        finally:
+            place.unlink()
+        with contextlib.closing(target), contextlib.closing(open_reader(path)) as source:
+            target.execute("PRAGMA journal_mode=OFF")  # a file without a name has no place for one
+            target.execute("PRAGMA synchronous=OFF")
+            source.conn.execute("BEGIN")  # or the copy would begin anew whenever the file was written to
+            source.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            source.conn.backup(target, pages=PAGES_AT_ONCE, progress=lambda *_: None)  # where Ctrl-C is heard
+        yield file
 
 
 class _Connection(sqlite3.Connection):

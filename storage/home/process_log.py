@@ -133,11 +133,16 @@ def scrub(path: Path) -> bool:
         file.seek(0)
         draft = path.with_name(f".{path.name}.{os.getpid()}")
         with draft.open("wb") as cleaned:
-            cleaned.writelines(map(_clean, _blocks(file)))
+            cleaned.writelines(clean_blocks(file))
             cleaned.flush()
             os.fsync(cleaned.fileno())
     draft.replace(path)
     return True
+
+
+def clean_blocks(file: Any) -> Iterator[bytes]:
+    """All of a log that may still be written to, block by block and without secrets."""
+    return map(_clean, _blocks(file))
 
 
 def _clean(block: bytes) -> bytes:

@@ -6,10 +6,13 @@ A shipped file begins with comments: its title, then its sentence; after a bare 
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from groupwise.storage.home import redaction
+from groupwise.storage.home.value_types import When, field_types, salvage, text_type
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
+from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
 
 LONGEST_NAME = 80
 LONGEST_SENTENCE = 300
@@ -88,6 +91,32 @@ def delete_preset(name: str) -> None:
         gone = db.execute("DELETE FROM preset WHERE name = ?", [name]).rowcount
     if not gone:
         raise PresetError(f"You have no preset “{name[:LONGEST_NAME]}”.")
+
+
+def rows_to_keep() -> list[dict[str, Any]]:
+    """A person's own presets as a backup has them."""
+    with registry.read_registry() as db:
+        return [dict(row) for row in db.query("SELECT name, sentence, spec, at FROM preset ORDER BY name")]
+
+
+# A preset as a backup has it, of which anyone may have written every word.
+_KEPT = field_types(
+    {"name": text_type(LONGEST_NAME, 1), "sentence": text_type(LONGEST_SENTENCE), "spec": text_type(MAX_BYTES),
+     "at": When}
+)  # fmt: skip
+
+
+def adopt_rows(given: Any) -> int:
+    """Take in the presets of a backup, where there is none of their name; how many."""
+    found = [salvage(_KEPT, row)[0] for row in (given if isinstance(given, list) else [])]
+    sound = [row for row in found if row.keys() == _KEPT.keys() and (row["name"] + row["sentence"]).isprintable()]
+    with registry.write_registry() as db:
+        for row in sound:
+            db.execute(
+                "INSERT INTO preset (name, sentence, spec, at) VALUES (:name, :sentence, :spec, :at) "
+                "ON CONFLICT DO NOTHING", row
+            )  # fmt: skip
+    return len(sound)
 
 
 def _from_file(path: Path) -> Preset:

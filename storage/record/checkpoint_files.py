@@ -172,6 +172,12 @@ def size_of(point: Path) -> int:
     return sum(entry.bytes for entry in manifest.files.values()) if manifest else 0
 
 
+def digests_of(point: Path) -> dict[str, str]:
+    """The SHA-256 of each file, by its path, as the manifest lists them; none where it has none."""
+    manifest = _manifest(point)
+    return {name: entry.sha256 for name, entry in manifest.files.items()} if manifest else {}
+
+
 def is_adapter(point: Path) -> bool:
     """Whether this folder holds a LoRA adapter, which is loaded on top of its base model."""
     return (point / ADAPTER).is_file()

@@ -64,6 +64,19 @@ def in_a_copy(saved: int | None) -> str:
     )
 
 
+def in_a_backup(when: str, step: int, saved: int | None) -> str:
+    """The sentence of a run that trained while a backup was made of it, at this time in words and after this step."""
+    did = f"training, at step {step}," if step else "starting"
+    return f"It was {did} when the backup of {when} was made. {resume_words(saved)}"
+
+
+def without_files(sentence: str) -> str:
+    """The sentence on an end, where checkpoints and the trained model were left out of a backup."""
+    return with_resume(sentence, None).replace(
+        " The trained model is in final/.", " The trained model was left out of the backup."
+    )
+
+
 def resume_words(saved: int | None) -> str:
     """What a resume would begin from: the step of the newest checkpoint, if there is one."""
     return (

@@ -147,7 +147,7 @@ SAFE = "x\\u001b[31m\\u009b2J\\u202e\\u0007"
     "arguments",
     [["stop", HOSTILE], ["resume", HOSTILE], ["delete", HOSTILE], ["restore", HOSTILE], ["tag", "a", HOSTILE],
      ["rename", HOSTILE, "b"], ["launch", HOSTILE], ["launch", f"{HOSTILE}.yaml"], [HOSTILE], ["list", f"-{HOSTILE}"],
-     ["list", "--sort", HOSTILE]],
+     ["list", "--sort", HOSTILE], ["restore", f"{HOSTILE}.tar.gz"]],
     ids=lambda each: " ".join(part.replace(HOSTILE, "HOSTILE") for part in each),
 )  # fmt: skip
 def test_nothing_given_to_the_command_reaches_the_terminal_as_an_order(

@@ -23,7 +23,7 @@ FORBIDDEN = {
 LAYERS = {
     "app": ["core", "ui", "pages", "server", "cli"],
     "worker": ["sandbox", "builtin", "capabilities", "data", "training", "launchers", "questions", "dry_run"],
-    "storage": ["home", "spec", "record", "registry", "library", "checks", "analysis"],
+    "storage": ["home", "spec", "record", "registry", "library", "checks", "analysis", "backup"],
 }
 FILES = [path for room in FORBIDDEN for path in sorted((REPOSITORY / room).rglob("*.py"))]
 
