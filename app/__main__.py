@@ -1,4 +1,4 @@
-"""The groupwise command: serve (the default), launch, list, stop, resume, backup, repair, worker."""
+"""The groupwise command: serve (the default), launch, list, stop, resume, backup, doctor, repair, worker."""
 
 from __future__ import annotations
 
@@ -61,6 +61,10 @@ def _run_command(options: argparse.Namespace) -> int:
         from groupwise.app.cli import backup
 
         return backup.restore_file(options) if options.command == "restore" else backup.backup(options)
+    if options.command == "doctor":
+        from groupwise.app.cli.doctor import examine
+
+        return examine.print_findings(options)
     from groupwise.app.cli import runs
 
     return runs.COMMANDS[options.command](options)

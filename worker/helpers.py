@@ -17,7 +17,7 @@ from groupwise.storage.registry.questions import TRY, Question
 from groupwise.storage.registry.registry import Run
 from groupwise.worker import niceness
 from groupwise.worker.builtin import models, shipped
-from groupwise.worker.capabilities import catalogue, extras, hardware, sandbox
+from groupwise.worker.capabilities import catalogue, extras, hardware, installation, sandbox
 from groupwise.worker.dry_run.tries import Tries
 from groupwise.worker.questions import server
 
@@ -81,6 +81,7 @@ class Helpers:
 
     def publish(self) -> None:
         """Say what this machine and this installation offer."""
+        registry.publish_fact(installation.describe_worker())
         registry.publish_fact(hardware.describe_hardware())
         self._publish_packages()
         try:

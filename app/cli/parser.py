@@ -20,6 +20,7 @@ SUMMARIES = {
     "delete": "Delete runs that have ended; for a day they can be restored.",
     "restore": "Bring back runs that were deleted less than a day ago, or make a data home of a backup.",
     "backup": "Write the whole data home into one file, while runs go on.",
+    "doctor": "Say whether runs can be trained here, and what to do where they cannot.",
     "repair": "Set a damaged registry aside and make a new one from the run folders.",
     "worker": "Run the worker in this terminal. Otherwise it starts by itself, in the background.",
 }
@@ -149,6 +150,12 @@ def _delete(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", nargs="+", metavar="RUN", help=RUN_HELP)
 
 
+def _doctor(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--json", action="store_true", help="the same as JSON: name, state, says and do of each finding"
+    )
+
+
 def _restore(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "runs", nargs="+", metavar="RUN|FILE.tar.gz",
@@ -177,7 +184,7 @@ def _backup(parser: argparse.ArgumentParser) -> None:
 
 _OPTIONS = {
     "serve": _serve, "launch": _launch, "list": _list, "stop": _stop, "resume": _resume, "rename": _rename,
-    "tag": _tag, "delete": _delete, "restore": _restore, "backup": _backup,
+    "tag": _tag, "delete": _delete, "restore": _restore, "backup": _backup, "doctor": _doctor,
 }  # fmt: skip
 
 

@@ -1,7 +1,6 @@
 """What of a spec's model keeps a run from being launched, by the files on this machine: which model it is, and whether
 it can be trained."""
 
-import os
 import re
 import shlex
 from pathlib import Path
@@ -134,7 +133,7 @@ def _download(spec: RunSpec) -> Problem:
     if _is_model(kept):
         meant, fixes = "", (Fix(f"Use {kept}", {"model.id": str(kept), "model.revision": None}),)
     missing = f"“{spec.model.id}” is not on this machine"
-    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
+    if hub_cache.is_offline():
         message = f"{missing}, and HF_HUB_OFFLINE forbids downloading it.{meant}"
         return model_problem(message, *(fixes or (STARTER,)), level=WARNING)
     if meant:

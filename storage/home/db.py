@@ -38,7 +38,12 @@ def open_writer(
 
 
 def open_reader(
-    path: Path, *, journal: Literal["wal", "delete"] = "wal", patience: float = 5.0, seconds: float = LONGEST
+    path: Path,
+    *,
+    journal: Literal["wal", "delete"] = "wal",
+    patience: float = 5.0,
+    seconds: float = LONGEST,
+    untouched: bool = False,
 ) -> Database:
     """Open for reading only. Raises sqlite3.OperationalError where there is no such file.
 
@@ -46,10 +51,12 @@ def open_reader(
     `seconds`, whatever its tables are (a view can be without end), and no value may have more than LARGEST bytes.
 
     A killed writer of a “delete” file leaves its journal, and nobody reads on who could not take back what is half
-    written: such a reader may open the file for writing, for that alone.
+    written: such a reader may open the file for writing, for that alone. `untouched`: nothing is changed, nor made
+    beside the file (but in the index of a log with something in it). Raises sqlite3.OperationalError where it cannot be
+    read so.
     """
     _refuse_odd(path)
-    mode = "rw" if journal == "delete" else "ro"
+    mode = _untouching_mode(path, journal) if untouched else "rw" if journal == "delete" else "ro"
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=patience, factory=_Connection
     )
@@ -59,6 +66,17 @@ def open_reader(
     until = time.monotonic() + seconds
     connection.set_progress_handler(lambda: time.monotonic() > until, LOOK_EVERY)
     return Database(connection)
+
+
+def _untouching_mode(path: Path, journal: str) -> str:
+    """How a file is opened so that SQLite makes none beside it: of a “wal” file with nothing in its log it is told that
+    it cannot change, or it would make log and index anew, and leave them there."""
+    log = path.with_name(f"{path.name}-wal")
+    if journal == "delete" or (log.exists() and log.stat().st_size):
+        if journal == "wal" and not os.path.lexists(f"{path}-shm"):
+            raise sqlite3.OperationalError(f"{path.name} was left open by its writer")
+        return "ro"
+    return "ro&immutable=1"
 
 
 @contextlib.contextmanager

@@ -27,16 +27,39 @@ def hold(path: Path, *, shared: bool = False, at: int | None = None) -> int | No
 def is_held(path: Path, *, at: int | None = None) -> bool:
     """Whether some other process holds the lock, shared or not. Only asks: the lock is never taken."""
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # asking needs no more, and the disk may be read-only
     except FileNotFoundError:
         return False
     try:
-        length, start = _locked_range(at)
-        question = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
-        answer = fcntl.fcntl(descriptor, fcntl.F_GETLK, question)
-        return struct.unpack(_FLOCK, answer)[0] != fcntl.F_UNLCK
+        return _blocking(descriptor, *_locked_range(at)) is not None
     finally:
         os.close(descriptor)
+
+
+def bytes_held(path: Path) -> list[int]:
+    """The numbers of the bytes that other processes hold the lock of, as `hold` takes it with `at`."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return []
+    found, at = [], 0
+    try:
+        while (lock := _blocking(descriptor, 0, at)) is not None:
+            length, start = lock
+            found.append(max(start, at))
+            if not length:  # up to the end, wherever that is
+                break
+            at = start + length
+    finally:
+        os.close(descriptor)
+    return found
+
+
+def _blocking(descriptor: int, length: int, start: int) -> tuple[int, int] | None:
+    """The first lock of another process in this range: its (length, start). None where there is none."""
+    question = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
+    kind, _, begins, extent, _ = struct.unpack(_FLOCK, fcntl.fcntl(descriptor, fcntl.F_GETLK, question))
+    return None if kind == fcntl.F_UNLCK else (extent, begins)
 
 
 def _locked_range(at: int | None) -> tuple[int, int]:

@@ -17,6 +17,7 @@ SIGNS = (
     "\u0e31-\u0e4e\u0eb1-\u0ece\u0f35-\u0f39\u0f71-\u0f84\u102b-\u103e\u17b6-\u17d3\u3099\u309a"
 )
 DATA_NAME = re.compile(rf"[^\W_][\w{SIGNS} .-]{{0,127}}")  # letters of any language
+OTHER_HOME = "Choose another folder with GROUPWISE_HOME=/some/folder."
 MOST_NAME_BYTES = 255  # of a file's name, on Linux
 # How letters are written where only those from a to z are had.
 WRITTEN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae", "œ": "oe", "ł": "l",
@@ -46,22 +47,33 @@ def prepare() -> Path:
 
     Raises HomeError when it is a file or in nobody's home, or cannot be made or written.
     """
+    refuse_no_folder()
     place = home()
-    advice = "Choose another folder with GROUPWISE_HOME=/some/folder."
-    wanted = os.environ.get("GROUPWISE_HOME", "")
-    if wanted.startswith("~") and expand_home(wanted) == Path(wanted):
-        raise HomeError(f"The data home {wanted} is in the home of a user whom this machine does not have. {advice}")
-    if place.exists() and not place.is_dir():
-        raise HomeError(f"The data home {place} is a file, not a folder. {advice}")
     try:
-        for folder in (place, runs_folder(), trash_folder(), data_folder(), models_folder(), rewards_folder()):
+        for folder in (place, *home_folders()):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         probe = place / f".write-test-{os.getpid()}-{secrets.token_hex(4)}"
         probe.touch()
         probe.unlink()
     except OSError as error:
-        raise HomeError(f"The data home {place} cannot be written: {error.strerror}. {advice}") from error
+        raise HomeError(f"The data home {place} cannot be written: {error.strerror}. {OTHER_HOME}") from error
     return place
+
+
+def refuse_no_folder() -> None:
+    """Raises HomeError where the home is a file, or in the home of nobody who has one here."""
+    place, wanted = home(), os.environ.get("GROUPWISE_HOME", "")
+    if wanted.startswith("~") and expand_home(wanted) == Path(wanted):
+        raise HomeError(
+            f"The data home {wanted} is in the home of a user whom this machine does not have. {OTHER_HOME}"
+        )
+    if place.exists() and not place.is_dir():
+        raise HomeError(f"The data home {place} is a file, not a folder. {OTHER_HOME}")
+
+
+def home_folders() -> tuple[Path, ...]:
+    """The folders that a prepared home has."""
+    return runs_folder(), trash_folder(), data_folder(), models_folder(), rewards_folder()
 
 
 def registry_path() -> Path:

@@ -132,16 +132,16 @@ def one_look(path: Path) -> Iterator[None]:
         yield
 
 
-def of_file(path: Path, *, deep: bool = False, odd: bool = False) -> Fault | None:
+def of_file(path: Path, *, deep: bool = False, odd: bool = False, untouched: bool = False) -> Fault | None:
     """What is wrong with a record; None where nothing is, or there is none. `deep` also looks at every page, `odd` at
-    every row as well: whether it could be a run's. Raises sqlite3.DatabaseError where that cannot be told just now: it
-    is locked, or nobody may read it."""
+    every row as well: whether it could be a run's. `untouched`: as for db.open_reader. Raises
+    sqlite3.DatabaseError where that cannot be told just now: it is locked, or nobody may read it."""
     if not files.exists(path):
         return None
     if not files.is_file(path):
         return Fault("it is not a file")
     try:
-        run = db.open_reader(path, seconds=DEEP_SECONDS if deep or odd else db.LONGEST)
+        run = db.open_reader(path, seconds=DEEP_SECONDS if deep or odd else db.LONGEST, untouched=untouched)
         try:
             return _fault(run, deep or odd) or (_odd_row(run) if odd else None)
         finally:

@@ -102,7 +102,7 @@ def open_registry() -> bool:
         with _open_writer(make=True) as registry:
             problem = registry.execute("PRAGMA quick_check(1)").fetchone()[0]
             if problem != "ok":
-                raise _damage_error(str(problem).splitlines()[-1])
+                raise damage_error(str(problem).splitlines()[-1])
             is_new = not migrations.applied_migrations(registry, migrations.registry)
             migrations.registry.apply(registry)
             return is_new
@@ -113,14 +113,15 @@ def open_registry() -> bool:
         raise RegistryError(f"The registry {paths.registry_path()} cannot be used ({error}). {advice}") from error
 
 
-def _damage_error(reason: str) -> Damaged:
+def damage_error(reason: str) -> Damaged:
+    """Say of a damaged registry what to do."""
     return Damaged(
         f"The registry {paths.registry_path()} is damaged ({reason}). No run is lost: "
         "`groupwise repair` sets it aside and makes a new one from the run folders."
     )
 
 
-def _refuse_newer(registry: Database) -> None:
+def refuse_newer(registry: Database) -> None:
     """Raises Newer where the file has had steps that this version does not know."""
     unknown = set(migrations.applied_migrations(registry, migrations.registry)) - set(
         migrations.names(migrations.registry)
@@ -308,7 +309,7 @@ def _open_writer(*, make: bool) -> Iterator[Database]:
         registry = db.open_writer(paths.registry_path(), journal="delete", make=make)
         try:
             with db.transaction(registry):
-                _refuse_newer(registry)
+                refuse_newer(registry)
                 yield registry
         finally:
             registry.close()
@@ -338,7 +339,7 @@ def _in_words() -> Iterator[None]:
         yield
     except sqlite3.DatabaseError as error:
         if db.is_damage(error):
-            raise _damage_error(str(error)) from error
+            raise damage_error(str(error)) from error
         gone = "no such table" in str(error) or not paths.registry_path().exists()
         if isinstance(error, sqlite3.OperationalError) and gone:
             raise Damaged(

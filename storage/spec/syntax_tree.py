@@ -2,6 +2,7 @@
 
 import ast
 
+SOUND_SINCE = (3, 11, 8)  # the version of Python from which on several threads may parse
 _TURNS = 20
 
 

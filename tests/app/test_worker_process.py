@@ -14,7 +14,8 @@ from groupwise.app.core import worker_process
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
-from groupwise.storage.registry.messages.facts import Catalogue
+from groupwise.storage.registry.messages.facts import Catalogue, Worker
+from groupwise.worker.capabilities import installation
 from tests.conftest import Start, holder_of
 
 ENSURE = (
@@ -82,6 +83,8 @@ def test_the_worker_is_a_process_of_its_own_that_outlives_the_app(
     pid = pid_of_supervisor()
     assert os.getsid(pid) == pid != os.getsid(app.pid)
     environment = environment_of(pid)
+    wait_for(lambda: registry.read_fact(Worker) is not None)
+    assert registry.read_fact(Worker) == installation.describe_worker()
     assert environment["GROUPWISE_HOME"] == str(known) and "CUDA_VISIBLE_DEVICES" in environment
     assert "GROUPWISE_TOKEN" not in environment
     assert os.readlink(f"/proc/{pid}/fd/0") == "/dev/null"

@@ -46,8 +46,8 @@ LONG = (
 # Others that take more than a few seconds, or that import torch: what `--quick` leaves out beside those above, the
 # browser's and the sandbox's.
 SLOW = (
-    "app/test_answer_cache", "app/test_bad_records", "app/test_launch", "app/test_launch_made", "app/test_logging_out",
-    "app/test_proxy",
+    "app/test_answer_cache", "app/test_bad_records", "app/test_doctor_command", "app/test_launch",
+    "app/test_launch_made", "app/test_logging_out", "app/test_proxy",
     "app/test_server", "app/test_three_views", "app/test_uploads", "app/test_work_once", "app/test_worker_process",
     "project/test_wheel", "storage/test_check_model", "storage/test_presets", "storage/test_record_faults",
     "storage/test_script", "storage/test_script_data", "storage/test_script_like_trl", "storage/test_setting_names",

@@ -20,6 +20,12 @@ def folder() -> Path:
     return paths.expand_home(os.path.expandvars(place))
 
 
+def is_offline() -> bool:
+    """Whether the hub's client may download nothing; as it reads its settings."""
+    said = os.environ.get("HF_HUB_OFFLINE") or os.environ.get("TRANSFORMERS_OFFLINE") or ""
+    return said.upper() in ("1", "TRUE", "YES", "ON")
+
+
 def snapshot(repository: str, revision: str | None = None) -> Path | None:
     """The folder with a repository's files at a revision (null: main), as far as they were downloaded; None where
     they were not."""

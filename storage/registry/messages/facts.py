@@ -140,6 +140,15 @@ class Sandbox(Fact):
     network: str = ""
 
 
+class Worker(Fact):
+    """The worker that this home has, or last had. version: Groupwise's ("": not known); environment: the folder of the
+    Python that it runs in."""
+
+    key: ClassVar[str] = "worker"
+    version: str
+    environment: str
+
+
 class TrustRewardCode(Fact):
     """Whether people's own reward functions may run without a sandbox."""
 

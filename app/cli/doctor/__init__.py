@@ -1,0 +1,1 @@
+"""`groupwise doctor`: whether this installation can do its work, and what to do where it cannot."""
