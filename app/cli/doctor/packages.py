@@ -66,7 +66,7 @@ def look_at_libraries() -> list[Finding]:
     names = {one.name: there for one, there in needed}
     shown = ", ".join(f"{name} {names[name]}" for name in SHOWN if names.get(name))
     more = len([name for name in names if name not in SHOWN])
-    fitting = f"{shown}, and {more} more as they are needed."
+    fitting = f"{shown}, and {more} more: each in the range that is asked for."
     return [own, *(bad or [Finding("Libraries", OK, fitting)]), *_extras()]
 
 

@@ -78,7 +78,7 @@ def _log() -> list[Finding]:
         log.seek(max(0, path.stat().st_size - READ))
         lines = log.read(READ).decode("utf-8", "replace").splitlines()
     if (last := _last_error(lines)) is None:
-        return [Finding("Worker log", OK, f"No error in the last of {path}.")]
+        return [Finding("Worker log", OK, f"No error at the end of {path}.")]
     at, line = last
     says = f"Its last error{f', {at}' if at else ''}: {format.shorten(line, LONGEST)}"
     if _is_old(at):
