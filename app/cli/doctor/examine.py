@@ -99,5 +99,4 @@ def _sum(found: Sequence[Finding]) -> str:
     noted = f" {count_words(notes, 'note')} to read." if notes else ""
     if not problems:
         return f"Runs can be trained here.{noted}"
-    keeps = "keeps" if problems == 1 else "keep"
-    return f"{count_words(problems, 'problem')} {keeps} runs from training.{noted}"
+    return f"Runs cannot be trained here: {count_words(problems, 'problem')}.{noted}"
