@@ -43,7 +43,8 @@ IDLE = 30.0  # seconds with no run and no app after which it leaves
 class Supervisor:
     """Holds no truth of its own: everything it needs is in the registry, the run folders and /proc."""
 
-    def __init__(self) -> None:
+    def __init__(self, lock: int | None = None) -> None:
+        self.lock = lock  # the descriptor of the home's
         self.children: dict[str, subprocess.Popen[bytes]] = {}
         self.looked: dict[str, float] = {}
         self.since: dict[tuple[str, int, str], float] = {}  # when (monotonic) a run's attempt was first seen in a phase
@@ -59,7 +60,7 @@ class Supervisor:
 
     def run(self) -> None:
         """Look after everything until told to leave, or idle."""
-        while not self.leaving:
+        while not (self.leaving or self._has_lost_home()):
             if self._is_due():
                 self.tick()
             time.sleep(GLANCE if time.monotonic() - self._written_at < RESTED_AFTER else REST)
@@ -76,6 +77,13 @@ class Supervisor:
         if is_due:
             self._seen, self._looked_at = stamp, now
         return is_due
+
+    def _has_lost_home(self) -> bool:
+        """Whether its home was removed, or moved away: one that is made in its place may have a worker of its own."""
+        lost = self.lock is not None and not locks.is_at(paths.supervisor_lock(), self.lock)
+        if lost:
+            log.warning("%s is not there any more, or was made anew: leaving", paths.home())
+        return lost
 
     def tick(self) -> None:
         """Look once at commands, runs, questions and helpers."""
@@ -326,14 +334,15 @@ def main() -> int:
     logs.begin("%(asctime)s %(message)s")
     try:
         paths.prepare()
-        if locks.hold(paths.supervisor_lock()) is None:
+        lock = locks.hold(paths.supervisor_lock())
+        if lock is None:
             print(f"groupwise: {paths.home()} already has a worker.", file=sys.stderr)
             return 1
         repair.open_or_rebuild()
     except (paths.HomeError, registry.RegistryError) as error:
         print(f"groupwise: {error}", file=sys.stderr)
         return 1
-    supervisor = Supervisor()
+    supervisor = Supervisor(lock)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: setattr(supervisor, "leaving", True))
     repair.adopt_trash()

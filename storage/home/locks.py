@@ -24,6 +24,15 @@ def hold(path: Path, *, shared: bool = False, at: int | None = None) -> int | No
     return descriptor
 
 
+def is_at(path: Path, descriptor: int) -> bool:
+    """Whether the file that `hold` took the lock of is still the one of this path: a folder that was removed, moved or
+    made anew leaves a lock that keeps nobody out."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except OSError:
+        return False
+
+
 def is_held(path: Path, *, at: int | None = None) -> bool:
     """Whether some other process holds the lock, shared or not. Only asks: the lock is never taken."""
     try:

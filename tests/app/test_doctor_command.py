@@ -323,6 +323,8 @@ def test_the_last_error_of_the_worker_s_log_is_told(registry_home: Path) -> None
     one = said(f"{now},123 x could not be prepared\n{trace}{now},200 started y as process 2\n")
     assert one.state == NOTE and f"{now}: ValueError: too" in one.says
     assert "x could not be prepared" in said(f"{now},123 x could not be prepared\n").says
+    ended = "the spare training process ended with code"
+    assert [said(f"{now},123 {ended} {code}\n").state for code in (0, 1, -9)] == [OK, NOTE, NOTE]
     assert said(f"{old},123 x could not be prepared\n").state == OK
     assert said(trace).state == NOTE and said("2026-99-99 00:00:00,1 it failed\n").state == NOTE
 

@@ -220,3 +220,23 @@ def test_a_bench_is_started_for_a_question_and_again_after_a_kill_9_and_there_ar
     assert ask(questions.BUILD, build) == {"problems": []}
     (third,) = children(restarted.pid)
     assert len({first, second, third}) == 3 and process.identity_of(second) is None
+
+
+def test_a_home_that_is_removed_or_made_anew_is_left(start_worker: StartWorker, registry_home: Path) -> None:
+    """It looked for the home for ever, and would have served the next one of that name beside that one's own worker."""
+    worker = start_worker()
+    folder = queue(make_spec(data={"limit": 1}, training={"per_device_train_batch_size": 8}))
+    wait_state(folder.id, states.FAILED)  # it looks after the home
+    away = registry_home.with_name("away")
+    registry_home.rename(away)
+    try:
+        assert worker.wait(timeout=30) == 0
+        assert not registry_home.exists()
+    finally:
+        away.rename(registry_home)
+    worker = start_worker()
+    paths.supervisor_lock().unlink()  # as where the folder was made anew
+    next_one = start_worker()
+    assert worker.wait(timeout=30) == 0
+    assert next_one.poll() is None
+    assert "is not there any more, or was made anew: leaving" in paths.worker_log().read_text()

@@ -23,7 +23,7 @@ RECENT = 24 * 3600  # seconds
 LONGEST = 300  # characters of a line of it
 _TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 _RAISED = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception)\b")  # the end of a traceback
-_FAILED = re.compile(r"\b(?:could not|cannot|failed|ended with code)\b")  # what is logged with its time
+_FAILED = re.compile(r"\b(?:(?:could not|cannot|failed)\b|ended with code (?!0\b))")  # what is logged with its time
 
 
 def look_at_processes(readable: bool) -> list[Finding]:
