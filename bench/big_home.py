@@ -51,7 +51,7 @@ def make(place: Path) -> None:
     if place.exists() and any(place.iterdir()) and not (place / "recipe.json").exists():
         raise FileExistsError(f"{place} holds something that is no home of this recipe")
     shutil.rmtree(place, ignore_errors=True)
-    with at_home(place):
+    with paths.use_as_home(place):
         paths.prepare()
         files.write_json(place / "recipe.json", None)  # ours, not whole yet
         registry.open_registry()
@@ -74,19 +74,6 @@ def register(runs: list[Made]) -> None:
 
 
 @contextlib.contextmanager
-def at_home(place: Path) -> Iterator[None]:
-    """This process and its children have their data home there."""
-    before = os.environ.get("GROUPWISE_HOME")
-    os.environ["GROUPWISE_HOME"] = str(place)
-    try:
-        yield
-    finally:
-        os.environ.pop("GROUPWISE_HOME")
-        if before is not None:
-            os.environ["GROUPWISE_HOME"] = before
-
-
-@contextlib.contextmanager
 def big_home() -> Iterator[Path]:
     """The home that $GROUPWISE_BIG_HOME names, made first where it is not there; without it, one in a temporary
     folder. This process's data home meanwhile."""
@@ -95,7 +82,7 @@ def big_home() -> Iterator[Path]:
         place = Path(kept or stack.enter_context(tempfile.TemporaryDirectory(prefix="groupwise-big-")))
         if not is_made(place):
             make(place)
-        stack.enter_context(at_home(place))
+        stack.enter_context(paths.use_as_home(place))
         yield place
 
 

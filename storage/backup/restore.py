@@ -2,7 +2,6 @@
 name."""
 
 import contextlib
-import os
 import secrets
 import shutil
 import sqlite3
@@ -31,7 +30,7 @@ def restore_backup(archive: Path, into: Path) -> Restored:
             for run in sorted(_run_folders(place), key=lambda folder: folder.id):
                 _remove_unsealed(run)
                 _check_record(run, head.groupwise, restored)
-            with _as_home(place):
+            with paths.use_as_home(place):
                 _fill_registry(restored)
         except (OSError, sqlite3.DatabaseError) as error:
             if disk.is_full(error):
@@ -95,19 +94,6 @@ def _check_record(run: paths.RunFolder, made_by: str, restored: Restored) -> Non
     elif files.is_file(run.db) and run.db.stat().st_size:
         with contextlib.closing(db.open_writer(run.db, journal="wal", make=False)) as record:
             migrations.record.apply(record)
-
-
-@contextlib.contextmanager
-def _as_home(place: Path) -> Iterator[None]:
-    """While this folder is the home of this process."""
-    before = os.environ.get("GROUPWISE_HOME")
-    os.environ["GROUPWISE_HOME"] = str(place)
-    try:
-        yield
-    finally:
-        os.environ.pop("GROUPWISE_HOME")
-        if before is not None:
-            os.environ["GROUPWISE_HOME"] = before
 
 
 def _fill_registry(restored: Restored) -> None:

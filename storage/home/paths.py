@@ -1,10 +1,12 @@
 """The data home: the one place that knows where Groupwise keeps things and what a path may look like."""
 
+import contextlib
 import os
 import re
 import secrets
 import time
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +33,19 @@ class HomeError(Exception):
 def home() -> Path:
     """The data home: $GROUPWISE_HOME, or ~/.groupwise. It may not exist yet (see `prepare`)."""
     return expand_home(os.environ.get("GROUPWISE_HOME") or "~/.groupwise").absolute()
+
+
+@contextlib.contextmanager
+def use_as_home(place: Path) -> Iterator[None]:
+    """While this folder is the home of this process, and of those that it starts."""
+    before = os.environ.get("GROUPWISE_HOME")
+    os.environ["GROUPWISE_HOME"] = str(place)
+    try:
+        yield
+    finally:
+        os.environ.pop("GROUPWISE_HOME")
+        if before is not None:
+            os.environ["GROUPWISE_HOME"] = before
 
 
 def expand_home(name: str) -> Path:
