@@ -4,6 +4,7 @@ import { waitWords } from "./wait_words.js";
 
 const FIRST_PAUSE = 25; // ms, and longer each time
 const LONGEST_PAUSE = 400;
+const MOST_TIMES = 3; // asked again where the question is gone, though nobody here cancelled it
 
 const pass = (ms) => new Promise((done) => setTimeout(done, ms));
 // What a function of the server answers; undefined where it does not.
@@ -25,12 +26,20 @@ export class WorkerQuestions {
     this.running = {};
   }
 
-  // Resolves to {answer, question}; {sentence} where the server refused; {lost: true} where it did not answer; {gone:
-  // true} where the question was cancelled or forgotten; undefined where a newer one took its place. `waiting` hears
-  // how far the worker is: {waiting, done, total}, with how long that lasts.
+  // Resolves to {answer, question}; {sentence} where the server refused; {lost: true} where it brings no answer; undefined
+  // where a newer one took its place. `waiting` hears how far the worker is: {waiting, done, total}, with how long that
+  // lasts. An older question of the same topic that reaches the server after this one withdraws it: it is asked again.
   async ask(lane, payload, waiting = () => {}) {
     this.stop(lane);
     const turn = this.turns[lane];
+    for (let times = 0; times < MOST_TIMES; times += 1) {
+      const got = await this.askOnce(lane, turn, payload, waiting);
+      if (!got?.gone) return got;
+    }
+    return { lost: true };
+  }
+
+  async askOnce(lane, turn, payload, waiting) {
     const asked = await answerOf(this.server.ask_worker(payload));
     if (this.turns[lane] !== turn) {
       if (asked?.question) this.server.cancel_question({ question: asked.question });
@@ -41,6 +50,7 @@ export class WorkerQuestions {
     return this.await(lane, turn, asked.question, waiting);
   }
 
+  // {gone: true} where the question was withdrawn or forgotten; else what `ask` resolves to.
   async await(lane, turn, question, waiting) {
     const began = Date.now();
     for (let pause = FIRST_PAUSE; this.turns[lane] === turn; pause = Math.min(pause * 1.3, LONGEST_PAUSE)) {

@@ -217,11 +217,22 @@ def test_of_two_questions_in_a_lane_the_newer_is_answered_and_the_other_cancelle
     page.evaluate("void (window.second = questions.ask('a', {}, ({ waiting }) => { window.heard = waiting; }))")
     page.evaluate("void (window.other = questions.ask('b', {}))")
     page.wait_for_function("questions.running.a === 2 && questions.running.b === 3 && window.heard")
-    page.evaluate("answers[2] = { answer: { rows: 1 } }, answers[3] = { gone: true }")
+    page.evaluate("answers[2] = { answer: { rows: 1 } }, answers[3] = { answer: { rows: 2 } }")
     assert page.evaluate("first") is None
     assert page.evaluate("second") == {"answer": {"rows": 1}, "question": 2}
-    assert page.evaluate("other") == {"gone": True}
+    assert page.evaluate("other") == {"answer": {"rows": 2}, "question": 3}
     assert page.evaluate("[cancelled, heard]") == [[1], "Reading…"]
+
+
+def test_a_question_that_an_older_one_withdrew_is_asked_again(bare_page: Page) -> None:
+    """The older one reached the server after it: of one topic the server keeps the last that came."""
+    page = bring(bare_page, "ui/worker_questions.js", "WorkerQuestions")
+    page.evaluate(SERVER)
+    page.evaluate("void Object.assign(answers, { 1: { gone: true }, 2: { answer: { rows: 3 } } })")
+    assert page.evaluate("questions.ask('a', {})") == {"answer": {"rows": 3}, "question": 2}
+    page.evaluate("void (answers = { 3: { gone: true }, 4: { gone: true }, 5: { gone: true } })")
+    assert page.evaluate("questions.ask('a', {})") == {"lost": True}
+    assert page.evaluate("[asked, cancelled]") == [5, []]
 
 
 def test_what_the_server_refuses_or_does_not_answer_is_said(bare_page: Page) -> None:

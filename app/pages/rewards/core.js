@@ -70,12 +70,11 @@ export async function call(name, payload = {}, speak = ofAnswer) {
 
 // ---- asking the worker ----
 const questions = new WorkerQuestions(server);
-// Resolves to {answer, question}; {sentence} where there is none, and whether the server was `lost`; {cancelled: true};
-// undefined where a newer one took its place.
+// Resolves to {answer, question}; {sentence} where there is none, and whether the server was `lost`; undefined
+// where a newer one took its place.
 export async function askWorker(kind, more = {}, waiting = () => {}, lane = kind) {
   const payload = { ...more, kind, topic: `${topic}${lane}` };
   const got = await questions.ask(lane, payload, (now) => waiting(now.waiting, now.done, now.total));
-  if (got?.gone) return { cancelled: true };
   if (got?.lost) return { sentence: NO_ANSWER, lost: true };
   return got?.answer?.error ? { sentence: sentence(got.answer.error) } : got;
 }

@@ -232,14 +232,12 @@ async function score() {
     const asked = { from: "typed", data: of, typed: shown.flatMap(textsOf) };
     const got = await askWorker("completions", asked, (words) => say(words), "live-typed");
     if (mine !== scoring || !got) return;
-    if (got.cancelled) return scoreSoon(); // by an older question that reached the server after this one
     if (!got.answer) return say(got.sentence ?? "", true);
     kept = { key, question: got.question };
   }
   const functions = [{ name: TRACED, code: traced.code, parameters: {}, weight: 1, timeout: 10 }];
   const got = await askWorker("score", { completions: kept.question, functions }, (words) => say(words), "live");
   if (mine !== scoring || !got) return;
-  if (got.cancelled) return scoreSoon();
   if (!got.answer) {
     kept = null; // the worker may have forgotten them
     return say(got.sentence ?? "", true);

@@ -111,7 +111,7 @@ async function rescore() {
   );
   if (!got) return;
   if (!got.answer) {
-    endRescore(got.sentence ?? "Cancelled.", Boolean(got.sentence));
+    endRescore(got.sentence, true);
     return;
   }
   rescored = { ...asked, passed: false };

@@ -266,7 +266,7 @@ async function askColumns() {
   if (!got.answer) {
     page.notGiven = got.sentence ?? "";
     tell("columns");
-    if (got.lost || got.cancelled)
+    if (got.lost)
       setTimeout(() => {
         if (page.columns === null) askColumns();
       }, 4000);

@@ -124,7 +124,7 @@ async function tryOnce() {
     if (have?.key !== key) {
       const got = await askWorker("completions", asked, waitWords);
       if (!got) return undefined;
-      if (!got.answer) return got.sentence ?? "Cancelled.";
+      if (!got.answer) return got.sentence;
       have = { key, question: got.question, sentence: got.answer.sentence ?? "" };
     }
     const scored = await askScores(have.question, waitWords);
@@ -137,7 +137,7 @@ async function tryOnce() {
       const [completions, known] = [countOf(scored.answer), countOf(scored.answer, scoredAtAll)];
       return { completions, scored: known, sentence: have.sentence };
     }
-    if (!/no longer kept/.test(scored.sentence ?? "")) return scored.sentence ?? "Cancelled.";
+    if (!/no longer kept/.test(scored.sentence)) return scored.sentence;
     have = null;
   }
   return "The completions were not kept. Try again.";
