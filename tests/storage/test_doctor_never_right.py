@@ -13,6 +13,8 @@ from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function
 from groupwise.storage.analysis.doctor.examine import examine
 from groupwise.storage.analysis.doctor.verdict import Verdict
+from groupwise.storage.checks.tag_room import tag_room
+from groupwise.storage.record.recent import course_of
 from groupwise.storage.spec.spec import RewardSpec
 from tests.support.doctor import drawn, healthy, line, scored
 
@@ -85,6 +87,49 @@ def test_larger_groups_are_proposed_only_where_some_are_solved(any_solved: float
         assert [change.field for change in told.changes if change.label.startswith(("Easier", "A stronger"))] == (
             ["data.source", "model.id"] if not any_solved else ["data.source"]
         )
+
+
+def test_the_starter_is_named_where_it_is_asked_what_it_was_not_made_for() -> None:
+    """As it was seen with a teacher's questions: another length of completions came first, then larger groups."""
+    never = Function(1.0, {"ok": 256}, 0.0, 0.0, 0.0, (0.0, 0.0))
+    cut = {"completions/clipped_ratio": line(0.2, 0.17), "rewards/format/mean": line(0, 0)}
+    seldom = {"groups/solved": line(0.01, 0.01), "groups/any_solved": line(0.03, 0.03)}
+    asked = healthy(curves=TIED_LOW | cut | seldom, functions={"format": never}, beyond_starter=True, ended=True)
+    asked = replace(asked, tags=tag_room(asked.rewards, "starter"))
+    first = examine(asked).verdicts[0]
+    assert (first.key, first.changes[0].label, first.changes[0].field) == ("too_hard", "Another model", "model.id")
+    assert first.sentence.endswith(
+        "it knows only sums such as “12+30?”, and finds no right answers to other questions."
+    )
+    other = examine(replace(asked, beyond_starter=False)).verdicts[0]
+    assert (other.key, other.changes[0].label) == ("too_hard", "Groups of 16"), "most that ends by itself earns nothing"
+
+
+def test_where_nothing_was_ever_earned_the_form_may_be_what_is_wrong() -> None:
+    never = Function(1.0, {"ok": 256}, 0.0, 0.0, 0.0, (0.0, 0.0))
+    none = TIED_LOW | NEVER | {"reward": line(0, 0), "rewards/format/mean": line(0, 0), "rewards/mine/mean": line(0, 0)}
+    curves = none | {"rewards/correctness/mean": None}
+    e = replace(healthy(curves=curves, rewards=MINE), functions={"format": never, "mine": never})
+    told = verdict(e, "too_hard")
+    assert told is not None and told.title == "No completion has earned anything"
+    assert (
+        "“format” and “mine” gave 0 to every completion: the prompts are too hard for it, or they look" in told.sentence
+    )
+    assert told.changes[0].edit_reward == "" and told.changes[1].field == "data.system_prompt"
+    right = replace(e, functions={"correctness": never}, rewards=(RewardSpec(name="correctness"),))
+    assert (plain := verdict(right, "too_hard")) is not None and plain.title == "The prompts are too hard"
+
+
+def test_of_metrics_that_are_logged_seldom_steps_and_logged_steps_are_told_apart() -> None:
+    few = {"reward": Curve.of((10, 20, 30), (0.0, 0.0, 0.0), course=course_of((0.0, 0.0, 0.0), (10, 20, 30)))}
+    each = {name: Curve.of(range(1, 31), [1.0] * 30, course=course_of([1.0] * 30, range(1, 31)))
+            for name in ("groups/tied", "groups/all_low")}  # fmt: skip
+    e = replace(healthy(), curves=few | each, step=30)
+    report = examine(e)
+    assert report.headline == "A problem after 30 steps, 3 of them logged. Trends need 10 logged steps."
+    assert report.verdicts[0].sentence.startswith("100\u202f% of the groups of the last 10 steps are tied")
+    waiting = examine(replace(e, curves=few))
+    assert waiting.headline == "Diagnostics need 10 logged steps (3/10)."
 
 
 def test_tied_groups_do_not_hide_how_far_the_model_has_moved() -> None:

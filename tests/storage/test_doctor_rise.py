@@ -13,7 +13,8 @@ from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Unsolved
 from groupwise.storage.analysis.doctor.evidence_reader import gather
 from groupwise.storage.analysis.doctor.examine import examine
-from groupwise.storage.analysis.doctor.verdict import CALM, NEUTRAL, Change
+from groupwise.storage.analysis.doctor.next_step import Next
+from groupwise.storage.analysis.doctor.verdict import CALM, NEUTRAL, Change, Link
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 from tests.support.doctor import drawn, healthy, line
@@ -30,6 +31,9 @@ def test_a_reward_that_rose_hides_no_held_out_fall_and_no_missing_answer() -> No
     held_out = examine(healthy(curves=HELD_OUT, ended=True))
     assert held_out.headline.startswith("Improved on the training prompts only: ") and held_out.verdicts == ()
     assert outcome.verdict_on(held_out) == ("held-out reward fell", "warning") == (held_out.against, held_out.level)
+    assert held_out.follows and held_out.follows.to == Link(
+        "look for the checkpoint with the best held-out reward", "checkpoints"
+    )
     going_on = examine(healthy(curves=HELD_OUT)).headline
     assert going_on.startswith("Improving on the training prompts only: ")
     assert "held-out reward is down from 1.2 to 0.9" in going_on
@@ -97,7 +101,8 @@ def test_a_reward_that_rose_by_form_hides_no_fall_of_what_is_right() -> None:
     assert held_out.headline.startswith("Only “format” improved: reward went up from 1.0")
     assert ", but the held-out share scored correct by “mine” fell from 56\u202f% to 19\u202f%; " in held_out.headline
     assert outcome.verdict_on(held_out) == ("fewer right answers", "warning") == (held_out.against, held_out.level)
-    assert held_out.follows is None, "more steps would make it worse"
+    heavier = Change("weight 2 for mine", {"rewards.1.weight": 2.0})
+    assert held_out.follows == Next(heavier, ", as right answers became fewer"), "more steps would make it worse"
     trained = examine(with_mine(groups__solved=line(0.31, 0.15, 0.02), eval_reward=level))
     assert (
         ", but the share scored correct by “mine” fell from 29\u202f% to 16\u202f%; " in trained.headline

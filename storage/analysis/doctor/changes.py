@@ -95,10 +95,12 @@ def larger_group(e: Evidence) -> tuple[Change, ...]:
 
 def harder(e: Evidence, *, never: bool = False) -> tuple[Change, ...]:
     """For prompts that are too hard: more tries a prompt, where some are ever solved; easier ones, or, where none are,
-    a stronger model, which a person chooses; first of all a warmer sampling, where it is cool. `never`: it is
-    known that none are."""
+    a stronger model, which a person chooses; first of all a warmer sampling, where it is cool; of the starter, which
+    was not made for them, another model alone. `never`: it is known that none are."""
     cooler = warmer(e) if is_cool(e) else ()
     easier, partial = Change("Easier prompts", field=DATA), Change("A reward with partial credit", field=REWARDS)
+    if e.beyond_starter:
+        return (Change("Another model", field="model.id"), Change("A built-in task", field=DATA))
     if never or not e.is_ever_solved:
         return (*cooler, easier, Change("A stronger model", field="model.id"), partial)
     return (*cooler, *larger_group(e), easier, partial)

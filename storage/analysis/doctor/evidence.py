@@ -111,6 +111,7 @@ class Evidence:
     tags: TagRoom | None = None  # what the tags that “format” wants take; None: none are wanted
     room: int | None = None  # tokens that the model reads at most, the prompt's included; None: not known
     gives_one: bool = False  # whether it is known that its target can give 1, and calls that right
+    beyond_starter: bool = False  # whether the starter model is asked what it was not made for
     unsolved: Unsolved | None = None  # its prompts that were never solved; None: not counted, as the run goes on
 
     @cached_property
@@ -199,6 +200,15 @@ class Evidence:
         """Whether each function that counts has given every completion that was read the same."""
         counting = [told for told in self.functions.values() if told.weight]
         return bool(counting) and all(told.constant is not None for told in counting)
+
+    @property
+    def earns_nothing(self) -> bool:
+        """Whether no function that counts has ever given anything, and one of them looks at more than the answer: what
+        it wants of a completion may be something that the model never writes."""
+        counting = {name: told for name, told in self.functions.items() if told.weight}
+        means = [self.curve(f"rewards/{name}/mean").values for name in counting]
+        paid = any(told.constant != 0 for told in counting.values()) or any(any(values) for values in means)
+        return bool(counting) and not paid and not set(counting) <= group_metrics.OF_ANSWERS
 
     @property
     def right_is_told(self) -> bool:

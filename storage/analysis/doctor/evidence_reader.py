@@ -14,6 +14,7 @@ from typing import Any
 
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
+from groupwise.storage.checks.starter_use import is_beyond_starter
 from groupwise.storage.checks.tag_room import tag_room
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.home.sqlite_tools import Database
@@ -97,6 +98,7 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
         gpus=around.gpus, extras=around.extras, step=parts[-1][2] if parts else 0, total=_newest_step(total),
         since=since, settings_known=spec is not None, places=places(spec, number),
         tags=tag_room(stage.rewards, spec.model.id) if spec and stage else None,
+        beyond_starter=bool(spec and is_beyond_starter(spec)),
         room=facts.max_position if facts else None, held_out_before=_held_out_before(run, keys, min(since, until)),
         held_out_prompts=_held_out_prompts(run, until),
     )  # fmt: skip

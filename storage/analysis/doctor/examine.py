@@ -23,6 +23,7 @@ from groupwise.storage.analysis.doctor.next_step import Next
 from groupwise.storage.analysis.doctor.verdict import CALM, NEUTRAL, SUSPICION, WARNING, Change, Verdict
 from groupwise.storage.analysis.doctor.words import percent_without, short_number
 from groupwise.storage.record.recent import Course
+from groupwise.storage.spec.words.number_words import count_words
 
 Rule = Callable[[Evidence], Verdict | None]
 RULES: tuple[Rule, ...] = (
@@ -73,8 +74,10 @@ def examine(e: Evidence) -> Report:
     level = _level(kind, grave, bool(against))
     level = NEUTRAL if level == CALM and _is_nothing_learned(e, kind) else level
     begin = 0 if rates.fall(e) else course.begin  # then it is told from its first step, or from its best
-    well = e.ended and kind != "waiting" and not (grave or against or e.broke_off)
-    follows = next_step.after_good_end(e, rose=kind == "up") if well else None
+    is_over = e.ended and kind != "waiting" and not (grave or e.broke_off)
+    follows = None
+    if is_over:
+        follows = next_step.after_loss(e) if against else next_step.after_good_end(e, rose=kind == "up")
     if follows and isinstance(follows.to, Change):
         follows = replace(follows, to=_move(e, follows.to))
     aside = RIGHT_STAYED if kind == "up" and not against and rise.right_stayed(e) else ""
@@ -97,17 +100,25 @@ def _is_nothing_learned(e: Evidence, kind: str) -> bool:
 def _say_too_short(e: Evidence, grave: tuple[Verdict, ...]) -> str:
     """The headline before there are steps enough, or of a run that ended before there were."""
     steps, stage = len(e.reward), " of this stage" if e.since else ""
-    done = f"{steps} logged step{'s' * (steps != 1)}{stage}"
+    gone = e.reward.steps[-1] - e.since if steps else 0
+    seldom = gone > steps
+    done = f"{count_words(steps, 'logged step')}{stage}"
+    done = f"{count_words(gone, 'step')}{stage}, {steps:,} of them logged" if seldom else done
+    needed = f"{WAIT} {'logged ' if seldom else ''}steps"
     if e.ended and not steps:
         return _say_nothing_logged(e, stage)
     if grave and steps:
-        more = f"It ended before trends could be seen ({WAIT} steps)" if e.ended else f"Trends need {WAIT}"
+        more = (
+            f"It ended before trends could be seen ({needed})"
+            if e.ended
+            else f"Trends need {needed if seldom else WAIT}"
+        )
         return f"{_count(grave).capitalize()} after {done}. {more}."
     if e.ended:
-        return f"It ended after {done}: too short for diagnostics, which need {WAIT}."
+        return f"It ended after {done}: too short for diagnostics, which need {needed if seldom else WAIT}."
     if why := _why_never(e):
         return f"Diagnostics{stage} need {WAIT} logged steps: {why}."
-    return f"Diagnostics{stage} need {WAIT} steps ({steps}/{WAIT})."
+    return f"Diagnostics{stage} need {needed} ({steps}/{WAIT})."
 
 
 def _say_nothing_logged(e: Evidence, stage: str) -> str:

@@ -17,6 +17,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     step_groups,
 )
 from groupwise.storage.analysis.doctor.words import last_steps, percent, setting_text, short_number
+from groupwise.storage.checks.starter_use import STARTER_KNOWS
 
 POINTS = 5  # logged steps before a share of groups is believed
 SEVERAL, TREND = 10, 20  # before it is said that nothing is ever solved; before a trend is
@@ -27,6 +28,11 @@ ALIKE, ALIKE_MORE = 0.7, 0.3  # share of completions; how much it has risen
 SOLVED, STILL_SOLVED = 0.9, 0.7  # shares of completions: at the start, and now, as what little is learned may harm
 COUNTS, MANY = 0.5, 64  # of the heaviest weight; completions
 NEVER, SELDOM = 0.03, 0.25  # shares of groups: now; of those of the first step
+HOW_IT_IS_ASKED = (
+    Change("Try the functions on what it wrote", edit_reward=""),
+    Change("A system prompt that shows the form", field="data.system_prompt"),
+)
+BEYOND_STARTER = f"The starter is there to try things out: {STARTER_KNOWS}."
 ENTROPY = 0.1  # of what it was at the start
 
 
@@ -36,7 +42,10 @@ def no_gradient(e: Evidence) -> Verdict | None:
     if len(tied) < POINTS or not tied.at_least(TIED):
         return None
     level = PROBLEM if tied.at_least(MOSTLY_TIED) else WARNING
-    said = f"{percent(tied.now)} of the groups of {last_steps(tied)} {e.verbs} tied: no learning signal from them."
+    said = (
+        f"{percent(tied.now)} of the groups of {last_steps(tied, e.reward)} {e.verbs} tied: no learning signal from "
+        "them."
+    )
     threshold = f"Shown from {percent(TIED)} of groups on, as a problem from {percent(MOSTLY_TIED)}."
     source = f"That tied groups teach nothing is from {DAPO}; the shares are {MEASURED}"
     low, high = e.curve("groups/all_low"), e.curve("groups/all_high")
@@ -44,9 +53,17 @@ def no_gradient(e: Evidence) -> Verdict | None:
     from_start = tied.first >= TIED / 2 and rates.fall(e) is None  # what fell had been better in between
     rests = Grounds(Place.PROMPTS, from_start, tied.now, about)
     links = (chart("groups/tied", "The chart of tied groups"), step_groups(tied.steps[-1], "tied"))
+    if len(low) and low.now >= tied.now / 2 and e.earns_nothing and not e.beyond_starter:
+        words = f"{said} {_say_earns_nothing(e)}"
+        return Verdict(
+            "too_hard", level, "No completion has earned anything", words, threshold, source, links,
+            (*HOW_IT_IS_ASKED, *changes.harder(e, never=True)), rests,
+        )  # fmt: skip
     if len(low) and low.now >= tied.now / 2:
         words = f"{said} Most of these score the lowest in every completion: the prompts are too hard for it as it is."
-        if not e.is_ever_solved:
+        if e.beyond_starter:
+            words += f" {BEYOND_STARTER}"
+        elif not e.is_ever_solved:
             words += " Larger groups would not help: hardly any ever has a solved completion."
         cool = _say_cool(e)
         title = "Prompts too hard, or temperature too low" if cool else "The prompts are too hard"
@@ -88,6 +105,15 @@ def no_gradient(e: Evidence) -> Verdict | None:
     )
 
 
+def _say_earns_nothing(e: Evidence) -> str:
+    """Why groups may tie in which nobody earns anything, whatever they say."""
+    named = " and ".join(f"“{name}”" for name, told in e.functions.items() if told.weight)
+    return (
+        f"{named} gave 0 to every completion: the prompts are too hard for it, or they look for a form that it does "
+        "not write. Read some completions beside the functions."
+    )
+
+
 def _say_cool(e: Evidence) -> str:
     """That groups may tie because sampling makes their completions alike; “” where it does not, or is warm."""
     alike = e.curve("groups/alike")
@@ -123,8 +149,9 @@ def never_solved(e: Evidence) -> Verdict | None:
     about = grounds.last_of(e, lambda one: (score := one.scores.get(e.target)) is not None and score < e.target_score)
     from_start = any_solved.first <= SELDOM and rates.fall(e) is None
     words = (
-        f"“{e.target}” has called {percent(solved.now)} of the completions of {last_steps(solved)} right, and "
-        f"{percent(any_solved.now)} of their groups {e.has} one that is: what it should learn it hardly ever sees."
+        f"“{e.target}” has called {percent(solved.now)} of the completions of {last_steps(solved, e.reward)} right, "
+        f"and {percent(any_solved.now)} of their groups {e.has} one that is: what it should learn it hardly ever sees."
+        f"{' ' + BEYOND_STARTER if e.beyond_starter else ''}"
     )
     return Verdict(
         "too_hard", WARNING, "The prompts are too hard", words,
@@ -203,9 +230,8 @@ def collapse(e: Evidence) -> Verdict | None:
     if not len(solved) or solved.rise > 0.1:
         return None
     words = (
-        f"{percent(alike.now)} of the completions of {last_steps(alike)} say word for word what another of their group "
-        "says, and "
-        f"{percent(solved.now)} are right."
+        f"{percent(alike.now)} of the completions of {last_steps(alike, e.reward)} say word for word what another of "
+        f"their group says, and {percent(solved.now)} are right."
     )
     return Verdict(
         "collapse", WARNING, f"Completions {'became' if e.ended else 'are becoming'} alike", words,

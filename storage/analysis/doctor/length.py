@@ -53,7 +53,7 @@ def truncation(e: Evidence) -> Verdict | None:
     return Verdict(
         "truncated", PROBLEM if unpaid or cut.at_least(MOSTLY_CUT) else WARNING, "Completions are cut off", words,
         f"Shown from {percent(CUT)} on, as a problem from {percent(MOSTLY_CUT)}, or from {percent(CUT_UNPAID)} at the "
-        "start where a function has scored 0 every time.",
+        "start where a function has scored 0 every time, and what it wants may not fit.",
         f"{DAPO} on overlong completions; the shares are {COMMON}",
         (chart("completions/clipped_ratio", "The chart of cut-off completions"),
          completions("The cut-off completions", truncated="yes", steps=steps_between(steps))),
@@ -69,8 +69,16 @@ def _say_what_fits(e: Evidence, name: str) -> str:
 
 
 def _unpaid(e: Evidence) -> list[str]:
-    """The functions that have a weight and have given 0 to every completion."""
-    return [name for name, told in e.functions.items() if told.weight and told.calls >= ENOUGH and told.constant == 0]
+    """The functions that have a weight and have given 0 to every completion, for which the limit may leave no room."""
+    unpaid = [name for name, told in e.functions.items() if told.weight and told.calls >= ENOUGH and told.constant == 0]
+    return [name for name in unpaid if _may_lack_room(e, name)]
+
+
+def _may_lack_room(e: Evidence, name: str) -> bool:
+    """Whether what a function wants may not fit: completions that end by themselves, and are none of it, say so."""
+    if name == "format" and e.tags:
+        return changes.lacks_room_for_tags(e)
+    return changes.longest(e) < changes.SHORTEST
 
 
 def length_alone(e: Evidence) -> Verdict | None:

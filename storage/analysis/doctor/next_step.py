@@ -1,4 +1,4 @@
-"""What to do after a run that ended well. Pure."""
+"""What to do after a run that ended, and in which nothing was found to be wrong. Pure."""
 
 from dataclasses import dataclass, replace
 
@@ -41,12 +41,29 @@ def _say_few_held_out(e: Evidence) -> str:
     return f"; {count_words(n, 'held-out prompt')} {are_words(n)} few to judge by" if 0 < n < FEW_HELD_OUT else ""
 
 
+def after_loss(e: Evidence) -> Next | None:
+    """Where the reward rose and answers are right less often, or held-out reward fell."""
+    if changed := _weigh_right_answers(e) if rise.is_less_right(e) else None:
+        return Next(changed, ", as right answers became fewer")
+    if rise.held_out_fell(e):
+        return Next(
+            Link("look for the checkpoint with the best held-out reward", "checkpoints"), " to go on from there"
+        )
+    return None
+
+
+def _weigh_right_answers(e: Evidence) -> Change | None:
+    """More weight on what says what is right, while it has no more than the others; None where that cannot be set."""
+    others = max((e.weight(name) for name in e.functions if name != e.target), default=0.0)
+    if not e.place(e.target) or e.weights_move or not 0 < e.weight(e.target) <= others:
+        return None
+    heavier = changes.weigh_double(e, e.target)
+    return replace(heavier, label=f"{heavier.label[:1].lower()}{heavier.label[1:]}")
+
+
 def _for_right_answers(e: Evidence) -> Next:
-    """Where form alone was learned: more weight on what says what is right, while it has no more than the others."""
-    others = max(e.weight(name) for name in e.functions if name != e.target)
-    if e.weight(e.target) <= others and e.place(e.target) and not e.weights_move:
-        heavier = changes.weigh_double(e, e.target)
-        label = f"{heavier.label[:1].lower()}{heavier.label[1:]}"
-        return Next(replace(heavier, label=label), ", as right answers hardly moved")
+    """Where form alone was learned."""
+    if changed := _weigh_right_answers(e):
+        return Next(changed, ", as right answers hardly moved")
     groups = step_groups(e.reward.steps[-1], "worst")
     return Next(Link("read its groups", groups.tab, groups.params), " to see why right answers hardly moved")

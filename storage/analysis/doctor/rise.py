@@ -25,7 +25,7 @@ def speaks_against(e: Evidence, *, rose: bool) -> dict[str, str]:
     """A few words for beside a state, with the same in the headline. `rose`: whether the reward did; of one that stayed
     where it was only fewer right answers are told, which another function makes up for."""
     found, told, solved = {}, e.curve("eval_reward"), e.curve("groups/solved")
-    if rose and _held_out_fell(e):
+    if rose and held_out_fell(e):
         then, now = short_number(told.values[0]), short_number(told.values[-1])
         found["held-out reward fell"] = f"held-out reward {_fell(e)} from {then} to {now}{_of_prompts(e)}"
     if fewer := _say_fewer_right(e):
@@ -148,7 +148,8 @@ def _fell(e: Evidence) -> str:
     return "fell" if e.ended else "is down"
 
 
-def _held_out_fell(e: Evidence) -> bool:
+def held_out_fell(e: Evidence) -> bool:
+    """Whether held-out reward is lower than at first by more than chance, or most of it is gone."""
     told = e.curve("eval_reward")
     if len(told) < 2:
         return False
@@ -175,6 +176,11 @@ def _right_curve(e: Evidence, mode: str = "") -> tuple[Curve, float]:
 def _fewer_right_in_training(e: Evidence) -> bool:
     told, span = _right_curve(e)
     return len(told) >= ENOUGH and span > 0 and told.has_fallen(LESS_RIGHT * span)
+
+
+def is_less_right(e: Evidence) -> bool:
+    """Whether less is right than at the start, in training or held-out."""
+    return _fewer_right_in_training(e) or _fewer_right_held_out(e)
 
 
 def _fewer_groups_solved(e: Evidence) -> bool:

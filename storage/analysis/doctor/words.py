@@ -40,10 +40,17 @@ def _whole_percent(share: float) -> int:
     return math.floor(round(share * 100, 9) + 0.5)  # a half is one also where a mean's last bit fell short of it
 
 
-def last_steps(curve: Curve) -> str:
-    """The steps that what a metric is now is the mean of: “the last 10 logged steps”."""
+def last_steps(curve: Curve, reward: Curve | None = None) -> str:
+    """The steps that what a metric is now is the mean of: “the last 10 logged steps”. Of what is known of every step,
+    where the `reward` is logged more seldom: “the last 10 steps”."""
     count = curve.course.count
-    return f"the last {count} logged steps" if count > 1 else "the last logged step"
+    logged = "" if reward is not None and _is_of_each(curve) and not _is_of_each(reward) else "logged "
+    return f"the last {count} {logged}steps" if count > 1 else f"the last {logged}step"
+
+
+def _is_of_each(curve: Curve) -> bool:
+    first, last = curve.course.ended
+    return last - first + 1 == curve.course.count
 
 
 def first_steps(curve: Curve) -> str:

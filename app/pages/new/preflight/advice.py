@@ -11,7 +11,7 @@ from groupwise.app.core import format
 from groupwise.app.pages.new.preflight.counts import Counts, counts
 from groupwise.app.pages.new.preflight.settings import Settings
 from groupwise.storage.checks.held_out import HOLDOUT, fewer_held_out
-from groupwise.storage.checks.reward_columns import source_kind_and_name
+from groupwise.storage.checks.starter_use import STARTER_KNOWS, is_beyond_starter
 from groupwise.storage.checks.tag_room import tag_room
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.learning_rates import LEAST, parameters_of, usual_rates
@@ -51,14 +51,8 @@ def advise(
 
 
 def _starter(spec: RunSpec) -> Iterator[Problem]:
-    """The starter is made for the built-in tasks (worker/builtin/starter/make.py): of anything else it knows nothing,
-    and such a run ends with no answer right."""
-    kind, name = source_kind_and_name(spec.data)
-    if spec.model.id == "starter" and kind != "task" and name.strip():
-        message = (
-            "the starter is there to try things out: it knows only sums such as “12+30?”, and finds no right answers "
-            "to other questions. For those, choose another model."
-        )
+    if is_beyond_starter(spec):
+        message = f"the starter is there to try things out: {STARTER_KNOWS}. For those, choose another model."
         yield Problem("model.id", message, level=ADVICE)
 
 
