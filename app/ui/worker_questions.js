@@ -26,9 +26,10 @@ export class WorkerQuestions {
     this.running = {};
   }
 
-  // Resolves to {answer, question}; {sentence} where the server refused; {lost: true} where it brings no answer; undefined
-  // where a newer one took its place. `waiting` hears how far the worker is: {waiting, done, total}, with how long that
-  // lasts. An older question of the same topic that reaches the server after this one withdraws it: it is asked again.
+  // Resolves to {answer, question}; {sentence} where the server refused; {lost: true} where it brings no answer;
+  // undefined where a newer one took its place. `waiting` hears how far the worker is: {waiting, done, total}, with how
+  // long that lasts. An older question of the same topic that reaches the server after this one withdraws it: it is
+  // asked again.
   async ask(lane, payload, waiting = () => {}) {
     this.stop(lane);
     const turn = this.turns[lane];
