@@ -206,19 +206,24 @@ def test_a_blank_name_in_yaml_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "words"),
+    ("more", "line", "words"),
     [
-        ("", "data.system_prompt has 977 KB: a spec has at most 256 KB in all."),
-        ("data:\n  system_prompt: |\n    a: b\n    " + "x" * 400_000 + "\n  split: train\n",
+        ("", 5, "data.system_prompt has 977 KB: a spec has at most 256 KB in all."),
+        ("data:\n  system_prompt: |\n    a: b\n    " + "x" * 400_000 + "\n  split: train\n", 4,
          "data.system_prompt has 391 KB: a spec has at most 256 KB in all."),
-        ("stages:\n- name: " + "é" * 200_000 + "\n", "stages.name has 391 KB: a spec has at most 256 KB in all."),
-        ("# x\n" * 100_000, "The spec is larger than 256 KB."),
+        ("stages:\n- name: " + "é" * 200_000 + "\n", 4, "stages.name has 391 KB: a spec has at most 256 KB in all."),
+        ("description: " + "x" * 300_000 + "\n", 3, "description has 293 KB: a spec has at most 256 KB in all."),
+        ("# x\n" * 100_000, None, "The spec is larger than 256 KB."),
     ],
-    ids=["form", "block", "list", "comments"],
+    ids=["form", "block", "list", "unknown", "comments"],
 )  # fmt: skip
-def test_of_a_text_that_is_too_large_the_setting_is_named(more: str, words: str) -> None:
+def test_a_text_that_is_too_large_cannot_be_read_and_its_setting_is_named_with_its_line(
+    more: str, line: int | None, words: str
+) -> None:
+    """So the page keeps what it knew of the text before apart from this one, and nothing is launched."""
     typed = [] if more else [{"path": "data.system_prompt", "typed": "x" * 1_000_000}]
-    base = HEAD.replace("rewards: [{name: format}]", "rewards:\n- name: format") if more else HEAD
-    text = (more if more.startswith("#") else base + more) if more else base
-    view = new_run.edit_settings({"text": text, "edits": typed})
-    assert (view.get("sentence") or view["unreadable"]["message"]) == words
+    text = more if more.startswith("#") else HEAD + more
+    for view in (seen := new_run.edit_settings({"text": text, "edits": typed})), new_run.edit_settings(seen):
+        [problem] = view["unreadable"]["problems"]
+        assert (problem["message"], problem["line"], problem["level"]) == (words, line, "blocking")
+        assert "sentence" not in view and view["text"] == seen["text"]

@@ -131,7 +131,9 @@ def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = No
     """Everything that is wrong with a text that is no YAML as a whole, which `error` says: its slips, and what the rest
     means as it is read past them. Where a line cannot be read nothing is said of what is missing: it may stand there.
     Nor is anything of a line whose bracket is not closed: where its value ends is a guess. Of fixes those alone that
-    change the text itself: there are no settings to edit yet."""
+    change the text itself: there are no settings to edit yet. Of one that is too large nothing else is known."""
+    if yaml_text.is_too_large(text):
+        return error.problems
     past = read_past_slips(text)
     reading = _check(_read_values(past.values if past.whole else {**STAND_INS, **past.values}, past.lines), offer)
     guessed = {one.line for one in past.problems if one.message.endswith(BRACKET)}

@@ -32,17 +32,23 @@ from groupwise.storage.registry import registry
 from groupwise.storage.spec.rows import file_format
 from groupwise.storage.spec.rows.text_kinds import TEXT_WORDS
 from groupwise.storage.spec.words.problem import SpecError
-from groupwise.storage.spec.yaml.too_large import too_large_words
-from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
+from groupwise.storage.spec.yaml.too_large import too_large_problem
+from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES, is_too_large
 
 
 def spec_text(payload: Payload) -> str:
     """The spec's text of a payload. Raises Unanswerable where it is none, or too long for one."""
+    sent = _any_text(payload)
+    if len(sent) > MAX_BYTES:
+        raise Unanswerable(too_large_problem(sent, MAX_BYTES).message)
+    return sent
+
+
+def _any_text(payload: Payload) -> str:
+    """The text of a payload, however long. Raises Unanswerable where it is none."""
     sent = payload.get("text")
     if not isinstance(sent, str):
         raise Unanswerable(f"A spec is a text of at most {MAX_BYTES // 1024} KB.")
-    if len(sent) > MAX_BYTES:
-        raise Unanswerable(too_large_words(sent, MAX_BYTES))
     return sent
 
 
@@ -102,10 +108,14 @@ def add_reward(payload: Payload) -> dict[str, Any]:
 
 @answer
 def edit_settings(payload: Payload) -> dict[str, Any]:
-    """The text with the page's edits made, and what it means then; of that, nothing that is `hidden` on the page."""
-    sent = edits.cut_out(spec_text(payload), payload.get("edits"))
+    """The text with the page's edits made, and what it means then; of that, nothing that is `hidden` on the page. A
+    text that is too large is one that cannot be read, and edited no more than any such."""
+    given = _any_text(payload)
     with db.kept_open():
         offer = Offer.read_published()
+        if is_too_large(given):
+            return view.describe_text(given, offer)
+        sent = edits.cut_out(given, payload.get("edits"))
         types = form.types(offer) | form.reward_types(yaml_edit.load(sent), offer)
         made = edits.read_edits(payload.get("edits"), types)
         return view.describe_text(edits.apply(sent, made), offer, payload.get("known"), texts(payload, "hidden"))

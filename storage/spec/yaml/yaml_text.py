@@ -23,7 +23,7 @@ from ruamel.yaml.scanner import Scanner
 from groupwise.storage.spec.words.problem import Problem, SpecError
 from groupwise.storage.spec.yaml.dashes import dash_problem
 from groupwise.storage.spec.yaml.misread import misread_problems
-from groupwise.storage.spec.yaml.too_large import too_large_words
+from groupwise.storage.spec.yaml.too_large import too_large_problem
 from groupwise.storage.spec.yaml.twice import twice_problem
 
 MAX_BYTES = 256 * 1024  # a spec is written by hand; anything larger is a mistake or an attack
@@ -143,10 +143,19 @@ class Document:
 
 def parse_document(text: str) -> Document:
     """A text and what it means. Raises SpecError for what is not plain YAML."""
-    size = len(text.encode("utf-8", "replace"))
-    if size > MAX_BYTES:
-        raise SpecError([Problem("", too_large_words(text, MAX_BYTES))])
-    return _parsed_before(text) if size <= KEPT_BYTES else _parse_cached(text)
+    if is_too_large(text):
+        raise SpecError([too_large_problem(text, MAX_BYTES)])
+    return _parsed_before(text) if _size(text) <= KEPT_BYTES else _parse_cached(text)
+
+
+def is_too_large(text: str) -> bool:
+    """Whether a text is larger than a spec may be."""
+    return len(text) > MAX_BYTES or _size(text) > MAX_BYTES
+
+
+def _size(text: str) -> int:
+    """Its bytes in a file."""
+    return len(text.encode("utf-8", "replace"))
 
 
 def read_yaml(text: str) -> tuple[Any, dict[str, int]]:
