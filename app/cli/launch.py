@@ -26,6 +26,7 @@ from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Problem, Spe
 from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES, read_yaml
 
 CHECKING = "Checking the settings, the data and the model…"
+KEPT_BY_WARNINGS = "Nothing was started: --strict does not launch with warnings."
 PATIENCE = 60.0  # seconds for a worker's first word; importing TRL on a cold disk takes most of it
 
 
@@ -43,6 +44,8 @@ def launch(spec_path: str, *, name: str | None, wait: bool, strict: bool = False
         run_id, known = _create_run(spec, form, text, path.absolute().parent, strict=strict)
     except SpecError as error:
         print_problems(spec_path, error.problems)
+        if all(problem.level != BLOCKING for problem in error.problems):
+            print(KEPT_BY_WARNINGS, file=sys.stderr)
         return WRONG_INPUT
     print_problems(spec_path, known)
     print(run_id, flush=True)

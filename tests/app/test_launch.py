@@ -213,10 +213,11 @@ def test_warnings_are_printed_and_strict_makes_problems_of_them(
     with offer.answering(others={questions.CHECK_DATA: checked}):
         refused = groupwise("launch", str(path), "--strict")
         assert (refused.returncode, refused.stdout) == (2, "") and line in refused.stderr.splitlines()
+        assert refused.stderr.endswith("\nNothing was started: --strict does not launch with warnings.\n")
         assert registry.list_runs() == [] and not list(paths.data_folder().iterdir())
         result = groupwise("launch", str(path))
     assert result.returncode == 0 and registry.get_run(result.stdout.strip()) is not None
-    assert line in result.stderr.splitlines()
+    assert line in result.stderr.splitlines() and "--strict" not in result.stderr
     assert all(one.stderr.splitlines()[0] == CHECKING for one in (refused, result)), "it was silent while it checked"
 
 

@@ -227,3 +227,14 @@ def test_a_text_that_is_too_large_cannot_be_read_and_its_setting_is_named_with_i
         [problem] = view["unreadable"]["problems"]
         assert (problem["message"], problem["line"], problem["level"]) == (words, line, "blocking")
         assert "sentence" not in view and view["text"] == seen["text"]
+
+
+@pytest.mark.parametrize("model", ["null", "../../etc", "no such/model", "/no/such/folder"])
+@pytest.mark.parametrize("place", ["training: {%s}", "stages: [{name: a, training: {%s}}]"], ids=["one go", "stages"])
+def test_no_rate_is_called_unusual_while_the_model_is_refused(model: str, place: str) -> None:
+    """The fix would have written over the rate that suits the model that was meant."""
+    text = f"{HEAD}model: {{id: {model}}}\n{place % 'learning_rate: 0.0001'}\n"
+    fields = [one["field"] for one in new_run.edit_settings({"text": text, "edits": []})["problems"]]
+    assert "model.id" in fields and not [one for one in fields if "learning_rate" in one]
+    sound = new_run.edit_settings({"text": text.replace(model, "org/name-7B"), "edits": []})["problems"]
+    assert [one["field"] for one in sound if "learning_rate" in one["field"]]

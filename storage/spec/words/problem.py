@@ -93,7 +93,12 @@ def line_of(field: str, lines: dict[str, int]) -> int | None:
 
 
 def without_advice_on_refused(problems: Iterable[Problem]) -> list[Problem]:
-    """The problems without the warnings and the advice on a value that is refused: it is another once it is fixed."""
+    """The problems without the warnings and the advice on a value that is refused: it is another once it is fixed; and
+    on a learning rate while the model is refused, by whose size the usual ones are told."""
     found = list(problems)
     refused = {one.field for one in found if one.level == BLOCKING and one.field}
-    return [one for one in found if one.level == BLOCKING or one.field not in refused]
+    no_model = any(field == "model" or field.startswith("model.") for field in refused)
+    of_model = (".learning_rate",) if no_model else ()
+    return [
+        one for one in found if one.level == BLOCKING or not (one.field in refused or one.field.endswith(of_model))
+    ]
