@@ -272,3 +272,25 @@ def test_rewards_that_are_not_there_are_not_written_with_all_that_stands_around_
     (found,) = [one for one in view_of(text)["problems"] if one["field"] == "rewards"]
     assert found["message"] == "is needed: at least one function that scores completions."
     assert [fix["label"] for fix in found["fixes"]] == ["Use “format”"]
+
+
+def test_an_alias_whose_text_would_be_too_long_is_no_text_in_quotes() -> None:
+    levels = "".join(
+        f"{one}: &{one} [{', '.join([f'*{inner}'] * 9)}]\n" for inner, one in zip("abcdef", "bcdefg", strict=True)
+    )
+    text = f"{HEAD}a: &a [{', '.join(['lol'] * 9)}]\n{levels}"
+    found = view_of(text)["unreadable"]["problems"]
+    first, *others = [one for one in found if one["message"] == ALIAS]
+    assert [fix["label"] for fix in first["fixes"]] == ["Write what *a stands for"] and first["line"] == 4
+    assert [one["fixes"] for one in others] == [[]] * 5
+
+
+@pytest.mark.parametrize(
+    ("row", "labels"),
+    [("- *b", ["Write what *b stands for"]), ("- {name: *b}", ["Write what *b stands for"]), ("- name: *c",
+      ["Put it in quotes"])],
+)  # fmt: skip
+def test_each_of_several_aliases_in_a_list_has_the_same_offer(row: str, labels: list[str]) -> None:
+    text = f"name: a\nbase: &b format\nrewards:\n{(row + chr(10)) * 6}"
+    found = view_of(text)["unreadable"]["problems"]
+    assert [[fix["label"] for fix in one["fixes"]] for one in found[:6]] == [labels] * 6

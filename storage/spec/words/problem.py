@@ -99,6 +99,4 @@ def without_advice_on_refused(problems: Iterable[Problem]) -> list[Problem]:
     refused = {one.field for one in found if one.level == BLOCKING and one.field}
     no_model = any(field == "model" or field.startswith("model.") for field in refused)
     of_model = (".learning_rate",) if no_model else ()
-    return [
-        one for one in found if one.level == BLOCKING or not (one.field in refused or one.field.endswith(of_model))
-    ]
+    return [one for one in found if one.level == BLOCKING or not (one.field in refused or one.field.endswith(of_model))]

@@ -52,9 +52,9 @@ class Repair:
     here: bool = False
 
 
-def repairs(rows: list[str], row: int, message: str) -> Iterator[Repair]:
+def repairs(rows: list[str], row: int, message: str, written: list[str]) -> Iterator[Repair]:
     """What may have been meant by a row, and the one before it, the likeliest first. `rows` are without their line
-    breaks; `message`: what is said of the row."""
+    breaks; `message`: what is said of the row; `written`: the rows as they were before others were put right."""
     before = next((n for n in range(row - 1, -1, -1) if rows[n].strip()), None)
     if CONTROL in message:
         yield from _control_characters(rows)
@@ -64,7 +64,8 @@ def repairs(rows: list[str], row: int, message: str) -> Iterator[Repair]:
         if at is not None:
             yield from _colon(at, rows[at])
     yield from _alias(rows, row)
-    yield from _signs(row, rows[row], message)
+    if not _stands_for_something(rows[row], written):
+        yield from _signs(row, rows[row], message)
     if INDENTATION in message:
         yield from _indentation(rows, row)
     for at in (row, before):
@@ -178,6 +179,16 @@ def _alias(rows: list[str], row: int) -> Iterator[Repair]:
         yield Repair(row, [line], label)
 
 
+def _stands_for_something(line: str, written: list[str]) -> bool:
+    """Whether *name in a line has its &name somewhere: then it is no text, also where what it stands for is too long to
+    be written there."""
+    return any(_anchor(name).search(other) for name in _ALIAS.findall(line) for other in written)
+
+
+def _anchor(name: str) -> re.Pattern[str]:
+    return re.compile(rf"&{re.escape(name)}(?![\w-])")
+
+
 def _siblings(rows: list[str], row: int, indentation: str) -> set[str]:
     """The names of the settings beside a row, in the same part."""
     of_part = re.compile(rf"{indentation}\s|\s*$|{indentation}\S") if indentation else re.compile("")
@@ -188,7 +199,7 @@ def _siblings(rows: list[str], row: int, indentation: str) -> set[str]:
 
 def _anchored(rows: list[str], name: str) -> object | None:
     """The value before which &name stands; None where it is not found, or refers to others itself."""
-    pattern = re.compile(rf"&{re.escape(name)}(?![\w-])")
+    pattern = _anchor(name)
     at = next((n for n, line in enumerate(rows) if pattern.search(line)), None)
     if at is None:
         return None

@@ -90,7 +90,7 @@ class _Reader:
             settings_apart(row, self.rows[row]),
             entries_without_dash(self.rows, row),
             repairs_above(self.rows, row, first.message),
-            repairs(self.rows, row, first.message),
+            repairs(self.rows, row, first.message, self.written),
         )
         for repair in tried:
             if self._reach(self._with(repair), around) > so_far:
