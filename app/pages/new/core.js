@@ -166,7 +166,6 @@ async function settle() {
     return undefined;
   }
   // what was cut out of the text is done, also where the rest cannot be read; and all where it is too large by that
-  const cuts = sent.some((one) => one.fix?.cut);
   const isDone = view.text !== text && !sent.some((one) => one.fix?.cut);
   if (view.unreadable && !isDone) pending.unshift(...sent.filter((one) => !one.fix?.cut));
   const places = sent.map(({ path }) => path ?? "").join();
