@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 import shutil
 from pathlib import Path
@@ -15,6 +16,9 @@ from groupwise.storage.library.rewards import library
 from groupwise.storage.spec import spec as specs
 from tests.support import offer
 from tests.support.new_run import TEXT
+
+DAMAGED = "is damaged: it cannot be unpacked. Pack it again."
+PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def test_settings_of_a_run_or_a_preset_are_opened_and_anything_else_is_said(no_worker: None) -> None:
@@ -185,8 +189,14 @@ def test_only_what_was_uploaded_is_taken_in_and_only_data_files(registry_home: P
         ("w.tsv", '[\n  {"q": 1}]', "cannot be read as TSV. This looks like a JSON list.", "w.json"),
         ("noise.csv", random.Random(1).randbytes(300), "is not text: it is binary. Choose another file", None),
         ("noise.csv", random.Random(1).randbytes(90_000), "is not text: it is binary. Choose another file", None),
+        ("noise.csv.gz", random.Random(1).randbytes(300), "cannot be read as CSV.GZ: it is no gzip file.", None),
+        ("broken.csv.gz", b"\x1f\x8b" + random.Random(1).randbytes(300), DAMAGED, None),
+        ("cut.csv.gz", gzip.compress(b"q,a\n1,2\n")[:-9], DAMAGED, None),
+        ("p.csv.gz", gzip.compress(PNG + random.Random(1).randbytes(9000)), "cannot be read as CSV: it is a pic", None),
+        ("noise.json.gz", gzip.compress(random.Random(1).randbytes(90_000)), "is not text: it is binary.", None),
+        ("w.csv.gz", gzip.compress(b'{"q": 1}\n{"q": 2}\n'), "cannot be read as CSV. This looks like", "w.jsonl.gz"),
     ],
-    ids=range(8),
+    ids=range(14),
 )  # fmt: skip
 def test_text_that_is_not_what_its_name_says_is_refused_and_offered_as_what_it_is(
     registry_home: Path, name: str, content: str | bytes, said: str, kept: str | None
@@ -209,9 +219,12 @@ def test_text_that_is_not_what_its_name_says_is_refused_and_offered_as_what_it_i
     [
         ("a.json", '[{"q": 1}]'), ("a.jsonl", '\ufeff\n{"q": "a,b"}\n'), ("a.json", '{"q": 1}'.encode("utf-16")),
         ("a.csv", "q,a\n[1],{2}\n"), ("a.txt", '{"q"},a\n1,2\n'), ("a.csv", "q\n\a\b\f\v\n"),
+        ("a.csv.gz", gzip.compress(b"q,a\n1,2\n")), ("a.csv.gz", gzip.compress(b"q\n" + b"word " * 99_999)),
+        ("a.csv.gz", gzip.compress(b"q,a\n") + gzip.compress(random.Random(1).randbytes(99_000).hex().encode())),
+        ("a.jsonl.gz", gzip.compress(b'{"q": 1}\n')),
         ("a.csv", "質問,答え\nあ,い\n".encode("shift-jis")), ("a.csv", "q,a\nü,1\n".encode("utf-16-le")),
     ],
-    ids=range(8),
+    ids=range(12),
 )  # fmt: skip
 def test_text_that_may_be_what_its_name_says_is_kept(registry_home: Path, name: str, content: str | bytes) -> None:
     paths.uploads_folder().mkdir()

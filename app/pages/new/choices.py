@@ -8,9 +8,9 @@ from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import model_files
 from groupwise.storage.spec.rows.beginnings import LOOKED_AT, kind_of_start, misnamed_kind
-from groupwise.storage.spec.rows.file_format import file_kind
+from groupwise.storage.spec.rows.file_format import data_suffix, file_kind
 from groupwise.storage.spec.rows.other_kinds import unreadable_kind
-from groupwise.storage.spec.rows.text_kinds import TextKind, misnamed_text, named_as
+from groupwise.storage.spec.rows.text_kinds import PACKED, TextKind, misnamed_text, named_as, unpack_head
 
 LIMIT = f"{data_files.MAX_FILE // data_files.MEGABYTE} MB"
 Choice = dict[str, str]
@@ -76,11 +76,17 @@ def keep_upload(upload: str | None, called: str = "", read_as: TextKind | None =
 
 
 def _refuse_misnamed(path: Path, name: str) -> None:
-    """Raises ValueError, OtherText where that is known, for a file that is plainly not what this name says."""
+    """Raises ValueError, OtherText where that is known, for a file that is plainly not what this name says; of a
+    packed one, for what is packed in it."""
     with path.open("rb") as file:
         head = file.read(LOOKED_AT)
     if said := misnamed_kind(name, kind_of_start(head)):
         raise ValueError(said)
+    if data_suffix(name).endswith(PACKED):
+        head = unpack_head(name, head, whole=len(head) < LOOKED_AT)
+        inner = name[: -len(PACKED)]
+        if said := misnamed_kind(inner, kind_of_start(head)):
+            raise ValueError(said.replace(inner, name, 1))
     said, other = misnamed_text(name, head)
     if said:
         raise OtherText(said, other) if other else ValueError(said)

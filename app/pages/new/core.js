@@ -300,7 +300,7 @@ export function problems() {
   const all = [...view.problems.filter((problem) => !outdone(problem)), ...news.map(placed)];
   // what blocks at a field is not said there again as a warning or as advice
   const blocked = new Set(all.filter(({ level }) => level === "blocking").map(({ field }) => field));
-  // nor is a rate called unusual while there is no model by whose size the usual ones are told (without_advice_on_refused)
+  // nor is a rate called unusual while the model is refused, by whose size it would be (without_advice_on_refused)
   const noModel = [...blocked].some((field) => /^model(\.|$)/.test(field));
   const isOfRefused = (field) => blocked.has(field) || (noModel && field.endsWith(".learning_rate"));
   const shown = all.filter(({ level, field }) => level === "blocking" || !field || !isOfRefused(field));

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import zlib
 from itertools import islice
 from typing import Literal
 
@@ -13,6 +14,8 @@ from groupwise.storage.spec.rows.file_format import SEPARATORS, data_suffix, fil
 
 TextKind = Literal["csv", "jsonl", "json"]
 TEXT_WORDS: dict[TextKind, str] = {"csv": "CSV", "jsonl": "JSON lines", "json": "a JSON list"}
+PACKED = ".gz"
+DAMAGED = "{name} is damaged: it cannot be unpacked. Pack it again."
 CONTROL = re.compile(rb"[\x01-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # bytes that no text has
 MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 FEW, SOME = 0.01, 0.03  # shares of them: with zero bytes among the rest, without
@@ -46,9 +49,9 @@ def order_of_utf16(text: bytes) -> str:
 
 def misnamed_text(name: str, head: bytes) -> tuple[str, TextKind | None]:
     """What to say of a file of this name whose text begins so, and what it plainly is instead; "" where it may be what
-    its name says. `head`: of what is not packed."""
-    kind, suffix = file_kind(name), data_suffix(name)
-    if kind not in ("csv", "json") or suffix.endswith(".gz"):
+    its name says. `head`: of what is packed in it, where it is packed."""
+    kind, suffix = file_kind(name), data_suffix(name).removesuffix(PACKED)
+    if kind not in ("csv", "json"):
         return "", None
     if is_binary(head):
         return binary_words(name), None
@@ -65,8 +68,22 @@ def misnamed_text(name: str, head: bytes) -> tuple[str, TextKind | None]:
 
 
 def named_as(name: str, kind: TextKind) -> str:
-    """The name with the ending of another kind of text."""
-    return f"{name.removesuffix(name[-len(data_suffix(name)) :])}.{kind}"
+    """The name with the ending of another kind of text; packed as it was."""
+    suffix = data_suffix(name)
+    return f"{name.removesuffix(name[-len(suffix) :])}.{kind}{PACKED if suffix.endswith(PACKED) else ''}"
+
+
+def unpack_head(name: str, head: bytes, *, whole: bool) -> bytes:
+    """The beginning of what is packed in a file of this name (.gz), which begins so, no longer than that; `whole`:
+    whether that is all of it. Raises ValueError, in words, for what cannot be unpacked."""
+    reader = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        unpacked = reader.decompress(head, max(len(head), 1))
+    except zlib.error as error:
+        raise ValueError(DAMAGED.format(name=name)) from error
+    if whole and not reader.eof and not reader.unconsumed_tail:
+        raise ValueError(DAMAGED.format(name=name))
+    return unpacked
 
 
 def _as_text(head: bytes) -> str:

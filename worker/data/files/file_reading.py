@@ -25,6 +25,7 @@ from groupwise.storage.spec.rows.file_format import (
     usual_separator,
 )
 from groupwise.storage.spec.rows.mixed_text import MIXED, new_decoder
+from groupwise.storage.spec.rows.text_kinds import DAMAGED
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data.files import separators, text_encoding
 from groupwise.worker.data.files.data_error import DataError
@@ -147,6 +148,6 @@ def file_faults(path: Path) -> Iterator[None]:
     try:
         yield
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataError(f"{path.name} is damaged: it cannot be unpacked. Pack it again.") from error
+        raise DataError(DAMAGED.format(name=path.name)) from error
     except OSError as error:
         raise DataError(f"“{path.name}” cannot be read: {error.strerror or error}.") from error
