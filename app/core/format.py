@@ -33,7 +33,12 @@ def signed_number(value: float) -> str:
     """An advantage: +1.6, −0.4, 0.0; a huge one as `number` writes it."""
     if abs(value) >= 1000:
         return f"{'+' if value > 0 else ''}{number(value)}"
-    return f"{'+' if value >= 0.05 else '−' if value <= -0.05 else ''}{abs(value):.1f}"
+    return f"{'+' if value >= 0.05 else '−' if value <= -0.05 else ''}{with_digits(abs(value), 1)}"
+
+
+def nearest(value: float) -> int:
+    """The nearest whole number; a half goes up, as a browser rounds it."""
+    return math.floor(value + 0.5)
 
 
 def count(value: int) -> str:
@@ -49,17 +54,17 @@ def plural(n: int, one: str, many: str | None = None) -> str:
 def duration(seconds: float) -> str:
     """How long: 0.42 s, 4.2 s, 12 s, 5 min, 1 h 20 min, 3 d 4 h."""
     if seconds < 0.995:
-        return f"{max(0.0, seconds):.2f} s"
+        return f"{with_digits(max(0.0, seconds), 2)} s"
     if seconds < 9.95:
-        return f"{seconds:.1f} s"
+        return f"{with_digits(seconds, 1)} s"
     if seconds < 90:
-        return f"{seconds:.0f} s"
+        return f"{nearest(seconds)} s"
     if seconds < 90 * MINUTE:
-        return f"{seconds / MINUTE:.0f} min"
+        return f"{nearest(seconds / MINUTE)} min"
     if seconds < 2 * DAY:
-        hours, rest = divmod(round(seconds / MINUTE), 60)
+        hours, rest = divmod(nearest(seconds / MINUTE), 60)
         return f"{hours} h {rest} min" if rest else f"{hours} h"
-    days, rest = divmod(round(seconds / HOUR), 24)
+    days, rest = divmod(nearest(seconds / HOUR), 24)
     return f"{days} d {rest} h" if rest else f"{days} d"
 
 
@@ -73,11 +78,11 @@ def age(then: float | None, now: float | None = None) -> str:
     if seconds < 1.5:
         return "now"
     if seconds < 90:  # rounded as durations are: a run was launched no later than it has trained for
-        return f"{seconds:.0f} s ago"
+        return f"{nearest(seconds)} s ago"
     if seconds < 90 * MINUTE:
-        return f"{seconds / MINUTE:.0f} min ago"
+        return f"{nearest(seconds / MINUTE)} min ago"
     if seconds < DAY:
-        return f"{seconds / HOUR:.0f} h ago"
+        return f"{nearest(seconds / HOUR)} h ago"
     if seconds < 2 * DAY:
         return "yesterday"
     if seconds < 30 * DAY:
@@ -97,9 +102,9 @@ def size(nbytes: int) -> str:
         return "1,000+ TB"
     for unit in ("B", "KB", "MB", "GB"):
         if value < 1000:
-            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+            return f"{with_digits(value, 0 if unit == 'B' or value >= 100 else 1)} {unit}"
         value /= 1000
-    return f"{value:.1f} TB"
+    return f"{with_digits(value, 1)} TB"
 
 
 def shorten(text: str, limit: int) -> str:

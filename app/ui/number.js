@@ -28,10 +28,12 @@ export const wholeNumber = (n) => Math.round(n).toLocaleString("en");
 // A number and its noun: 1 row, 2,000 rows; `many` where the plural is not the noun with an s.
 export const countWords = (n, noun, many = `${noun}s`) => `${wholeNumber(n)} ${n === 1 ? noun : many}`;
 
-// A share in whole percent, as storage/analysis/doctor/words.py writes it; little is not nothing. A half is one also
-// where a mean's last bit fell short of it.
+// A share in whole percent, as storage/analysis/doctor/words.py writes it; little is not nothing, and a half stays one:
+// of 2.5 % and the 97.5 % that it leaves both would be rounded up. It is one also where a mean's last bit fell short.
 export function percent(share) {
-  return share > 0 && share < 0.005 ? "<1\u202f%" : `${Math.round(Number((share * 100).toFixed(9)))}\u202f%`;
+  const hundredth = Number((share * 100).toFixed(9));
+  const known = share > 0 && share < 0.005 ? "<1" : hundredth.toFixed(hundredth % 1 === 0.5 ? 1 : 0);
+  return `${known}\u202f%`;
 }
 
 // Seconds, as duration in app/core/format.py writes it.

@@ -48,7 +48,7 @@ def test_from_a_number_to_what_is_behind_it(open_page: OpenPage, reading_dashboa
 
     # what is right can be said anew, and is kept in the address
     solved = panel(page, "pass").locator(".says")
-    expect(solved).to_have_text(re.compile(r"pass@1 \d+\s% and pass@8"))
+    expect(solved).to_have_text(re.compile(r"pass@1 [\d.]+\s% and pass@8"))
     page.get_by_label("Score from which on it is right").fill("2")
     page.get_by_label("Score from which on it is right").press("Enter")
     expect(solved).to_have_text(re.compile("pass@1 0\u202f%"))
@@ -86,7 +86,7 @@ def a_kind_that_there_is_none_of_draws_nothing(ties: Locator) -> None:
     """No line of its own on top of the others; and how much of each there is stands beside its colour."""
     widths = "plot => plot.data.filter(one => one.stackgroup).map(one => one.line.width)"
     assert ties.locator(".js-plotly-plot").evaluate(widths) == [0, 0, 0]
-    share = r" (<?\d+)\s%"
+    share = r" (<?[\d.]+)\s%"
     keys = rf"all failed{share}tied in between{share}all top score{share}have a learning signal{share}"
     told = re.fullmatch(keys, ties.locator(".keys").inner_text().replace("\n", ""))
     tied = re.search(r"Of the last 100 groups (\d+|none) (?:is|are) tied", ties.locator(".says").inner_text())

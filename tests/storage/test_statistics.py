@@ -225,7 +225,7 @@ def test_length_is_held_against_reward(made: dict[str, str]):
 def test_functions_agree_and_share_the_variance(made: dict[str, str]):
     found = asked(made["learns"], "share")
     assert [sum(shares) for shares in zip(*found["share"], strict=True)] == pytest.approx([1.0] * len(found["steps"]))
-    assert re.match(r"In steps 3\d–40, \d+\u202f% of the differences in reward come from correctness", found["says"])
+    assert re.match(r"In steps 3\d–40, [\d.]+\u202f% of the differences in reward come from correctness", found["says"])
     agree = asked(made["learns"], "correlation")
     assert agree["pairs"] == [(0, 1)] and re.match(r"Strongest in steps 3\d–40: ", agree["says"])
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from groupwise.storage.analysis.doctor.words import percent
 from groupwise.storage.checks.held_out import all_held_out
 from groupwise.storage.spec.rows.prompt_template import named_columns
 from groupwise.storage.spec.rows.row_filter import Condition
@@ -216,9 +217,7 @@ def _balance(found: Found) -> list[Problem]:
     if len(found.answers) == 1:
         return [Problem("data.answer_column", f"every answer is “{value}”: there is nothing to learn.", level=WARNING)]
     if len(found.answers) <= FEW_ANSWERS and times > SAME * total:
-        message = f"{times / total:.0%} of the answers are “{value}”: a model that always says so scores well.".replace(
-            "%", " %"
-        )
+        message = f"{percent(times / total)} of the answers are “{value}”: a model that always says so scores well."
         return [Problem("data.answer_column", message, level=ADVICE)]
     return []
 

@@ -1,11 +1,11 @@
 // Text and numbers as the Rewards page writes them.
 
 import { steady } from "../../ui/dom.js";
-import { countWords, number, wholeNumber } from "../../ui/number.js";
+import { countWords, number, percent as shareWords, wholeNumber } from "../../ui/number.js";
 
 export const many = wholeNumber;
 export const plural = countWords;
-export const percent = (share) => `${Math.round(100 * (share ?? 0))} %`;
+export const percent = (share) => shareWords(share ?? 0);
 // What `write` makes of a value, – where there is none.
 export const orDash = (value, write) => (value === null || value === undefined ? "–" : write(value));
 export const seconds = (value) =>

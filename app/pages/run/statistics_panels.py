@@ -20,6 +20,7 @@ from groupwise.storage.analysis.statistics import ties as tied
 from groupwise.storage.analysis.statistics.agreement import FEWEST
 from groupwise.storage.analysis.statistics.pass_at_k import PromptRate, Solved
 from groupwise.storage.analysis.statistics.reading import Statistics
+from groupwise.storage.spec.words.number_words import with_digits
 
 LINE, HEAT, CELLS, AGREEMENT = 200, 60, 24, 30  # stretches of steps, at most
 ROWS = 25  # prompts
@@ -336,4 +337,4 @@ def reward_text(value: float) -> str:
 
 def correlation_text(value: float) -> str:
     """A correlation in two digits: 0.42, −0.42."""
-    return f"{abs(value):.2f}" if value > -0.005 else f"−{abs(value):.2f}"
+    return f"{'' if value > -0.005 else '−'}{with_digits(abs(value), 2)}"

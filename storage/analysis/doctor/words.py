@@ -26,18 +26,17 @@ def short_number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in whole percent, a half rounded up, as app/ui/number.js writes it; little is not nothing."""
-    whole = "<1" if 0 < share < LITTLE else f"{_whole_percent(share)}"
-    return f"{whole}\u202f%"  # a line never ends before the sign
+    """A share in whole percent, as app/ui/number.js writes it; little is not nothing, and a half stays one: of 2.5 %
+    and the 97.5 % that it leaves both would be rounded up, and no more come to 100."""
+    hundredth = round(share * 100, 9)  # a half is one also where a mean's last bit fell short of it
+    digits = 1 if hundredth % 1 == 0.5 else 0
+    known = "<1" if 0 < share < LITTLE else f"{with_digits(hundredth, digits)}"
+    return f"{known}\u202f%"  # a line never ends before the sign
 
 
 def percent_without(share: float) -> str:
-    """What a share leaves, in whole percent: together with `percent` of it, 100."""
-    return f"{100 - _whole_percent(share)}\u202f%"
-
-
-def _whole_percent(share: float) -> int:
-    return math.floor(round(share * 100, 9) + 0.5)  # a half is one also where a mean's last bit fell short of it
+    """What a share leaves, as `percent`."""
+    return percent(1 - share)
 
 
 def last_steps(curve: Curve, reward: Curve | None = None) -> str:

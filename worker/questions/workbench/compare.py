@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from groupwise.storage.spec.words.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_words, with_digits
 from groupwise.worker.questions.workbench import analysis
 from groupwise.worker.questions.workbench.analysis import SAME, Floats, Ints
 
@@ -115,6 +115,11 @@ def _weight_words(weights: Floats) -> str:
     return f"weight {low:.3g}" if low == high else f"weight {low:.3g} to {high:.3g}"
 
 
+def _share_words(share: float) -> str:
+    """A share in percent, of little with a digit more, as the figures beside it (app/pages/rewards/rescored.js)."""
+    return f"{with_digits(100 * share, 1 if 0 < share < 0.0995 else 0)} %"
+
+
 def sentences(found: dict[str, Any]) -> list[str]:
     """What the comparison showed, in words."""
     said, flipped, pairs = [], found["advantages"], found["ranks"]
@@ -122,12 +127,12 @@ def sentences(found: dict[str, Any]) -> list[str]:
     if old is not None and new is not None:
         said.append(f"The mean reward goes from {old:.3g} to {new:.3g}.")
     said.append(
-        f"{flipped['flipped']:,} of {count_words(flipped['total'], 'advantage')} ({100 * flipped['share']:.1f} %) "
+        f"{flipped['flipped']:,} of {count_words(flipped['total'], 'advantage')} ({_share_words(flipped['share'])}) "
         f"{'changes its' if flipped['flipped'] == 1 else 'change their'} sign."
         if flipped["flipped"] else "No advantage changes its sign."
     )  # fmt: skip
     if pairs["swapped"]:
-        said.append(f"{100 * pairs['share']:.1f} % of the pairs within a group change their order.")
+        said.append(f"{_share_words(pairs['share'])} of the pairs within a group change their order.")
     before, after = found["ties"]["old"], found["ties"]["new"]
     if before["bearing"] != after["bearing"]:
         groups = f"{after['bearing']:,} of {count_words(after['groups'], 'group')}"

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from groupwise.storage.analysis.doctor.words import percent
 from groupwise.storage.spec.words.number_words import count_words
 from groupwise.worker.questions.workbench.analysis import SAME, Floats
 
@@ -30,7 +31,7 @@ def about_ties(ties: dict[str, int]) -> list[str]:
         return [f"No group teaches anything: {', '.join(why)}."]
     teach = "teaches" if bearing == 1 else "teach"
     others = "The other does not" if count - bearing == 1 else "The others do not"
-    groups = f"{bearing} of {count_words(count, 'group')} ({100 * bearing / count:.0f} %)"
+    groups = f"{bearing} of {count_words(count, 'group')} ({percent(bearing / count)})"
     return [f"{groups} {teach}. {others}: {', '.join(why)}."]
 
 
@@ -41,7 +42,7 @@ def about_agreement(found: dict[str, Any]) -> list[str]:
         return []
     for name, share in found["variance_share"].items():
         if share is not None and share >= DOMINATES:
-            part = f"{100 * min(share, 1.0):.0f} %"
+            part = percent(min(share, 1.0))
             said.append(f"{name} decides nearly alone: {part} of the differences in the total are its own.")
     for a, row in enumerate(found["correlation"]):
         for b in range(a + 1, len(names)):
