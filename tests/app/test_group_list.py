@@ -57,7 +57,7 @@ def test_a_tie_is_all_low_all_high_or_neither():
     assert [group_line(one, SEEN, {2})["starred"] for one in GROUPS[:2]] == [False, True]
 
 
-def test_prompts_that_begin_alike_are_shown_from_where_they_differ():
+def test_prompts_that_begin_alike_are_whole_and_parted_where_they_differ():
     texts = [
         "Natalia sold clips to 48 of her friends", "Natalia sold clips to 42 of her friends", "What is 3 + 4?",
         "What is 3 + 5?", "Natalia sold clips to 48 of her friends", "Thisisonelongword1", "Thisisonelongword2",
@@ -65,13 +65,17 @@ def test_prompts_that_begin_alike_are_shown_from_where_they_differ():
     lines = [group_line(group(n, 0, 1) | {"prompt": text}, SEEN) for n, text in enumerate(texts)]
     tell_apart(lines)
     assert [line["prompt"] for line in lines] == [
-        "…48 of her friends", "…42 of her friends", "What is 3 + 4?", "What is 3 + 5?", "…48 of her friends",
-        "…1", "…2",
+        ["Natalia sold clips to ", "48 of her friends"], ["Natalia sold clips to ", "42 of her friends"],
+        ["What is 3 + 4?"], ["What is 3 + 5?"], ["Natalia sold clips to ", "48 of her friends"],
+        ["Thisisonelongword", "1"], ["Thisisonelongword", "2"],
     ]  # fmt: skip
     assert [line["whole"] for line in lines] == texts
     same = [group_line(group(n, 0, 1) | {"prompt": texts[0]}, SEEN) for n in (1, 2)]
     tell_apart(same)
-    assert {line["prompt"] for line in same} == {texts[0]}
+    assert [line["prompt"] for line in same] == [[texts[0]]] * 2
+    long = [group_line(group(n, 0, 1) | {"prompt": f"{'word ' * 40}{n}"}, SEEN) for n in (1, 2)]
+    tell_apart(long)
+    assert [line["prompt"][1] for line in long] == ["1", "2"] and len(long[0]["prompt"][0]) <= 71
 
 
 def test_the_ties_of_a_step_are_told_in_words():

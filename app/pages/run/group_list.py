@@ -49,14 +49,15 @@ def group_line(
     tied = tie(group, seen)
     whole = visible_text(format.shorten(format.message_text(group["prompt"]), LONGEST))
     return {
-        "id": group["id"], "whole": whole, "prompt": format.shorten(whole, SHOWN),
+        "id": group["id"], "whole": whole, "prompt": [format.shorten(whole, SHOWN)],
         "mean": format.number(group["mean"]), "spread": KINDS[tied] if tied else format.number(group["std"]),
         "tied": group["tied"], "starred": group["id"] in starred, "right": f"{right[0]}/{right[1]}" if right else "–",
     }  # fmt: skip
 
 
 def tell_apart(lines: Rows) -> None:
-    """Prompts that begin as another one does are shown from where they differ: …48 of her friends in April."""
+    """A prompt that begins as another one does is in two parts, the second from where they differ, so that each is cut
+    at its end, and only where there is no room: [Natalia sold clips to , 48 of her friends in April]."""
     ordered = sorted({line["whole"] for line in lines})
     alike = dict.fromkeys(ordered, 0)
     for one, other in zip(ordered, ordered[1:], strict=False):
@@ -66,7 +67,8 @@ def tell_apart(lines: Rows) -> None:
         whole = line["whole"]
         begin = whole.rfind(" ", 0, alike[whole]) + 1 or alike[whole]
         if begin >= ALIKE:
-            line["prompt"] = f"…{format.shorten(whole[begin:], SHOWN)}"
+            alike_part = whole[:begin] if begin <= SHOWN else f"{format.shorten(whole[:begin], SHOWN)} "
+            line["prompt"] = [alike_part, format.shorten(whole[begin:], SHOWN)]
 
 
 def verdict(groups: Rows, mode: str = "train", seen: Range | None = None) -> str:

@@ -244,10 +244,11 @@ function groupLine(group) {
     "data-group": group.id,
   };
   const starred = group.starred ? el("span.starred", { title: "has a starred completion" }, "★ ") : null;
+  const asked = group.prompt.map((part, i) => el("span", i ? null : starred, part)); // the second tells it apart
   return el(
     "div",
     { ...look, onclick: () => pick(group.id) },
-    el("span.what", { dir: "auto", title: group.whole }, starred, group.prompt),
+    el("span.what", { dir: "auto", title: group.whole }, ...asked),
     el("span.n", { title: `${group.right} right` }, group.right),
     el("span.n", group.mean),
     el("span.n", group.spread),
