@@ -236,12 +236,18 @@ function drawBins({ of, low, high }) {
 }
 const trouble = (words) => showText(find(".problem"), words);
 
+// All of a row leads where its text does, unless text of it was just selected.
 find(".hits").addEventListener("click", async (event) => {
   const hit = event.target.closest(".hit");
   const button = event.target.closest(".star");
-  const link = event.target.closest("a.text");
   if (button) return setStar(hit, button);
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  const link = hit?.querySelector("a.text");
+  const isBeside = !event.target.closest("a, button");
+  if (!link || event.shiftKey || event.button || (isBeside && !getSelection().isCollapsed)) return;
+  if (event.ctrlKey || event.metaKey) {
+    if (isBeside) open(link.href, "_blank", "noopener");
+    return;
+  }
   event.preventDefault();
   const to = new URL(link.href).searchParams;
   const get = (name) => to.get(name);
