@@ -72,6 +72,19 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
         "Solved in training at the end, best first: “a”: 65\u202f%, “b”: 60\u202f%, “c”: 29\u202f%. "
         "“a” may be ahead of “b” by chance.",
     ]  # fmt: skip
+    level = [{**RUNS[n], "final": {**MEASURED[n]["final"], "solved": solved, "held_out": None}}
+             for n, solved in enumerate((0.0081, 0.0119))]  # fmt: skip
+    assert page.evaluate("runs => shortWords(runs)", level) == [
+        "Solved at the end: “a”: 1\u202f%, “b”: 1\u202f%. There is no difference to see."
+    ], "in the order of the table"
+    for run in level:
+        run["final"]["errors"] = {}
+    third = {**RUNS[0], "id": "c", "name": "c", "final": {**MEASURED[2]["final"], "solved": 0.001, "held_out": None}}
+    third["final"]["errors"] = {}
+    assert page.evaluate("runs => shortWords(runs)", [*level, third])[0] == (
+        "Solved at the end, best first: “a”: 1\u202f%, “b”: 1\u202f%, “c”: <1\u202f%. "
+        "Between “a” and “b” there is no difference to see."
+    )
     ahead = [["b", 4, "the best of these runs at the end"]]
     assert page.evaluate(marked, [MEASURED[0], MEASURED[1]]) == ahead, "no sign where the sentence says chance"
     halves = [{**MEASURED[n], "final": {**MEASURED[n]["final"], "solved": solved}}
@@ -81,7 +94,7 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
         "Held-out reward, on prompts that are not trained on, mean of each group, best first: "
         "“rate 1”: 1.54 ± 0.078 (2 runs), “rate 2”: 0.70 (1 run).",
         "Solved in training at the end, mean of each group, best first: "
-        "“rate 1”: 78\u202f% ± 1\u202f% (2 runs), “rate 2”: 29\u202f% (1 run).",
+        "“rate 1”: 77.5\u202f% ± 1\u202f% (2 runs), “rate 2”: 29\u202f% (1 run).",
     ]  # fmt: skip
     ill = [{**run, "kind": "warn"} for run in RUNS]
     said = page.evaluate("runs => shortWords(runs)", ill)

@@ -67,9 +67,12 @@ export class CompareChart {
     return group && Lines.reached(Lines.band(lines, "range"), many).some.length > 0;
   }
 
+  values() {
+    return this.series.flatMap(({ lines }) => lines.flatMap(({ y }) => y)).filter((value) => value !== null);
+  }
   // Shares are not: their ends are 0 and 100 %.
   canBeLog() {
-    const values = this.series.flatMap(({ lines }) => lines.flatMap(({ y }) => y)).filter((value) => value !== null);
+    const values = this.values();
     return this.about.unit !== "%" && values.every((value) => value >= 0) && values.some((value) => value > 0);
   }
 
@@ -199,7 +202,8 @@ export class CompareChart {
         ...Plots.belowPoints,
         fixedrange: true,
         type: this.log ? "log" : "linear",
-        rangemode: this.about.unit === "%" ? "nonnegative" : "normal",
+        // around a curve that is 0 throughout the axis would begin at −1
+        rangemode: this.values().every((value) => value >= 0) ? "nonnegative" : "normal",
         ticksuffix: this.about.unit ? `\u202f${this.about.unit}` : "",
       },
     });

@@ -168,10 +168,12 @@ function rankWords(runs, groups, key, title) {
   const lots = lotsOf(runs, key);
   if (lots.length !== 1 || lots[0].length < 2) return "";
   const some = groups.length ? meansOf(groups, lots[0], key) : lots[0];
-  const order = [...some].sort((a, b) => b.final[key] - a.final[key]);
+  const shown = (one) => WRITE[key](one.final[key]);
+  // What reads the same has no order of its own: it stands as in the table.
+  const order = [...some].sort((a, b) => (shown(a) === shown(b) ? 0 : b.final[key] - a.final[key]));
   const said = (one) => `“${one.name}”: ${one.told ?? WRITE[key](one.final[key])}`;
   const few = order.length <= 3 ? order.map(said) : [said(order[0]), said(order[1]), "…", said(order.at(-1))];
-  const how = order.length > 1 ? ", best first" : "";
+  const how = order.some((one) => shown(one) !== shown(order[0])) ? ", best first" : "";
   return `${title}${groups.length ? ", mean of each group" : ""}${how}: ${few.join(", ")}.${chanceWords(order, key)}`;
 }
 // ---- what rewards can come to ----
@@ -228,8 +230,12 @@ function behindByChance(best, runs, key) {
   return near.filter((run) => run.final[key] < best.final[key]);
 }
 function chanceWords([best, ...others], key) {
-  const apart = behindByChance(best, others, key);
-  if (!apart.length) return "";
-  if (apart.length === others.length && others.length > 1) return " The differences may be chance.";
-  return ` “${best.name}” may be ahead of ${listed(apart.map(({ name }) => `“${name}”`))} by chance.`;
+  const isLevel = (one) => WRITE[key](one.final[key]) === WRITE[key](best.final[key]);
+  const level = others.filter(isLevel);
+  const apart = behindByChance(best, others, key).filter((one) => !isLevel(one));
+  const names = (some) => listed(some.map(({ name }) => `“${name}”`));
+  if (level.length && level.length === others.length) return " There is no difference to see.";
+  if (apart.length + level.length === others.length && others.length > 1) return " The differences may be chance.";
+  const none = level.length ? ` Between ${names([best, ...level])} there is no difference to see.` : "";
+  return apart.length ? `${none} “${best.name}” may be ahead of ${names(apart)} by chance.` : none;
 }
