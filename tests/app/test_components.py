@@ -197,7 +197,13 @@ def test_before_the_first_metric_the_board_says_when_it_comes(run_id: str) -> No
 def test_what_final_holds_is_said_as_it_is(run_id: str) -> None:
     final = paths.run_folder(run_id).final
     final.mkdir()
-    assert "as the model of a new run" in checkpoints.list_checkpoints({"run": run_id})["use"]
+    told = checkpoints.list_checkpoints({"run": run_id})
+    assert "as the model of a new run" in told["use"] and "a .tar of it: unpack it" in told["use"]
+    assert told["how"] == f"{checkpoints.UNPACK} Where this run is stopped before its end, it can be resumed from one."
+    for state in (states.STARTING, states.RUNNING, states.FINISHED):
+        registry.set_state(run_id, state, "")
+    how = checkpoints.list_checkpoints({"run": run_id})["how"]
+    assert how == f"{checkpoints.UNPACK} This run is finished, so it cannot be resumed."
     (final / "adapter_config.json").write_text("{}")
     said = checkpoints.list_checkpoints({"run": run_id})["use"]
     assert "PeftModel.from_pretrained" in said
@@ -342,7 +348,7 @@ def test_the_table_of_runs_says_shares_in_percent_and_which_learning_rate_is_whi
     came_to = {"groups/tied": 0.175, "reward": 0.42, "learning_rate": 1e-4}
     row = columns.Row(run, Outcome("", 1.0, came_to, {}), time.time(), 3)
     cells = {name: column.text(row) for name in came_to if (column := columns.column_of(f"metric:{name}"))}
-    assert cells["groups/tied"] == "18\u202f%" and cells["reward"] == "0.42"
+    assert cells["groups/tied"] == "17.5\u202f%" and cells["reward"] == "0.42"
     setting, metric = columns.column_of("set:training.learning_rate"), columns.column_of("metric:learning_rate")
     assert setting and metric and (setting.title, metric.title) == ("Learning rate", "learning_rate (logged)")
     assert metric.about == "learning_rate: its last logged value"

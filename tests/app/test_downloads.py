@@ -145,6 +145,7 @@ def test_each_checkpoint_is_listed_with_what_it_scored_and_can_be_downloaded(
     (run.folder.checkpoints / "checkpoint-20" / "optimizer.pt").unlink()
     said = checkpoints.list_checkpoints({"run": run.id})
     assert said["columns"] == ["reward", "KL"] and said["resumable"]
+    assert said["how"].endswith("does. “Resume from here” goes on with this run; “New run from it” begins another.")
     assert [(row["step"], row["state"], row["why"], row["whole"]) for row in said["rows"]] == [
         (30, "complete", "", True), (20, "incomplete", "it lacks optimizer.pt", False), (10, "complete", "", True),
     ]  # fmt: skip

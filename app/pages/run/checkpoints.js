@@ -15,9 +15,10 @@ let confirmed = () => {}; // what the dialog's button does
 
 const copier = (label, words, what) =>
   el("button.btn.s", { type: "button", title: what, onclick: (event) => copy(words, event.currentTarget) }, label);
+const TAR = "One .tar file: unpack it, and load the folder as “Copy code” does";
 const actions = ({ download, path, code, start }) =>
   [
-    el("a.btn.s", { href: download, download: "", title: "One tar file, written as it is read" }, "Download"),
+    el("a.btn.s", { href: download, download: "", title: TAR }, "Download"),
     copier("Copy path", path, path),
     copier("Copy code", code, "Python that loads it with transformers or PEFT"),
     start
@@ -60,6 +61,7 @@ function draw(now) {
   const cells = head.map((words, n) => el(`th${right(n)}`, { scope: "col" }, words));
   find("thead").replaceChildren(el("tr", ...cells));
   find("tbody").replaceChildren(...now.rows.map((saved) => row(saved, now)));
+  setText(find(".how"), now.how);
   showText(find(".removed"), now.removed);
   find(".aside").hidden = !now.aside.length;
   find(".aside").replaceChildren(...now.aside.map(aside));

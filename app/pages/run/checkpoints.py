@@ -23,6 +23,7 @@ MEASURED = {"reward": "reward", "KL": "kl", "held-out reward": "eval_reward"}  #
 JUDGES = ("held-out reward", "reward")  # by which a checkpoint is the best: by the first that there is
 MOST = 500  # rows
 MOST_NAMED = 12  # removed checkpoints
+UNPACK = "Download gives a .tar file: unpack it, and load the folder as “Copy code” does."
 TEMPLATE = """
 <p class="s mut wait">Reading…</p>
 <section class="panel final" hidden>
@@ -32,7 +33,7 @@ TEMPLATE = """
 <p class="s mut no-final" dir="auto" hidden></p>
 <p class="s mut lead" hidden>A checkpoint is the model as it was after a step, with all that is needed to train on from
 there. Reward and KL (the distance from the reference model) are means over the steps since the checkpoint before it; a
-held-out reward is the last one measured in them.</p>
+held-out reward is the last one measured in them. <span class="how"></span></p>
 <div class="panel flush scroll list" tabindex="-1" hidden><table><thead></thead><tbody></tbody></table></div>
 <p class="s mut removed" hidden></p>
 <ul class="aside" aria-label="Set aside" hidden></ul><p class="s problem" role="alert" hidden></p>
@@ -59,6 +60,7 @@ def list_checkpoints(payload: Payload) -> dict[str, Any]:
         "wait": "" if rows or removed else say_none(run),
         "final": _model(run, folder.final) if files.is_folder(folder.final) else None, "use": use(run),
         "no_final": why_no_final(run),
+        "how": how_to_go_on(run, rows),
         "resumable": can_be_resumed(run),
         "removable": is_at_rest(run),
     }  # fmt: skip
@@ -73,6 +75,20 @@ def can_be_resumed(run: registry.Run) -> bool:
     """Whether the run can go on from one of its checkpoints, and was not asked to."""
     asked = run.state in states.RESUMABLE and commands.waiting_action(run.id, run.attempt)
     return run.state in states.RESUMABLE and not asked and not run_files.spec_fault(run.folder)
+
+
+def how_to_go_on(run: registry.Run, rows: Sequence[dict[str, Any]]) -> str:
+    """What can be done with these checkpoints: a downloaded one unpacked, a stopped run resumed, a new one begun."""
+    begins = any(row["start"] for row in rows)
+    if run.state == states.FINISHED:
+        done = "This run is finished, so it cannot be resumed"
+        going_on = f"{done}: “New run from it” trains on from a checkpoint." if begins else f"{done}."
+    elif can_be_resumed(run):
+        other = "; “New run from it” begins another" if begins else ""
+        going_on = f"“Resume from here” goes on with this run{other}."
+    else:
+        going_on = "Where this run is stopped before its end, it can be resumed from one."
+    return f"{UNPACK} {going_on}"
 
 
 def is_at_rest(run: registry.Run) -> bool:
@@ -269,8 +285,8 @@ def use(run: registry.Run) -> str:
     """What final/ holds and how to go on with it: LoRA saves an adapter, which no run can begin from."""
     if not checkpoint_files.is_adapter(run.folder.final):
         return (
-            "In Hugging Face form: load it with from_pretrained, or train on from it by giving this folder as the "
-            "model of a new run."
+            "In Hugging Face form (Download gives a .tar of it: unpack it): load it with from_pretrained, or train "
+            "on from it by giving this folder as the model of a new run."
         )
     return (
         f"A LoRA adapter, not a whole model: load the base model {visible_text(_base_model(run))} with "
