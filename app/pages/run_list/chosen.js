@@ -61,9 +61,7 @@ function drawBar(there) {
   go.hidden = !comparable();
   go.href = compareAddress();
   setText(go, "Compare");
-  for (const name of ["tag", "delete"]) find(`.choosing .${name}`).hidden = look.deleted;
-  for (const name of ["restore", "erase"]) find(`.choosing .${name}`).hidden = !look.deleted;
-  find(".choosing .stop").hidden = look.deleted || ![...chosen].some((id) => told.stoppable.includes(id));
+  drawDoers(n);
   const every = find(".choosing .every");
   every.hidden = !(ticked === there.length && ticked < told.found && n < told.found);
   setText(every, `Choose all ${told.found.toLocaleString("en")}`);
@@ -74,6 +72,19 @@ function drawBar(there) {
     n > MOST && !look.deleted ? `${MOST} at most can be compared` : "",
   ].filter(Boolean);
   showText(find(".choosing .words"), said.join("; ") || (n === 1 && POINTS ? "Shift-click chooses a range" : ""));
+}
+// What is done to them says to how many: some may have been chosen long before.
+function drawDoers(n) {
+  const stoppable = [...chosen].filter((id) => told.stoppable.includes(id)).length;
+  const draw = (name, there, words) => {
+    find(`.choosing .${name}`).hidden = !there;
+    setText(find(`.choosing .${name}`), words);
+  };
+  draw("tag", !look.deleted, `Tag ${runs(n)}`);
+  draw("stop", !look.deleted && stoppable, `Stop ${runs(stoppable)}`);
+  draw("restore", look.deleted, `Restore ${runs(n)}`);
+  draw("delete", !look.deleted, `Delete ${runs(n)}`);
+  draw("erase", look.deleted, `Delete ${runs(n)} for good`);
 }
 // Which chosen runs are not in the list, as far as they are known by now.
 function hiddenWords(hidden) {

@@ -8,6 +8,8 @@ import { part } from "../../ui/part.js";
 export const { root: page, find, server } = part("pages/run_list/runs_table");
 export let look = {}; // what the address asks for
 const KEY = "groupwise:run-columns";
+const SORT_KEY = "groupwise:run-sort";
+const NEWEST = "-created"; // what runs are sorted by where nobody says
 const PAGE = 100; // rows at first
 
 // ---- the address ----
@@ -30,9 +32,16 @@ export function readAddress() {
     deleted: now.get("deleted") === "1",
   };
 }
-// The columns that were chosen here before stand in the address too, where it can be shared.
+// The columns and the order that were chosen here before stand in the address too, where it can be shared.
 export function useRemembered() {
+  const sort = tryStore(() => localStorage.getItem(SORT_KEY));
   if (!params().has("cols") && remembered().length) setParams({ cols: write(remembered()) });
+  if (!params().has("sort") && sort && sort !== NEWEST) setParams({ sort });
+}
+// `sort`: a column's key, “-” before it downwards.
+export function setSort(sort) {
+  tryStore(() => localStorage.setItem(SORT_KEY, sort));
+  setParams({ sort }, { push: true });
 }
 // `keys`: none for the usual ones.
 export function setColumns(keys) {

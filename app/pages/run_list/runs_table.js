@@ -7,7 +7,7 @@ import { chosen, drawChosen, recallChosen } from "./chosen.js";
 import "./chooser.js";
 import { forgetOver } from "./editing.js";
 import "./keys.js";
-import { complain, find, look, page, readAddress, server, useRemembered, wake, wakes } from "./core.js";
+import { complain, find, look, page, readAddress, server, setSort, useRemembered, wake, wakes } from "./core.js";
 import { drawRows } from "./table.js";
 import { recallUndo } from "./undo.js";
 
@@ -24,7 +24,7 @@ let drawnLook = "";
 function sortBy(key) {
   const [by, down] = [sortedBy.replace(/^-/, ""), sortedBy.startsWith("-")];
   const up = by === key ? down : FIRST_UP.includes(key);
-  setParams({ sort: up ? key : `-${key}` }, { push: true });
+  setSort(up ? key : `-${key}`);
 }
 let sortedBy = "-created";
 function drawHead(now) {
@@ -51,7 +51,7 @@ function drawSorter({ sorts, sort }) {
   }
   if (document.activeElement !== sorter) sorter.value = sort;
 }
-sorter.addEventListener("change", () => setParams({ sort: sorter.value }, { push: true }));
+sorter.addEventListener("change", () => setSort(sorter.value));
 
 // ---- the states ----
 function drawChips(chips) {
