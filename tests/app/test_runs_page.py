@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from groupwise.app.core import run_facts, run_query
+from groupwise.app.pages.run import header
 from groupwise.app.pages.run_list import changes, choices, columns, runs_table
-from groupwise.app.ui import live, state_badge
+from groupwise.app.ui import live, run_labels, state_badge
 from groupwise.storage.analysis import outcome
 from groupwise.storage.analysis.doctor.examine import Report
 from groupwise.storage.analysis.doctor.verdict import PROBLEM, SUSPICION, WARNING, Verdict
@@ -247,6 +248,24 @@ def test_where_a_run_goes_on_from_and_what_it_begins_with_are_in_its_row(registr
     assert cells(now, branch)[4].startswith(f"checkpoint-10 of {run_id}"[:50])
 
 
+def test_the_steps_that_a_resume_does_anew_add_to_its_duration(registry_home: Path) -> None:
+    """It fell from 28 s to 20 s when a run went on from an earlier step."""
+    took = lambda step: {"reward": 1.0, "time/elapsed": 2.0 * step, "step_time": 1.0 if step < 25 else 4.0}  # noqa: E731
+    once, twice = made_run("once", 20, metrics=took), made_run("twice", 30, metrics=took, resumed_at=10)
+    now = drawn(columns=["duration"])
+    assert [cells(now, run_id)[3] for run_id in (once, twice)] == ["40 s", "80 s"]
+    said = header.run_status({"run": twice})
+    assert str(said["line"]).endswith("took 80 s") and "on average" in str(said["line"])
+    assert "all its attempts" in str(said["about"])
+
+
+def test_a_step_of_a_run_that_is_over_takes_what_all_took_on_average(registry_home: Path) -> None:
+    """4.0 s a step, and 20 of them in 67 s: that was of the last ten."""
+    took = lambda step: {"reward": 1.0, "time/elapsed": 3.0 * step, "step_time": 2.0 if step < 11 else 4.0}  # noqa: E731
+    said = header.run_status({"run": made_run("slower", 20, metrics=took)})
+    assert str(said["line"]) == "step 20 of 20 · 3.0 s a step on average · took 60 s"
+
+
 # --- changes
 
 
@@ -265,41 +284,41 @@ def test_what_names_no_run_changes_nothing(no_worker: None, change: Callable[[An
 
 def test_a_page_renames_notes_and_tags(registry_home: Path) -> None:
     one, two = queue(), queue()
-    assert changes.rename_run({"ids": [one], "name": "new name"}) == {"done": 1}
-    assert changes.annotate_run({"ids": [one], "note": "said"}) == {"done": 1}
-    assert changes.tag_runs({"ids": [one, two], "add": ["a", "b"], "remove": []}) == {"done": 2}
+    assert run_labels.rename_run({"ids": [one], "name": "new name"}) == {"done": 1}
+    assert run_labels.annotate_run({"ids": [one], "note": "said"}) == {"done": 1}
+    assert run_labels.tag_runs({"ids": [one, two], "add": ["a", "b"], "remove": []}) == {"done": 2}
     run = registry.get_run(one)
     assert run and (run.name, run.note, run.tags) == ("new name", "said", ["a", "b"])
     for refused, words in {
         "A run needs a name.": {"name": " "}, "One run at a time": {"ids": [one, two], "name": "x"},
         "Nothing was written.": {"name": None}, "at most 80 characters; this one has 500.": {"name": "x" * 500},
     }.items():  # fmt: skip
-        assert refused in changes.rename_run({"ids": [one], **words})["sentence"]
-    told = changes.rename_run({"ids": [two], "name": " new  name"})
+        assert refused in run_labels.rename_run({"ids": [one], **words})["sentence"]
+    told = run_labels.rename_run({"ids": [two], "name": " new  name"})
     assert told["sentence"] == "Another run is called “new name” already. Save again to call this one so too."
-    assert changes.rename_run({"ids": [one], "name": "new name"}) == {"done": 1}, "it has that name itself"
-    assert changes.rename_run({"ids": [two], "name": "new name", "again": True}) == {"done": 1}
-    assert "at most 2,000" in changes.annotate_run({"ids": [one], "note": "x" * 5000})["sentence"]
-    told = changes.tag_runs({"ids": [one], "add": ["short", "x" * 500]})
+    assert run_labels.rename_run({"ids": [one], "name": "new name"}) == {"done": 1}, "it has that name itself"
+    assert run_labels.rename_run({"ids": [two], "name": "new name", "again": True}) == {"done": 1}
+    assert "at most 2,000" in run_labels.annotate_run({"ids": [one], "note": "x" * 5000})["sentence"]
+    told = run_labels.tag_runs({"ids": [one], "add": ["short", "x" * 500]})
     assert told["sentence"] == f"A tag has at most 40 characters; “{'x' * 30}…” has 500."
-    assert "2,000 runs are the most" in changes.tag_runs({"ids": [str(n) for n in range(2001)]})["sentence"]
+    assert "2,000 runs are the most" in run_labels.tag_runs({"ids": [str(n) for n in range(2001)]})["sentence"]
 
 
 def test_a_page_is_told_what_was_written_meanwhile(registry_home: Path) -> None:
     one = queue()
     labels.rename(one, "B")
     labels.write_note(one, "theirs")
-    told = changes.rename_run({"ids": [one], "name": "mine", "was": "waits"})
+    told = run_labels.rename_run({"ids": [one], "name": "mine", "was": "waits"})
     assert told == {"sentence": "It was renamed to “B” meanwhile.", "meanwhile": "B"}
-    told = changes.annotate_run({"ids": [one], "note": "mine", "was": ""})
+    told = run_labels.annotate_run({"ids": [one], "note": "mine", "was": ""})
     assert told == {"sentence": "The note was changed to “theirs” meanwhile.", "meanwhile": "theirs"}
     labels.write_note(one, "")
-    told = changes.annotate_run({"ids": [one], "note": "mine", "was": "theirs"})
+    told = run_labels.annotate_run({"ids": [one], "note": "mine", "was": "theirs"})
     assert told == {"sentence": "The note was removed meanwhile.", "meanwhile": ""}
     run = registry.get_run(one)
     assert run and (run.name, run.note) == ("B", "")
-    assert changes.rename_run({"ids": [one], "name": "mine", "was": "B"}) == {"done": 1}
-    assert changes.annotate_run({"ids": [one], "note": "mine", "was": ""}) == {"done": 1}
+    assert run_labels.rename_run({"ids": [one], "name": "mine", "was": "B"}) == {"done": 1}
+    assert run_labels.annotate_run({"ids": [one], "note": "mine", "was": ""}) == {"done": 1}
 
 
 def test_what_is_written_of_a_run_that_was_deleted_meanwhile_is_said_by_its_name(registry_home: Path) -> None:
@@ -307,17 +326,17 @@ def test_what_is_written_of_a_run_that_was_deleted_meanwhile_is_said_by_its_name
     trash.delete_run(one)
     of_it = {"ids": [one], "called": "waits"}
     for change, written in (
-        (changes.rename_run, {"name": "mine"}), (changes.annotate_run, {"note": "mine"}),
-        (changes.tag_runs, {"add": ["mine"]}),
+        (run_labels.rename_run, {"name": "mine"}), (run_labels.annotate_run, {"note": "mine"}),
+        (run_labels.tag_runs, {"add": ["mine"]}),
     ):  # fmt: skip
         said = {"sentence": "“waits” was deleted in another window.", "deleted": True}
         assert change({**of_it, **written}) == said
     assert changes.restore_runs(of_it)["done"] == 1
     assert changes.restore_runs(of_it)["done"] == 1, "another window was as quick"
-    assert changes.rename_run({**of_it, "name": "mine"}) == {"done": 1}
+    assert run_labels.rename_run({**of_it, "name": "mine"}) == {"done": 1}
     trash.delete_run(one)
     trash.erase([one])
-    for change in (changes.rename_run, changes.restore_runs):
+    for change in (run_labels.rename_run, changes.restore_runs):
         said = change({**of_it, "name": "mine"})
         assert said == {"sentence": "“waits” was deleted for good: it cannot be restored.", "deleted": False}
 

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from groupwise.storage.record import states
+from groupwise.storage.registry import labels, registry
 from tests.browser.conftest import OpenPage, low_targets, picture
 from tests.browser.run_page import ended, head, still_dashboard
 from tests.support.made_runs import made_run, running
@@ -63,3 +64,37 @@ def a_dialog_has_a_margin(page: Page) -> None:
     box = page.get_by_role("dialog").bounding_box()
     assert box and box["x"] >= 8 and box["x"] + box["width"] <= 382, box
     page.keyboard.press("Escape")
+
+
+def test_a_run_is_renamed_tagged_and_noted_in_its_head(open_page: OpenPage, address: str) -> None:
+    run_id = made_run("first name", 12, groups=1, size=2)
+    page = open_page(f"{address}/run?id={run_id}")
+    page.set_viewport_size({"width": 390, "height": 844})
+    head(page).get_by_role("button", name="Name, tags and note").click()
+    dialog = page.get_by_role("dialog")
+    name, save, why = (
+        dialog.get_by_label("Name"),
+        dialog.get_by_role("button", name="Save"),
+        dialog.get_by_role("alert"),
+    )
+    expect(name).to_have_value("first name")
+    name.fill(" ")
+    dialog.get_by_label("Tags, with commas between").fill("day, night")
+    dialog.get_by_label("Note").fill("why does it fall?")
+    save.click()
+    expect(why).to_have_text("A run needs a name.")
+    name.fill("second name")
+    labels.write_note(run_id, "said by another")
+    save.click()
+    told = "The note was changed to “said by another” meanwhile. Save again to put yours in its place."
+    expect(why).to_have_text(told)
+    picture(page, "run-labels")
+    save.click()
+    expect(dialog).to_be_hidden()
+    expect(head(page).locator(".found h1")).to_have_text("second name")
+    expect(head(page).locator(".said .tag")).to_have_text(["day", "night"])
+    expect(head(page).locator(".said .about")).to_have_text("why does it fall?")
+    run = registry.get_run(run_id)
+    assert run and (run.name, list(run.tags), run.note) == ("second name", ["day", "night"], "why does it fall?")
+    assert page.evaluate(OVERFLOWS) == [] and low_targets(page) == []
+    picture(page, "run-labelled")

@@ -7,6 +7,7 @@ import { poll, wakeAll } from "../../ui/poll.js";
 import { first } from "../../ui/settings.js";
 import { listenToTabs, markTab } from "../../ui/tabs.js";
 import { cut } from "../../ui/text.js";
+import { Labels } from "./labels.js";
 
 const { root: head, find, server } = part("pages/run/header");
 const run = params().get("id") ?? "";
@@ -39,7 +40,7 @@ onAddress(showTab);
 showTab();
 
 // ---- what can be done ----
-const dialogs = [...head.querySelectorAll("dialog")];
+const dialogs = [...head.querySelectorAll("dialog.confirm")];
 let last = null; // what the server said last
 let asked = null; // what was asked here, until the server says what became of it
 // What kept an action from being done stays until the next one; what kept the head from being read, until it is read.
@@ -175,10 +176,12 @@ function draw(given) {
   document.title = `${now.label} · ${now.name} · Groupwise`;
   setText(find(".found h1"), now.name);
   find(".found h1").title = now.name;
+  labels.draw(now.labels ?? null);
   find(".title .dot").style.background = `var(${now.colour})`;
   find(".title .pill").className = `pill ${now.kind}`;
   setText(find(".title .pill span"), now.label);
   setText(find(".line"), lostAt ? lineWhenLost(now.line) : now.line);
+  find(".line").title = now.about ?? "";
   drawSentence(now.end ? "" : now.sentence, now.state === "finished", now.ahead);
   find(".found").toggleAttribute("data-asked", now.label !== given.label || Boolean(now.asked));
   drawEnd(now.end);
@@ -218,6 +221,7 @@ function take(now) {
   draw(now);
   return now.poll;
 }
+const labels = new Labels(find, server, run, () => wake());
 if (first.head) take(first.head);
 const wake = poll(head, async () => {
   const now = await server.run_status({ run }).catch(() => null);

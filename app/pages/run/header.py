@@ -9,7 +9,7 @@ import gradio as gr
 
 from groupwise.app.core import format, run_facts, run_query, worker_process
 from groupwise.app.core.answer_cache import share_answers
-from groupwise.app.pages.run import ending
+from groupwise.app.pages.run import ending, labels
 from groupwise.app.ui import run_colours, state_badge
 from groupwise.app.ui.live import (
     DAMAGED,
@@ -24,6 +24,7 @@ from groupwise.app.ui.live import (
     text,
     whole_number,
 )
+from groupwise.app.ui.run_labels import LABELLERS
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import finals
 from groupwise.storage.analysis.outcome import Outcome
@@ -36,20 +37,30 @@ POLL, POLL_ENDED = 1000, 5000  # ms; an ended run may be resumed from elsewhere
 AHEAD = 40  # characters of the name of the run that it waits for
 WAITING = {states.QUEUED, *states.RESUMABLE}  # of which it is told when they will start
 ASKS = {"stop": commands.STOP, "kill": commands.KILL, "resume": commands.RESUME}
-TEMPLATE = """
+TAB_BUTTONS = "".join(
+    f'<button role="tab" id="tab-{tab}" data-tab="{tab}" aria-controls="part-{tab}">{tab.capitalize()}</button>'
+    for tab in TABS
+)
+TOOK = (
+    "It took as long as all its attempts trained, evaluation between steps and steps that a resume did anew included, "
+    "the pauses between attempts not. A step on average: the mean of all."
+)
+TEMPLATE = f"""
 <div class="missing" hidden><h1>No such run</h1><p class="why mut"></p>
 <div class="row"><a class="btn pri" href="/">See all runs</a><a class="btn" href="/new">New run</a></div></div>
 <div class="found" hidden>
 <div class="row between"><div class="row title"><span class="dot"></span><h1 dir="auto"></h1>
-<span class="stand"><span class="pill"><i></i><span></span></span> <span class="mut s line"></span></span></div>
+{labels.PENCIL}<span class="stand"><span class="pill"><i></i><span></span></span> <span
+class="mut s line"></span></span></div>
 <div class="row actions"></div></div>
-<section class="ending" aria-label="How it ended" hidden><h2 dir="auto"></h2><p class="s rest" dir="auto"></p>
+{labels.SAID}<section class="ending" aria-label="How it ended" hidden>
+<h2 dir="auto"></h2><p class="s rest" dir="auto"></p>
 <div class="row helps"></div>
 <details class="s"><summary>Traceback</summary><pre tabindex="0" dir="auto"></pre></details>
 </section><p class="s mut sentence"></p><p class="s note" role="status" hidden></p>
 <p class="s problem" role="alert" hidden></p>
 <div class="bar" role="progressbar" aria-label="Steps done" aria-valuemin="0" aria-valuemax="100"><i></i></div>
-<div class="tabs" role="tablist" aria-label="Parts of the run">%s</div>
+<div class="tabs" role="tablist" aria-label="Parts of the run">{TAB_BUTTONS}</div>
 <p class="s warn no-tab" role="status" dir="auto" hidden></p></div>
 <dialog class="confirm" data-of="stop"><form method="dialog"><h2>Stop and save?</h2><p>Training goes on
 until you answer. The run then finishes its current step, saves a checkpoint and ends. It can be resumed from
@@ -60,7 +71,7 @@ there.</p><div class="row end">
 you answer. It then ends at once, and what it learned since its last checkpoint is lost.</p><div class="row end">
 <button value="cancel" class="btn" autofocus>Cancel</button>
 <button value="kill" class="btn pri">Stop now</button></div></form></dialog>
-"""
+{labels.DIALOG}"""
 
 
 @answer
@@ -97,6 +108,7 @@ def _status(run: registry.Run, now: float) -> dict[str, object]:
     came_to = Outcome() if asked or live_now else run_facts.outcomes_of([run]).get(run.id, Outcome())
     return {
         "name": visible_text(run.name), "state": run.state, "asked": asked or "",
+        "labels": None if gone else labels.labels_of(run),
         "label": visible_text(state_badge.with_verdict(label, run.state, came_to.verdict)),
         "kind": state_badge.kind(run.state, came_to.level), "colour": run_colours.own_colour(run),
         "sentence": visible_text(sentence), "end": None if asked else ending.describe_end(run), "meanwhile": told,
@@ -125,18 +137,19 @@ def _progress(
     before = facts.get("before")
     step = facts.get("step") or (0 if before else run.step)
     total, at = facts.get("total") or run.total, facts.get("at")
-    took = _seconds_trained(run) if at and run.state in states.ENDED else None
+    each, took = _means_of_ended(run) if at and run.state in states.ENDED else (None, None)
     left = None if ends else pace["median"]
-    line = progress_line(run.state, step, total, pace["step"], left, at, now, took)
+    line = progress_line(run.state, step, total, each or pace["step"], left, at, now, took)
     return {
         "seq": facts.get("seq", 0), "progress": min(1.0, step / total) if total else 0.0,
-        "line": restart_line(step, total, before) if before else line,
+        "line": restart_line(step, total, before) if before else line, "about": TOOK if took else "",
     }  # fmt: skip
 
 
-def _seconds_trained(run: registry.Run) -> float | None:
+def _means_of_ended(run: registry.Run) -> tuple[float | None, float | None]:
+    """Of a run that is over: what a step took on average, and how long it has trained, in seconds."""
     with record_check.read_record(run.folder.db) as record:
-        return finals.seconds_trained(record)
+        return finals.mean_step_seconds(record), finals.seconds_trained(record)
 
 
 def label_with_place(run: registry.Run, busy: Sequence[registry.Run]) -> str:
@@ -237,13 +250,13 @@ def progress_line(
     now: float,
     took: float | None = None,
 ) -> str:
-    """step 12 of 60 · 0.5 s a step · 20 s left · updated 1 s ago; of a run that is over: · took 5 min. `each`: seconds
-    that a step of training takes; `pace`: those between two steps, more where it evaluates. What is left takes the more
-    of both: what is said adds up."""
+    """step 12 of 60 · 0.5 s a step · 20 s left · updated 1 s ago; of a run that is over: 0.5 s a step on average · took
+    5 min. `each`: seconds that a step of training takes; `pace`: those between two steps, more where it evaluates. What
+    is left takes the more of both: what is said adds up."""
     if not step and not at:
         return ""
     parts = [format.progress(step, total)]
-    parts += [f"{format.duration(each)} a step"] if each else []
+    parts += [f"{format.duration(each)} a step{' on average' if took else ''}"] if each else []
     parts += [f"took {format.duration(took)}"] if took else []
     if state in states.LIVE:
         known = pace and state != states.STOPPING and total > step and not silent(at, pace, now)
@@ -324,8 +337,4 @@ def command_run(payload: Payload) -> dict[str, object]:
 
 def header() -> gr.HTML:
     """The head of the run's page."""
-    tabs = "".join(
-        f'<button role="tab" id="tab-{tab}" data-tab="{tab}" aria-controls="part-{tab}">{tab.capitalize()}</button>'
-        for tab in TABS
-    )
-    return live("pages/run/header", run_status, command_run, template=TEMPLATE % tabs)
+    return live("pages/run/header", run_status, command_run, *LABELLERS, template=TEMPLATE)

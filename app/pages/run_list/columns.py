@@ -24,6 +24,7 @@ NAMED_AS_SETTINGS = ("learning_rate",)  # metrics that TRL logs under the name o
 USUAL = ("spark", "reward", "step", "duration", "data", "created")
 LAST_ABOUT = "its last logged value"
 METRIC_ABOUT = "the mean of its last 10 logged values (of fewer than 20: of the later half)"
+DURATION_ABOUT = "of training: all attempts together, without the pauses between them"
 MOST, LONGEST = 20, 200  # columns, characters of a key
 LONG_TITLE, LONG_CELL = 9, 16  # characters of its title, and with its words, that half a line of a phone's card takes
 AGES = ("created", "changed")  # which would go from half a line to a whole one as a run grows older
@@ -108,7 +109,7 @@ KNOWN: dict[str, Column] = {
     "reward": Column("now", lambda row: row.run.reward, lambda row: format.number(row.run.reward),
                      about=f"reward: {METRIC_ABOUT}; it compares runs with the same rewards"),
     "step": Column("step", lambda row: row.run.step, _steps, more=_resumed),
-    "duration": Column("duration", lambda row: row.seconds, _duration, about="of training"),
+    "duration": Column("duration", lambda row: row.seconds, _duration, about=DURATION_ABOUT),
     "data": Column("model · data", lambda row: f"{row.model} · {row.data}",
                    lambda row: format.shorten(f"{row.model} · {row.data}", 60), numeric=False),
     "created": Column("launched", lambda row: row.run.created, lambda row: format.age(row.run.created, row.now)),

@@ -1,56 +1,24 @@
 // A run's name, tags and note, written where they stand. Enter keeps, Esc leaves it; nothing that the table does
 // meanwhile takes away what is being written.
 
+import { LabelField } from "../../ui/label_field.js";
 import { el, setText, showText } from "../../ui/dom.js";
-import { lengthWords } from "../../ui/text.js";
 import { change, find, page, wake } from "./core.js";
-
-const KINDS = {
-  name: { label: "Name", call: "rename_run", send: (name, was) => ({ name, was }) },
-  note: { label: "Note", call: "annotate_run", send: (note, was) => ({ note, was }) },
-  tags: { label: "Tags, with commas between", hint: "tag, another", call: "tag_runs", send: retag },
-};
-const split = (words) =>
-  words
-    .split(",")
-    .map((tag) => tag.trim())
-    .filter(Boolean);
-// Only what one added and took off: what somebody else did to the tags meanwhile stays.
-function retag(value, was) {
-  const [before, next] = [split(was), split(value)];
-  const among = (tags) => (tag) => tags.some((one) => one.toLowerCase() === tag.toLowerCase());
-  return { add: next.filter((tag) => !among(before)(tag)), remove: before.filter((tag) => !among(next)(tag)) };
-}
 
 export function edit(row, what) {
   if (row.dataset.editing && !leave(row, what)) return undefined;
-  const kind = KINDS[what];
-  const field = el(what === "note" ? "textarea.input.s" : "input.input.s", {
-    placeholder: kind.hint ?? "",
-    autocomplete: "off",
-    ...(what === "note" ? { rows: 2 } : { type: "text" }),
-  });
-  let was = row.dataset[what]; // what it takes the place of
-  field.value = was;
-  const problem = el("p.s.problem", { role: "alert", hidden: true });
   const most = Number(find("table").dataset[what]); // characters
-  const length = el("p.xs.mut.length", { role: "status", hidden: true });
-  field.addEventListener("input", () => showText(length, most ? lengthWords(field.value.trim(), most) : ""));
+  const label = new LabelField(what, row.dataset[what], most);
+  const { field } = label;
   const save = el("button.btn.s.pri", { type: "submit" }, "Save");
   const cancel = el("button.btn.s.quiet", { type: "button", onclick: () => close(row, form, what) }, "Cancel");
   const restore = el("button.btn.s", { type: "button", hidden: true }, "Restore");
-  const form = el("form.editing", el("label.s.mut", kind.label, field), length, save, cancel, problem, restore);
-  // Somebody else wrote `other` there meanwhile: what one typed takes its place only once that is known.
-  const offerBoth = (other) => {
-    was = other;
-    setText(save, "Keep mine");
-    setText(cancel, "Keep the other");
-  };
-  let sent = "";
+  const form = el("form.editing", label.label, label.length, save, cancel, label.problem, restore);
   const say = (words, told) => {
     sayIn(form, words, told);
-    form.dataset.told = told?.taken ? sent : "";
-    if (told?.meanwhile !== undefined) offerBoth(told.meanwhile);
+    if (told?.meanwhile === undefined) return;
+    setText(save, "Keep mine");
+    setText(cancel, "Keep the other");
   };
   const about = () => ({ ids: [row.dataset.run], called: row.dataset.name });
   restore.addEventListener("click", async () => {
@@ -59,20 +27,13 @@ export function edit(row, what) {
   });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    // Of a name that another run has it is said before it is given a second time.
-    const again = !problem.hidden && form.dataset.told === field.value;
-    sent = field.value;
-    const reply = await change(kind.call, { ...about(), again, ...kind.send(sent, was) }, say);
+    const reply = await label.save((call, payload, told) => change(call, { ...about(), ...payload }, told), say);
     if (reply) return close(row, form, what);
     field.focus();
     return form.scrollIntoView({ block: "nearest" }); // what keeps it from being saved stands below the field
   });
   field.addEventListener("keydown", (event) => {
     if (event.key === "Escape") close(row, form, what);
-    if (event.key === "Enter" && !event.shiftKey && what === "note") {
-      event.preventDefault();
-      form.requestSubmit();
-    }
   });
   row.dataset.editing = what;
   row.querySelector("td.name").append(form);

@@ -12,7 +12,7 @@ from groupwise.app.core import format, run_facts, run_query, strays
 from groupwise.app.pages.new import launch
 from groupwise.app.pages.run_list import changes, choices, columns, rows
 from groupwise.app.pages.run_list.columns import Row
-from groupwise.app.ui import run_colours
+from groupwise.app.ui import run_colours, run_labels
 from groupwise.app.ui.live import Payload, answer, live, text, texts, whole_number
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis import outcome
@@ -52,10 +52,10 @@ data-note="{LONGEST_NOTE}"><thead></thead><tbody></tbody></table></div>
 <p class="s mut strays" dir="auto" hidden></p>
 <details class="s mut every-stray" hidden><summary>Show all of them</summary><ul dir="auto"></ul></details>
 <div class="panel choosing layer row" role="group" aria-label="Chosen runs" hidden><b class="many"></b><a
-class="btn pri go" href="/compare"></a><button class="btn tag" type="button">Tag</button>
-<button class="btn stop" type="button">Stop</button>
-<button class="btn restore" type="button">Restore</button><button class="btn delete" type="button">Delete</button>
-<button class="btn erase" type="button">Delete for good</button>
+class="btn pri go" href="/compare"></a><button class="btn tag" type="button"></button>
+<button class="btn stop" type="button"></button>
+<button class="btn restore" type="button"></button><button class="btn delete" type="button"></button>
+<button class="btn erase" type="button"></button>
 <button class="link s every" type="button"></button><button class="btn quiet clear" type="button">Clear</button>
 <span class="s mut words" role="status"></span><p class="s problem of-bar" role="alert" hidden></p></div>
 <p class="s mut foot"><span class="counts"></span> <span class="new">New here?
@@ -99,7 +99,7 @@ class Asked:
             columns.columns_asked(texts(payload, "columns", columns.LONGEST)),
             sort if known else NEWEST,
             max(PAGE, min(MOST, whole_number(payload, "shown", PAGE))),
-            texts(payload, "chosen")[: changes.MOST],
+            texts(payload, "chosen")[: run_labels.MOST],
         )
 
 

@@ -1,5 +1,7 @@
 """What a run came to, in one row of numbers: the means of the last values that it logged, and its totals."""
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from groupwise.storage.analysis.compare import noise
@@ -35,7 +37,7 @@ def final_values(run: Database, counting: list[Part] | None = None) -> dict[str,
     found["held_out_at"] = _last_step(run, keys.get("eval_reward"), lately)
     found["errors"] = _errors(run, keys, lately, found)
     found["tokens"] = _last_total(run, keys.get("num_tokens"), parts)
-    found["time"] = seconds_trained(run, parts)
+    found["time"] = seconds_trained(run)
     return found
 
 
@@ -50,12 +52,45 @@ def last_means(run: Database, counting: list[Part] | None = None) -> dict[str, f
     return {name: mean for name, mean in means.items() if mean is not None}
 
 
-def seconds_trained(run: Database, counting: list[Part] | None = None) -> float | None:
-    """For how long a run has trained, over all its attempts: by what it logged, or else by the clock; None of a run
-    without a step, which may have loaded and evaluated, but trained for no time."""
-    parts = metrics.stretches(run) if counting is None else counting
-    told = _last_total(run, keys_of(run).get("time/elapsed"), parts)
-    return _seconds_by_clock(run) if told is None and any(last for _, _, last in parts) else told
+def seconds_trained(run: Database) -> float | None:
+    """For how long a run has trained, all its attempts together, steps that a resume did anew, too, without the pauses
+    between them: so it never falls. By what it logged, or else by the clock; None of a run without a step, which may
+    have loaded and evaluated, but trained for no time."""
+    if not any(last for _, _, last in metrics.stretches(run)):
+        return None
+    begun, found, attempts = metrics.begun_at(run), list[float](), metrics.attempts(run)[::-1]
+    for place, attempt in enumerate(attempts):
+        found += _seconds_of_attempt(run, attempt, attempts[:place], begun.get(attempt, 0))
+    return math.fsum(found) if found else _seconds_by_clock(run)
+
+
+def _seconds_of_attempt(run: Database, attempt: int, earlier: Sequence[int], begin: int) -> list[float]:
+    """What an attempt added to time/elapsed, which it counts on from what that was at the step it began after; nothing
+    where it logged none."""
+    ends = [_elapsed(run, attempt, order) for order in ("ASC", "DESC")]
+    before = max((known for one in earlier if (known := _elapsed(run, one, "DESC", begin))), default=(0, 0.0))
+    if ends[0] is None or ends[1] is None:
+        return []
+    counted = before[1] if before[1] <= ends[0][1] else 0.0  # an old record may count from nothing again
+    return [ends[1][1] - counted]
+
+
+def _elapsed(run: Database, attempt: int, order: str, most: int = 2**62) -> tuple[int, float] | None:
+    """The first or last time/elapsed that an attempt logged up to a step, behind its step."""
+    found: tuple[int, float] | None = run.execute(
+        "SELECT step, value FROM metric WHERE key = ? AND attempt = ? AND step <= ? AND abs(value) < 9e999 "
+        f"ORDER BY step {order} LIMIT 1",
+        [keys_of(run).get("time/elapsed"), attempt, most],
+    ).fetchone()
+    return found
+
+
+def mean_step_seconds(run: Database) -> float | None:
+    """What a step took on average, of all that were done; None where that was not logged."""
+    key = keys_of(run).get("step_time")
+    mean = "SELECT avg(value) FROM metric WHERE key = ? AND abs(value) < 9e999"
+    found: float | None = run.execute(mean, [key]).fetchone()[0]
+    return found
 
 
 def _errors(run: Database, keys: dict[str, int], lately: list[Part], found: dict[str, Any]) -> dict[str, float | None]:

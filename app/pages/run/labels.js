@@ -1,0 +1,70 @@
+// A run's tags and note in the head of its page, and the dialog in which they and its name are written, as in Runs.
+
+import { el, showText } from "../../ui/dom.js";
+import { LabelField } from "../../ui/label_field.js";
+
+const NAMES = ["name", "tags", "note"];
+
+export class Labels {
+  // `find` and `server` are the head's; `saved()` is called when something else is to be shown.
+  constructor(find, server, run, saved) {
+    Object.assign(this, { find, server, run, saved, known: null, drawn: "", fields: [] });
+    this.dialog = find("dialog.labels");
+    find(".pencil").addEventListener("click", () => this.open());
+    this.dialog.querySelector(".cancel").addEventListener("click", () => this.dialog.close());
+    this.dialog.querySelector("form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.save();
+    });
+  }
+
+  // `known`: {name, tags, note}; null of a run whose folder is gone.
+  draw(known) {
+    const key = JSON.stringify(known);
+    if (key === this.drawn) return;
+    Object.assign(this, { known, drawn: key });
+    this.find(".pencil").hidden = !known;
+    const tags = (known?.tags ?? "").split(", ").filter(Boolean);
+    const chip = (tag) => el("a.chip.tag", { href: `/?${new URLSearchParams({ q: tag })}` }, el("bdi", tag));
+    this.find(".tags").replaceChildren(...tags.map(chip));
+    showText(this.find(".about"), known?.note ?? "");
+    this.find(".said").hidden = !tags.length && !known?.note;
+  }
+
+  open() {
+    const most = (name) => Number(this.dialog.dataset[name]);
+    this.fields = NAMES.map((name) => new LabelField(name, this.known[name], most(name)));
+    const boxes = this.fields.map(({ label, length, problem }) => el("div", label, length, problem));
+    this.dialog.querySelector(".fields").replaceChildren(...boxes);
+    this.dialog.showModal();
+    this.fields[0].field.select();
+  }
+
+  // What was changed, one after the other, until one is refused.
+  async save() {
+    const button = this.dialog.querySelector("[type=submit]");
+    if (button.disabled) return;
+    button.disabled = true;
+    const about = { ids: [this.run], called: this.known.name };
+    let refused = null;
+    for (const field of this.fields.filter((one) => one.isChanged)) {
+      const said = (words, told) => showText(field.problem, this.why(words, told));
+      const reply = await field.save((call, payload, say) => this.ask(call, { ...about, ...payload }, say), said);
+      if (!reply) refused = field;
+      if (refused) break;
+      field.was = field.field.value;
+    }
+    button.disabled = false;
+    this.saved();
+    if (refused) refused.field.focus();
+    else this.dialog.close();
+  }
+  why(words, told) {
+    return told?.meanwhile === undefined ? words : `${words} Save again to put yours in its place.`;
+  }
+  async ask(call, payload, say) {
+    const reply = await this.server[call](payload).catch(() => null);
+    say(reply ? (reply.sentence ?? "") : "The dashboard did not answer. Nothing was changed.", reply);
+    return reply && !reply.sentence ? reply : null;
+  }
+}
