@@ -354,7 +354,7 @@ def test_under_deleted_a_run_is_no_better_than_it_was(registry_home: Path) -> No
 def test_many_are_deleted_restored_and_erased_and_those_that_cannot_be_are_named(registry_home: Path) -> None:
     ended, waits = [made_run(f"done {n}", 3, groups=0) for n in range(2)], queue()
     said = changes.delete_runs({"ids": [*ended, waits]})
-    assert said["runs"] == ended and said["left"].startswith("1 run not changed: waits waits in the queue")
+    assert said["runs"] == ended and said["left"].startswith("1 run not changed. waits waits in the queue")
     more = [queue() for _ in range(4)]
     refused = changes.delete_runs({"ids": [waits, *more]})["sentence"]
     assert refused.startswith("No run was changed. waits waits in the queue: remove it from the queue first. waits ")

@@ -170,7 +170,9 @@ def test_many_are_chosen_tagged_deleted_and_taken_back(open_page: OpenPage, home
     waits = registry.create_run(SPEC, name=f"{word} waits", model="starter", data="task:arithmetic")
     run(page, waits).get_by_role("checkbox").check()
     page.locator(".choosing").get_by_role("button", name="Delete 6 runs", exact=True).click()
-    expect(page.locator(".choosing .problem")).to_contain_text("1 run not changed: ")
+    expect(page.locator(".choosing .problem")).to_have_text(
+        f"1 run not changed. {word} waits waits in the queue: remove it from the queue first."
+    )
     expect(page.locator(".choosing .problem")).to_be_in_viewport(ratio=1)
     picture(page, "runs-not-deleted")
     undo, bar = page.locator(".undo").bounding_box(), page.locator(".choosing").bounding_box()

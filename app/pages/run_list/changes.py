@@ -63,7 +63,7 @@ def _each(ids: list[str], change: Callable[[str], None]) -> dict[str, Any]:
             refused.append(str(reason))
     if not done:
         raise Refused(refused[0] if len(refused) == 1 else f"No run was changed. {_say_refused(refused)}")
-    left = f"{format.plural(len(refused), 'run')} not changed: {_say_refused(refused)}" if refused else ""
+    left = f"{format.plural(len(refused), 'run')} not changed. {_say_refused(refused)}" if refused else ""
     return {"done": len(done), "runs": done, "left": left}
 
 
