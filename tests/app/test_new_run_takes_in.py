@@ -13,6 +13,8 @@ import pytest
 from groupwise.app.pages.new import choices, launch, new_run, presets
 from groupwise.storage.home import paths
 from groupwise.storage.library.rewards import library
+from groupwise.storage.record import states
+from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec as specs
 from tests.support import offer
 from tests.support.new_run import TEXT
@@ -28,8 +30,10 @@ def test_settings_of_a_run_or_a_preset_are_opened_and_anything_else_is_said(no_w
     assert opened["text"] == TEXT.replace(name, f"{name}-2", 1)
     assert opened["origin"] == f"From run “{name}”"
     assert opened["arrival"] == {
-        "run": {"id": run_id, "name": name}, "name": f"{name}-2", "changes": [], "refused": "",
+        "run": {"id": run_id, "name": name, "failed": ""}, "name": f"{name}-2", "changes": [], "refused": "",
     }  # fmt: skip
+    registry.set_state(run_id, states.FAILED, "Failed at step 0: there is no model “gpt5”. Check the name.")
+    assert new_run.open_new_run({"from": run_id})["arrival"]["run"]["failed"] == "There is no model “gpt5”"
     kept = new_run.open_new_run({"from": run_id, "keep": "1"})  # for a preset of these settings, as they are
     assert (kept["text"], kept["arrival"]) == (TEXT, None)
     for asked in ({"from": "../../etc"}, {"from": "nope"}, {"from": "\0"}, {"from": "<script>"}, {"preset": "../x"}):

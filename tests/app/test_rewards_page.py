@@ -233,6 +233,7 @@ def test_data_is_taken_from_presets_files_and_runs_and_from_nothing_else() -> No
     run_id = launch.queue_run(presets.quickstart_text())
     listed = sources.list_sources()
     assert listed["presets"][0]["value"] and [one["value"] for one in listed["runs"]] == [f"run:{run_id}"]
+    assert [one["trained"] for one in listed["runs"]] == [False], "what made no step is not what to try functions on"
     assert listed["files"] == [{"value": "file:my.csv", "label": "my.csv"}]
     for wrong in ("run:../../etc", "file:/etc/passwd", "preset:../x", "nonsense", "text:name: ["):
         with pytest.raises((Unanswerable, PresetError)):

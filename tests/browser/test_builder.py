@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -24,6 +25,7 @@ from tests.browser.rewards_page import (
     save,
     source,
     try_it,
+    way,
 )  # fmt: skip
 
 GERMAN = "Antwort (richtig)"
@@ -46,10 +48,16 @@ def weights_are_read_as_meant(rewards: Page) -> None:
         "These scores are from before the last change. Scores come as soon as the blocks are complete."
     )
     expect(rewards.locator(".live .total.old b").nth(1)).to_have_text("0.5")  # those before it stay
+    way(rewards, "Code")
+    expect(rewards.locator(".code-before")).to_contain_text("The blocks are not complete: this is the code of before.")
+    expect(rewards.locator("[data-do=save]")).to_have_attribute("title", re.compile("^Complete the blocks first"))
+    way(rewards, "Blocks")
     wrong.get_by_role("button", name="Use 2.5").click()
     expect(weight).to_have_value("2.5")
     expect(weight).to_be_focused()
     expect(wrong).to_be_empty()
+    expect(rewards.locator(".code-before")).to_have_count(1)
+    expect(rewards.locator("[data-do=save]")).to_have_attribute("title", "")
     expect_points(rewards, 1, "0", "1", "0.71")
     weight.fill("-1")
     expect(rewards.locator(".building .penalties")).to_contain_text("A weight below 0 is a penalty.")

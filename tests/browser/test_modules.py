@@ -181,6 +181,18 @@ def test_axes_stand_still_while_what_comes_fits(bare_page: Page) -> None:
     assert found == {"x": [1, 1], "y": [5, 5]}
 
 
+# --- the builder
+
+
+def test_answers_of_the_model_that_all_score_the_same_are_noted_also_beside_a_right_example(bare_page: Page) -> None:
+    page = bring(bare_page, "pages/rewards/alike_answers.js", "alikeNote")
+    said = """(written) => alikeNote([{total: 0, text: "a"}, {total: 1, text: "b"}], String, true, written)
+      .map((node) => node.textContent)"""
+    note = "The model's answers here all score 0. A run learns only from scores that differ."
+    assert page.evaluate(said, [{"total": 0}, {"total": 0}]) == [note]
+    assert page.evaluate(said, [{"total": 0}, {"total": 1}]) == page.evaluate(said, []) == []
+
+
 # --- the search among all settings
 
 

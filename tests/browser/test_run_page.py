@@ -59,7 +59,7 @@ def test_a_model_that_was_not_there_may_be_another_or_there_by_now(open_page: Op
     told = "“gpt5” is not on this machine, and the hub could not be reached"
     expect(head(page).get_by_role("heading", name=told)).to_be_visible()
     expect(head(page).get_by_role("button", name="Start again")).to_be_visible()
-    corrected = head(page).get_by_role("link", name="Open a corrected run")
+    corrected = head(page).get_by_role("link", name="Choose another model")
     expect(corrected).to_have_attribute("href", re.compile(r"&at=model\.id$"))
 
 

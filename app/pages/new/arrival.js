@@ -88,6 +88,7 @@ function drawArrival(said, from, before) {
     el("div.row.tight.between", el("p", el("b", run ? "From run " : from), where, none), closer(dismiss)),
     changes.length ? el("ul.changes", ...changes.map(change)) : "",
     refused ? el("p.s.warn", refused) : "",
+    run?.failed && !changes.length ? el("p.s.warn", `That run failed: ${run.failed}.`) : "",
     typed && changes.length ? el("p.s.mut", "And with what you changed since.") : "",
     run ? el("p.s.mut", apart, " ", link("Start with the quickstart", beginAnew)) : "",
   );

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from groupwise.app.core import format
+from groupwise.app.core.end_reason import reason_of
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import edits, url_settings, yaml_edit
 from groupwise.app.pages.new.url_settings import Change
+from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.checks import script_reader
 from groupwise.storage.home import paths
 from groupwise.storage.library import presets
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.presets import PresetExists
-from groupwise.storage.record import run_files
+from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.spec.shapes import shape_fault
 from groupwise.storage.spec.spec import MOST_NAME, line_numbers
@@ -31,9 +33,9 @@ QUICKSTART = "quickstart"
 @dataclass(frozen=True)
 class Beginning:
     """What a new run begins with. `text`: the YAML. `origin`: where it is from, in a few words. `run`: the run whose
-    settings they are, by id and name (None: of none); `name`: what the new one is called instead. `changes` and
-    `refused`: what the address changed of them, and sentences on what it could not. `missing`: a sentence where it
-    asked for what is not there, and nothing of it was done."""
+    settings they are, by id and name, and why it `failed` (None: of none); `name`: what the new one is called instead.
+    `changes` and `refused`: what the address changed of them, and sentences on what it could not. `missing`: a sentence
+    where it asked for what is not there, and nothing of it was done."""
 
     text: str
     origin: str
@@ -181,7 +183,8 @@ def _begin_from_run(run_id: str, text: str) -> Beginning:
     written = (yaml_edit.load(text) or {}).get("name")
     before = run.name if run else written if isinstance(written, str) and written else run_id
     name = next_name(before, taken)
-    about = {"id": run_id, "name": format.shorten(before, 80)}
+    failed = reason_of(run) if run and run.state == states.FAILED else ""
+    about = {"id": run_id, "name": format.shorten(before, 80), "failed": visible_text(failed)}
     renamed = edits.apply(text, [edits.Edit("name", name)])
     return Beginning(renamed, f"From run “{about['name']}”", about, name)
 

@@ -1,6 +1,6 @@
 // The code editor: Ace (served from here), with completion of what this data gives, and lint as one types.
 
-import { el, option, setText } from "../../ui/dom.js";
+import { el, option, setText, showText } from "../../ui/dom.js";
 import { load } from "../../ui/libraries.js";
 import { button, call, find, on, page, server, setOff, tell } from "./core.js";
 import { namesake } from "./namesakes.js";
@@ -246,6 +246,8 @@ export function noFunction(what) {
 }
 
 // Why blocks make no code yet.
+const CODE_BEFORE =
+  "The blocks are not complete: this is the code of before. It changes, and can be saved, once they are.";
 export const unfinished = () => page.unfinished?.fault || "Complete the blocks first: what is missing stands at each.";
 
 // ---- the head above it ----
@@ -291,4 +293,6 @@ export function drawState() {
   find(".network").hidden = open.builtIn;
   const same = !other && !changed && open.hash === open.newest && find(".network input").checked === open.network;
   setOff("save", same || Boolean(page.unfinished));
+  find("[data-do=save]").title = page.unfinished ? unfinished() : "";
+  showText(find(".code-before"), page.unfinished && page.text.trim() ? CODE_BEFORE : "");
 }

@@ -3,6 +3,7 @@
 import { el, press, setText } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
 import { cut } from "../../ui/text.js";
+import { alikeBlocks, alikeNote } from "./alike_answers.js";
 import { blocksNow, requireBlock, traced, waysShown } from "./builder.js";
 import { action, askWorker, button, find, on, page, stopAsking } from "./core.js";
 import { columnsInWords } from "./columns.js";
@@ -10,7 +11,7 @@ import { dataChosen, runOfData } from "./source.js";
 import { drawTotals, markTotals, sayOfBlocks } from "./row_totals.js";
 import { plain, questionOf } from "./text.js";
 import { keepAnswer, typedAnswer } from "./typed_answers.js";
-import { alikeBlocks, alikeNote, examplesOf, findPaidWrong, paidWrongNote } from "./wrong_answers.js";
+import { examplesOf, findPaidWrong, paidWrongNote } from "./wrong_answers.js";
 
 const TRACED = "score_each_block";
 const PAUSE = 300; // ms without a change before the rows are scored
@@ -275,7 +276,8 @@ function notePaidWrong(scored) {
     }))
     .find(({ wrong }) => wrong);
   const isOfExamples = from !== "run" && scored.length > shown.length;
-  const notes = found ? [paidWrongNote(found, worth, requireBlock)] : alikeNote(scored, worth, isOfExamples);
+  const written = from === "model" ? shown.map(({ row }) => scored.find((one) => one.row === row)) : [];
+  const notes = found ? [paidWrongNote(found, worth, requireBlock)] : alikeNote(scored, worth, isOfExamples, written);
   sayOfBlocks(alikeBlocks(scored, blocksNow(), worth, isOfExamples));
   box.querySelector(".paid").replaceChildren(...notes);
 }

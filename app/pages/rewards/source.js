@@ -65,6 +65,7 @@ const CAME_TO_BEGIN = params().has("new");
 function likelyData() {
   const { runs } = page.about.sources;
   const run = params().get("run");
+  const newest = runs.find((one) => one.trained);
   const kept = dataOfBlocks();
   const chosen = tryStore(() => sessionStorage.getItem(CHOSEN));
   return [
@@ -73,7 +74,7 @@ function likelyData() {
     ...(CAME_TO_BEGIN && newRunText() ? [["new", "what New run is set to"]] : []),
     ...(chosen ? [[chosen, "chosen by you"]] : []),
     ...(newRunText() ? [["new", "what New run is set to"]] : []),
-    ...(runs.length ? [[runs[0].value, "your newest run"]] : []),
+    ...(newest ? [[newest.value, "your newest run"]] : []),
     [QUICKSTART, "the built-in example"],
   ];
 }

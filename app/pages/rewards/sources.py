@@ -17,8 +17,8 @@ RUNS = 100  # runs that are offered
 
 def list_sources() -> dict[str, list[dict[str, Any]]]:
     """What settings can be taken from, {presets, files, runs}, the newest run first: each {value, label}; a run's
-    `stored` says whether completions of it are kept, `data` where its rows are from. A file is mapped by the page, as
-    its preview suggests."""
+    `stored` says whether completions of it are kept, `trained` whether it made a step, `data` where its rows are
+    from. A file is mapped by the page, as its preview suggests."""
     named = [{"value": f"preset:{one['name']}", "label": one["title"]} for one in presets.list_presets()]
     runs = [
         {
@@ -27,6 +27,7 @@ def list_sources() -> dict[str, list[dict[str, Any]]]:
             "label": f"{format.shorten(run.name, 60)} · {run_query.state_and_age(run)}",
             "data": run.data,
             "stored": run.folder.db.is_file(),
+            "trained": run.step > 0,
         }
         for run in registry.list_runs()[:RUNS]
     ]

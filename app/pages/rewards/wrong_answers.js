@@ -2,8 +2,8 @@
 // known, so its examples are right and wrong for sure; what was typed is judged by the blocks that tell those apart.
 
 import { el } from "../../ui/dom.js";
+import { codeOf } from "./alike_answers.js";
 import { button } from "./core.js";
-import { plain } from "./text.js";
 
 // Of a row's probes: the right answer, a wrong one in the same form, and that by itself; none without an answer.
 export function examplesOf({ completions }) {
@@ -26,12 +26,6 @@ export function findPaidWrong([typed, right, wrong, alone], blocks) {
   return { wrong: wrongs[0], right: rights[0], block };
 }
 
-// The end of a text, where its answer stands.
-const ending = (text) => (text.length > MOST ? `…${text.slice(-MOST)}` : text);
-const MOST = 60; // characters
-
-const codeOf = ({ text }) => el("code.mono", text.trim() ? ending(plain(text).trim()) : "(empty)");
-
 export function paidWrongNote({ row, wrong, right, block }, worth, requireBlock) {
   const more = wrong.total > right.total + 1e-9 ? "more than" : "as much as";
   return el(
@@ -48,36 +42,4 @@ export function paidWrongNote({ row, wrong, right, block }, worth, requireBlock)
     ),
     block === undefined ? "" : button(`Make block ${block + 1} required`, () => requireBlock(block)),
   );
-}
-
-// The score that all of two or more have; undefined where they differ, or one has none.
-const same = (scores) =>
-  scores.length > 1 && scores.every((score) => typeof score === "number" && score === scores[0])
-    ? scores[0]
-    : undefined;
-// Of a row's texts the wrong one by itself, which stands in no box: the fourth of them.
-const unseenWrong = (scored) =>
-  scored.find((one, n) => n > 2 && scored.slice(n - 3, n).every(({ row }) => row === one.row));
-
-// What stands there where no answer scores anything else than the others: of such a reward nothing can be learned.
-export function alikeNote(scored, worth, isOfExamples) {
-  const score = same(scored.map(({ total }) => total));
-  if (score === undefined) return [];
-  const said = isOfExamples
-    ? [`All answers shown score ${worth(score)}, and so do wrong ones, such as `, codeOf(unseenWrong(scored)), ". "]
-    : [`All answers here score ${worth(score)}. `];
-  return [
-    el("div.alike.note.s", { role: "status" }, el("p", el("b", ...said), "A run learns only from scores that differ.")),
-  ];
-}
-
-// Of each block what is said of it where it gives the same to all that is tried; nothing where the score does so, too.
-export function alikeBlocks(scored, blocks, worth, isOfExamples) {
-  const isOfAll = same(scored.map(({ total }) => total)) !== undefined;
-  return blocks.map((_, n) => {
-    const points = isOfAll ? undefined : same(scored.map((one) => one.points[n]));
-    if (points === undefined) return "";
-    const [all, others] = isOfExamples ? ["shown", ", and so do wrong ones"] : ["here", ""];
-    return `All answers ${all} get ${worth(points)} from this block${others}: it tells none of them apart.`;
-  });
 }

@@ -28,6 +28,8 @@ FOR_GOOD = (run_files.REWARD, run_files.SETTINGS, run_files.DATA, run_files.WEIG
 RIGHT_NOW = (run_files.DISK, run_files.SPEC, run_files.FOLDER, run_files.MODEL)
 # The field at which New run opens what is to be corrected.
 AT = {run_files.DATA: "data.source", run_files.MODEL: "model.id", run_files.SETTINGS: ""}
+# What the button says where a person has to choose, by that field.
+CHOOSE = {"model.id": "Choose another model", "data.source": "Choose other data", "rewards": "Change its rewards"}
 CORRECTED = "Its settings open in New run, to be corrected."
 LOWER = 0.2  # of a learning rate that ruined the weights
 SHORTEST = 64  # tokens of a completion that may be halved
@@ -77,7 +79,7 @@ def help_with(run: registry.Run, found: dict[str, Any]) -> Help | None:
     if cause == run_files.REWARD and found.get("function"):
         return _help_reward(run, found)
     if cause in AT:
-        return Help("Open a corrected run", _new_run(run, {}, AT[cause]), note=CORRECTED)
+        return _help_correcting(run, AT[cause], CORRECTED)
     return Help("Read the log", f"/run?{urlencode({'id': run.id, 'tab': 'log'})}", note="Its last lines say more.")
 
 
@@ -147,7 +149,7 @@ def _help_reward(run: registry.Run, found: dict[str, Any]) -> Help:
     name, line = found["function"], found["line"]
     place = f" at line {line}" if line else ""
     if name not in {one.name for one in library.newest_rewards()}:  # one that ships, or was deleted since
-        return Help("Open a corrected run", _new_run(run, {}, "rewards"), note=f"“{name}” failed{place}.")
+        return _help_correcting(run, "rewards", f"“{name}” failed{place}.")
     asked = {"name": name, "run": run.id, **({"line": line} if line else {})}
     return Help(
         f"Open {format.shorten(name, 40)}{place}", f"/rewards?{urlencode(asked)}",
@@ -159,14 +161,22 @@ def _help_memory(run: registry.Run) -> Help:
     spec = run_files.spec_of(run.folder)
     catalogue = registry.read_fact(Catalogue)
     changed, note = smaller(spec, catalogue.defaults() if catalogue else {}) if spec else ({}, "")
-    return Help("Open a corrected run", _new_run(run, changed, next(iter(changed), "")), note=note)
+    return _help_correcting(run, "", note, changed)
 
 
 def _help_weights(run: registry.Run) -> Help:
     spec, catalogue = run_files.spec_of(run.folder), registry.read_fact(Catalogue)
     stage = groups.newest_stage(run.folder.db) if spec and spec.stages else 0
     changed, note = gentler(spec, catalogue.defaults() if catalogue else {}, stage) if spec else ({}, "")
-    return Help("Open a corrected run", _new_run(run, changed, next(iter(changed), "")), note=note)
+    return _help_correcting(run, "", note, changed)
+
+
+def _help_correcting(run: registry.Run, field: str, note: str, changed: dict[str, Any] | None = None) -> Help:
+    """New run with this run's settings: with those `changed` that ended it, or open at the field that a person changes,
+    and then nothing is corrected yet."""
+    if changed:
+        return Help("Open a corrected run", _new_run(run, changed, next(iter(changed))), note=note)
+    return Help(CHOOSE.get(field, "Change its settings"), _new_run(run, {}, field), note=note)
 
 
 def gentler(spec: RunSpec, defaults: dict[str, Any], stage: int = 0) -> tuple[dict[str, Any], str]:
