@@ -99,7 +99,7 @@ function showField(about, node, box) {
   const shown = shownAt(about.path);
   fill(box, about.path);
   if (box.placeholder !== undefined && about.types.includes("none"))
-    box.placeholder = page.view.empty?.[about.path] === null ? "null" : about.default;
+    box.placeholder = about.default && page.view.empty?.[about.path] === null ? "null" : about.default;
   const differs = shown !== "" && shown !== about.default && about.path !== "name";
   node.classList.toggle("differs", differs);
   node.querySelector(".changed").hidden = !differs;
