@@ -141,7 +141,7 @@ function drawLatest(group) {
   const focused = box.contains(document.activeElement);
   setText(find(".latest h2 span"), group ? `step ${group.step.toLocaleString("en")}` : "");
   if (!group) {
-    box.replaceChildren(el("p.mut", "No group has been scored yet."));
+    box.replaceChildren(el("p.mut", "No group has been scored."));
     return;
   }
   const address = new URLSearchParams({ id: run, tab: "groups", step: group.step, group: group.id });
