@@ -160,7 +160,7 @@ def test_what_a_run_waits_for_is_said_once_and_its_settings_can_be_used(open_pag
     paths.run_folder(run_id).db.unlink()
     registry.set_state(run_id, states.QUEUED, "Waiting for the worker to start it.", attempt=1)
     page = open_page(f"{address}/run?id={run_id}")
-    expect(page.get_by_text("No group has been scored yet.")).to_be_visible()  # the Overview is drawn
+    expect(page.get_by_text("No group has been scored.")).to_be_visible()  # the Overview is drawn
     waits = page.get_by_text("Waiting for").locator("visible=true")
     expect(waits).to_have_text(re.compile(r"^Waiting for the worker to start it\."))
     expect(page.locator(".board figure.chart").locator("visible=true")).to_have_count(0)  # nothing to draw
