@@ -193,9 +193,38 @@ def test_what_is_odd_in_a_workbook_is_said(registry_home: Path) -> None:
     notes = " ".join(opened("a.xlsx").notes)
     assert "columns without a heading; they are called Column 2, Column 3." in notes
     assert "cells of the heading of the sheet “A” of a.xlsx are merged" in notes
-    assert "has formulas without a value, which are empty here" in notes
+    one = "in “Column 2” 1 of 2 cells holds a formula whose result the file does not have, and is empty here. Open the"
+    assert one in notes
     assert rows_of("a.xlsx", skip_lines=1) == [["q", "a", "Column 3"], ["x", "", "y"]]
     assert "merged" not in " ".join(opened("a.xlsx", skip_lines=1).notes)
+
+
+def test_formulas_without_results_are_counted_by_the_columns_of_the_sheet_that_is_read(registry_home: Path) -> None:
+    rows: list[list[Any]] = [[f"{n} + {n}?", f"={n}+{n}" if n < 35 else 2 * n] for n in range(120)]
+    made = book("a.xlsx", Notizen=[["=1+1"]], Übungen=[["Aufgabe", "Lösung"], *rows])
+    assert opened("a.xlsx").notes == [
+        "in “Lösung” 35 of 120 cells hold formulas whose results the file does not have, and are empty here. "
+        "Open the file in Excel or LibreOffice and save it again."
+    ]
+    made["Übungen"].append([None, None])
+    made["Übungen"].append(["=A1", None])  # a row that reads as empty, and is one of them all the same
+    made.save(paths.data_folder() / "b.xlsx")
+    [note] = opened("b.xlsx").notes
+    assert note.startswith("in “Lösung” 35 of 121 cells and in “Aufgabe” 1 of 121 cells hold formulas")
+    assert "in “Column 2” 35 of 122 cells" in opened("b.xlsx", heading="none").notes[0]
+
+
+def test_a_formula_that_came_to_an_empty_text_has_its_result(registry_home: Path) -> None:
+    book("a.xlsx", A=[["q", "a"], ["x", '=IF(A2="x","",1)'], ["y", 2]])
+    path = paths.data_folder() / "a.xlsx"
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    parts[sheet] = parts[sheet].replace(b'<c r="B2">', b'<c r="B2" t="str">')
+    with zipfile.ZipFile(paths.data_folder() / "b.xlsx", "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    assert [len(opened(name).notes) for name in ("a.xlsx", "b.xlsx")] == [1, 0]
 
 
 # ---- hostile ----

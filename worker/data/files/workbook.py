@@ -12,12 +12,11 @@ from python_calamine import CalamineError, CalamineWorkbook, ZipError
 from groupwise.storage.spec.rows.sheet_rows import sheet_lines
 from groupwise.storage.spec.words.number_words import count_words
 from groupwise.worker.data.files.data_error import DataError
+from groupwise.worker.data.files.formulas import formula_notes
 
 UNPACKED = 2 * 2**30  # bytes that a workbook may say it unpacks to
 PARTS = 10_000  # files in a workbook
 CELLS = 20_000_000  # cells from the first to the last that is used, which a sheet may have
-NO_VALUE = re.compile(rb"</f><v\s*/>|</f><v></v>|</f></c>|<f>[^<]*</f>\s*</c>")
-LOOKED_THROUGH = 64 * 2**20  # bytes of a sheet's XML in which formulas without a value are looked for
 ADVICE = "It may be damaged, or need a password. Open it, and save it as .xlsx or .csv without one."
 HIDDEN_NAMES = 20  # sheets that a sentence names
 
@@ -55,7 +54,8 @@ def write_sheet(source: Path, target: Path, sheet: str, skip: int, heading: str 
     called = f"the sheet “{chosen}” of {source.name}"
     about = [] if heading == "none" else _heading_notes(called, lines[0], merged, skip)
     rows = _sheet_rows(cells, skip, heading)
-    return {"sheets": names, "sheet": chosen, "rows": rows, "notes": [*about, *_formula_notes(source)]}
+    about += formula_notes(source, chosen, cells, skip, heading)
+    return {"sheets": names, "sheet": chosen, "rows": rows, "notes": about}
 
 
 def _is_filled(cell: object) -> bool:
@@ -127,15 +127,3 @@ def _heading_notes(name: str, heading: list[str], merged: list[Any], skip: int) 
         )
     return found
 
-
-def _formula_notes(source: Path) -> list[str]:
-    """Formulas that a program wrote, and that no spreadsheet has worked out yet, read as empty."""
-    if source.suffix.lower() != ".xlsx":
-        return []
-    with zipfile.ZipFile(source) as archive:
-        for part in archive.namelist():
-            if part.startswith("xl/worksheets/") and part.endswith(".xml"):
-                with archive.open(part) as file:
-                    if NO_VALUE.search(file.read(LOOKED_THROUGH)):
-                        return [f"{source.name} has formulas without a value, which are empty here. Open and save it."]
-    return []
