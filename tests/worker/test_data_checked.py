@@ -209,3 +209,44 @@ def test_the_data_is_checked_though_the_longest_completion_is_no_length(registry
     spec = make_spec(data={"limit": 8}, training={"max_completion_length": length})
     assert server.answer_question(CHECK_DATA, view.about_lengths(spec).as_dict()) == usual
     assert usual["lengths"] and "error" not in usual
+
+
+def exercises(**given: Any) -> DataSpec:
+    rows = [
+        {"Nr": n, "Hinweis": " ", "Aufgabe": f"Was ist {n} + {n}?", "Antwort": None, "Lösung": str(2 * n)}
+        for n in range(1, 41)
+    ]
+    write("übung.jsonl", rows)
+    return DataSpec(source="file:übung.jsonl", **given)
+
+
+def fixes_of(asked: DataSpec) -> list[tuple[str, list[tuple[str, dict[str, Any]]]]]:
+    """The fields of what blocks, each with its buttons."""
+    found = data_checks.check_data(asked, ModelSpec(), 64, True).problems
+    return [(one.field, [(f.label, f.settings) for f in one.fixes]) for one in found if one.level == "blocking"]
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "settings"),
+    [
+        ({"prompt_template": "Löse: {Hinweis}"}, "prompt_template", {"data.prompt_template": "Löse: {Aufgabe}"}),
+        ({"prompt_template": "{Hinweis} {Antwort}"}, "prompt_template", {"data.prompt_template": "{Aufgabe}"}),
+        ({"prompt_column": "Hinweis"}, "prompt_column", {"data.prompt_column": "Aufgabe"}),
+    ],
+)
+def test_of_rows_that_ask_nothing_the_cause_alone_is_said_with_a_column_that_has_text(
+    given: dict[str, Any], field: str, settings: dict[str, Any]
+) -> None:
+    asked = exercises(**given, answer_column="Lösung", holdout=1)
+    assert fixes_of(asked) == [(f"data.{field}", [("Use “Aufgabe”", settings)])]
+
+
+def test_where_the_answers_are_is_offered_first_when_their_column_is_empty() -> None:
+    asked = exercises(prompt_template="{Aufgabe}", answer_column="Antwort", holdout=1)
+    [(field, fixes)] = fixes_of(asked)
+    assert field == "data.answer_column"
+    assert fixes == [
+        ("Use “Lösung”", {"data.answer_column": "Lösung"}), ("There is no answer", {"data.answer_column": None}),
+    ]  # fmt: skip
+    only = exercises(prompt_template="{Lösung}", answer_column="Antwort", holdout=1)  # which is what is asked
+    assert [label for label, _ in fixes_of(only)[0][1]] == ["There is no answer"]

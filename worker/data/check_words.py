@@ -19,6 +19,7 @@ from groupwise.worker.data.answer_writing import AnswerWriting
 from groupwise.worker.data.data import held_out_rows
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.file_reading import FileReading
+from groupwise.worker.data.other_columns import answers_elsewhere, questions_elsewhere
 from groupwise.worker.data.unasked import asking_columns
 from groupwise.worker.data.unseen import UnseenCharacters
 
@@ -29,12 +30,14 @@ FEW_ANSWERS = 20  # so many different ones are classes, of which balance can be 
 
 @dataclass
 class Found:
-    """Counts over the rows that were looked at. All but checked, filtered and empty are of rows that are used."""
+    """Counts over the rows that were looked at. All but checked, filtered and empty are of rows that are used. `first`:
+    some of those that the filter keeps."""
 
     asked: DataSpec
     completion: int  # tokens that a completion may take
     context: int | None = None  # tokens that the model can hold
     columns: list[str] = field(default_factory=list)
+    first: list[dict[str, Any]] = field(default_factory=list)
     row_words: Callable[[int], str] = FileReading("").row_words  # where a row, counted from 0, stands
     unread: DataError | None = None  # why there is no tokenizer
     absent: bool = False  # whether that is because the model is not here yet, which is said of the model
@@ -132,6 +135,8 @@ def _nothing_left(found: Found) -> list[Problem]:
         fix = Fix("Remove the filter", {"data.filter": []})
         where = "" if found.finished else f" first {found.checked:,}"
         return [Problem("data.filter", f"keeps none of the{where} rows.", fixes=(fix,))] if asked.filter else []
+    if not found.rows_used:  # none asks anything, which is said; how many are held out follows from it
+        return []
     if found.finished and asked.holdout and not found.held_out and not isinstance(asked.holdout, float):
         return [all_held_out(asked.holdout, found.rows_left)]
     return []
@@ -145,7 +150,8 @@ def _empty(found: Found) -> list[Problem]:
         named = join_words([f"“{name}”" for name in columns])
         rows = "the rows" if found.finished else f"the first {count_words(found.checked, 'row')}"
         field = "data.prompt_column" if found.asked.prompt_column else "data.prompt_template"
-        return [Problem(field, f"none of {rows} asks anything: {named} {'is' if len(columns) == 1 else 'are'} empty.")]
+        message = f"none of {rows} asks anything: {named} {'is' if len(columns) == 1 else 'are'} empty."
+        return [Problem(field, message, fixes=questions_elsewhere(found.asked, found.first, found.columns))]
     fix = _filter_fix(found, Condition(columns[0], "is not empty"))
     of, has, are = found.rows_used + found.empty, *(("has", "is") if found.empty == 1 else ("have", "are"))
     message = f"{found.empty:,} of {count_words(of, 'row')} {has} nothing to ask and {are} left out."
@@ -168,9 +174,9 @@ def _missing(found: Found) -> list[Problem]:
         message = (
             f"{_in_rows(found, found.missing)} no answer: “{column}” is empty in all of them. Choose another column."
         )
-        return [
-            Problem("data.answer_column", message, fixes=(Fix("There is no answer", {"data.answer_column": None}),))
-        ]
+        elsewhere = answers_elsewhere(found.asked, found.first, found.columns)
+        fixes = (*elsewhere, Fix("There is no answer", {"data.answer_column": None}))
+        return [Problem("data.answer_column", message, fixes=fixes)]
     message = f"{_in_rows(found, found.missing)} no answer in “{column}”; rewards that compare with it skip them."
     return [
         Problem(

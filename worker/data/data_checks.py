@@ -30,6 +30,7 @@ from groupwise.worker.data.check_words import Found, data_problems
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.preview import failed_preview
 
+FIRST = 20  # rows from which another column is guessed, as the preview does
 FEW = 2000  # rows that are checked when not all are asked for
 MOST, SECONDS = 2_000_000, 240.0  # rows and time after which even “all” ends
 FEW_SECONDS = 40.0  # the same for some: the question server would give up later, and could not say how far it came
@@ -97,6 +98,7 @@ def _count(found: Found, rows: Iterator[dict[str, Any]], reader: tokens.Reader |
         kept = [(found.checked + number, row) for number, row in enumerate(batch) if data.keeps(row, wanted)]
         found.checked += len(batch)
         found.filtered += len(batch) - len(kept)
+        found.first += [row for _, row in kept[: FIRST - len(found.first)]]
         prompts = []
         for number, row in kept:
             if not unasked.asks(row, asking):
