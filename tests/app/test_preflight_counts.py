@@ -101,6 +101,14 @@ def test_words_for_a_plain_run() -> None:
     ]
 
 
+def test_steps_are_epochs_times_the_steps_of_each() -> None:
+    data = {"source": "file:x.csv", "holdout": 12}
+    batches = {"per_device_train_batch_size": 16, "gradient_accumulation_steps": 32, "generation_batch_size": 512}
+    said = counts.sentences(a_spec(data, num_generations=8, max_steps=60, **batches), offer(), 120)
+    assert said[2].endswith(" 35.6 epochs of 108 prompts (1.69 steps each).")
+    assert said[0].startswith("64 prompts × 8 completions")
+
+
 def test_one_evaluation_is_of_its_prompts() -> None:
     data = {"source": "task:arithmetic", "limit": 116, "holdout": 4}
     once = {"max_steps": 10, "eval_strategy": "steps", "eval_steps": 10}

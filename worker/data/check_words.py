@@ -175,8 +175,8 @@ def _missing(found: Found) -> list[Problem]:
             f"{_in_rows(found, found.missing)} no answer: “{column}” is empty in all of them. Choose another column."
         )
         elsewhere = answers_elsewhere(found.asked, found.first, found.columns)
-        fixes = (*elsewhere, Fix("There is no answer", {"data.answer_column": None}))
-        return [Problem("data.answer_column", message, fixes=fixes)]
+        none = Fix("There is no answer", {"data.answer_column": None})
+        return [Problem("data.answer_column", message, fixes=(*elsewhere, none))]
     message = f"{_in_rows(found, found.missing)} no answer in “{column}”; rewards that compare with it skip them."
     return [
         Problem(

@@ -126,4 +126,3 @@ def _heading_notes(name: str, heading: list[str], merged: list[Any], skip: int) 
             "the heading, skip its line."
         )
     return found
-

@@ -163,7 +163,7 @@ def fit(found: Counts) -> str:
 
 
 def length(settings: Settings, found: Counts) -> str:
-    """60 steps: 3,840 completions in all, each at most 48 tokens. 0.19 epochs of 2,484 prompts (311 steps each)."""
+    """60 steps: 3,840 completions in all, each at most 48 tokens. 35.6 epochs of 108 prompts (1.69 steps each)."""
     if not found.steps or found.completions is None:
         epochs = settings.number("num_train_epochs")
         return (
@@ -176,7 +176,11 @@ def length(settings: Settings, found: Counts) -> str:
         return line
     epochs = found.completions / found.group / found.rows
     line += f" {format.number(epochs)} {'epoch' if epochs == 1 else 'epochs'} of {format.plural(found.rows, 'prompt')}"
-    return f"{line} ({format.plural(found.epoch_steps, 'step')} each)." if found.epoch_steps else f"{line}."
+    if not found.epoch_steps:
+        return f"{line}."
+    each = found.steps / epochs  # not `epoch_steps`, which are whole: of TRL's epochs the rows left over are no part
+    said = format.count(round(each)) if math.isclose(each, round(each)) else format.number(each)
+    return f"{line} ({said} {'step' if said == '1' else 'steps'} each)."
 
 
 def _epochs(epochs: float) -> str:
