@@ -27,7 +27,9 @@ def check_length(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[
             given = "max_completion_length" in stage.training
             tokens = count_words(length, "token")
             said = tokens if given else f"is not set: TRL's default is {tokens}"
-            message = f"{said}, but the model reads at most {room}, the prompt's included."
+            # the number in words, too: a YAML that cannot be read has no button that sets it
+            known = f"the model reads at most {room}, the prompt's included"
+            message = f"{said}, but {known}. {fits} would leave half of that for the prompt."
             return [Problem(field, message, fixes=(Fix(f"Use {fits}", {field: fits}),))]
     return []
 

@@ -331,6 +331,7 @@ def test_completions_fit_into_what_the_model_reads():
     offered = replace(HERE, training={**(OFFER.training or {}), "max_completion_length": {"default": 256}})
     assert problems(offered) == []
     problem = each_fix_works(offered, training={"max_completion_length": 512})
-    assert problem.field == "training.max_completion_length" and "at most 512" in problem.message
+    assert problem.field == "training.max_completion_length"
+    assert problem.message.endswith("at most 512, the prompt's included. 256 would leave half of that for the prompt.")
     stages = [{"training": {}}, {"training": {"max_completion_length": 1024}}]
     assert each_fix_works(offered, stages=stages).field == "stages.1.training.max_completion_length"
