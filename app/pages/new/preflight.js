@@ -1,8 +1,8 @@
 // Beside the form, always current and in sight: what the run will do, what it takes, what is wrong and what to do about
 // it; and the two buttons that start something.
 
-import { el, setText } from "../../ui/dom.js";
-import { nameOf } from "../../ui/name.js";
+import { el, setText, steady } from "../../ui/dom.js";
+import { shortName } from "../../ui/name.js";
 import { noteLaunched } from "../../ui/run_drafts.js";
 import { waitWords } from "../../ui/wait_words.js";
 import {
@@ -56,11 +56,12 @@ function drawState(found) {
     state.replaceChildren(...words);
   state.disabled = !found.length;
 }
-// What a figure is known from; the run that is named there has one line.
+const NAME = 40; // signs of a run's name in a sentence, which wraps; of a longer one the middle goes
+// What a figure is known from, with the run that is named there.
 function detailOf({ detail, run }) {
   if (!run) return detail;
   const [before, after] = detail.split(`“${run}”`);
-  return [before, el("span.quoted", { title: run }, "“", nameOf(run), "”"), after];
+  return [before, el("span.quoted", { title: run }, "“", el("bdi", shortName(steady(run), NAME)), "”"), after];
 }
 function draw() {
   const view = page.view;
