@@ -275,10 +275,14 @@ export function problems() {
   if (!view) return [];
   if (view.unreadable) return view.unreadable.problems ?? [];
   const ofNow = Object.entries(fromWorker).flatMap(([kind, said]) => (said.key === view.keys?.[kind] ? [said] : []));
-  // what keeps the first look at the data from a prompt keeps the check of all rows from it, too: it is said once
-  const blocks = (field) => (one) => field && one.level === "blocking" && one.field === field;
+  // what the first look at the data finds, the check of all rows finds again, and what keeps the one from a prompt
+  // keeps the other from it, too: it is said once
+  const isTold =
+    ({ field, message }) =>
+    (one) =>
+      one.field === field && ((field && one.level === "blocking") || one.message === message);
   const more = ofNow.flatMap((said, n) =>
-    said.problems.filter(({ field }) => !ofNow.slice(0, n).some((other) => other.problems.some(blocks(field)))),
+    said.problems.filter((one) => !ofNow.slice(0, n).some((other) => other.problems.some(isTold(one)))),
   );
   const grave = ({ level }) => GRAVE.indexOf(level);
   const said = (problem) =>

@@ -59,10 +59,10 @@ function keptNode(key, make) {
   return kept.get(key);
 }
 function arrange(parent, nodes) {
+  for (const old of [...parent.children]) if (!nodes.includes(old)) old.remove();
   nodes.forEach((node, n) => {
     if (parent.children[n] !== node) parent.insertBefore(node, parent.children[n] ?? null);
   });
-  while (parent.children.length > nodes.length) parent.lastChild.remove();
   if (kept.size > 200) kept.clear();
 }
 
