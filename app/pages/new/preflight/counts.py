@@ -188,8 +188,8 @@ def _epochs(epochs: float) -> str:
 
 
 def evaluation(found: Counts) -> str:
-    """How often the run evaluates, and on how many completions; empty where it does not."""
-    if not found.evaluations or not found.held_out:
+    """How often the run evaluates, and on how many completions; empty where it does not, or has no rows."""
+    if not found.evaluations or not found.held_out or found.rows == 0:
         return ""
     prompts = format.plural(found.held_out, "held-out prompt")
     when = format.plural(found.evaluations, "evaluation")
