@@ -122,7 +122,8 @@ def _gym(name: str, parameters: dict[str, Any], limit: int | None, offer: Offer)
 def _file(name: str) -> list[Problem]:
     there = _files()
     close = nearest_name(name, there)
-    fixes = _use_fix("data.source", f"file:{close}" if close else "task:arithmetic")
+    another = Fix("Choose another file", {}, leads=True)
+    fixes = (*(_use_fix("data.source", f"file:{close}") if close else ()), another)
     try:
         path = paths.data_file(name)
         if not path.is_file():

@@ -137,8 +137,27 @@ def test_a_source_that_is_not_chosen_is_no_data(source: str, words: str, registr
     assert {"preview", "check_data"} & set(seen["keys"]) == set()
     [problem] = [one for one in seen["problems"] if one["field"] == "data.source"]
     assert words in problem["message"] and problem["level"] == "blocking"
+    assert (seen["sentences"], seen["figures"]) == (["Choose the data first."], [])
     with pytest.raises(SpecError, match="choose"):
         launch.queue_run(text)
+
+
+def test_of_a_file_that_is_gone_nothing_is_reckoned_and_another_can_be_chosen(registry_home: Path) -> None:
+    file = paths.data_folder() / "übungen.csv"
+    file.write_text("question,answer\n1+1?,2\n")
+    text = edits.apply(TEXT, [edits.Edit("data.source", "file:übungen.csv")])
+    there = new_run.edit_settings({"text": text})
+    assert "preview" in there["keys"] and there["sentences"]
+    known = {"source": there["keys"]["source"], "rows": 120, "rows_of": there["keys"]["source"]}
+    file.unlink()
+    gone = new_run.edit_settings({"text": text, "known": known})
+    assert {"preview", "check_data"} & set(gone["keys"]) == set()
+    assert (gone["sentences"], gone["figures"]) == ([], [])
+    [problem] = [one for one in gone["problems"] if one["field"] == "data.source"]
+    assert [(fix["label"], fix["leads"]) for fix in problem["fixes"]] == [("Choose another file", True)]
+    (paths.data_folder() / "übung.csv").write_text("question,answer\n1+1?,2\n")
+    [problem] = [one for one in new_run.edit_settings({"text": text})["problems"] if one["field"] == "data.source"]
+    assert [fix["label"] for fix in problem["fixes"]] == ["Use file:übung.csv", "Choose another file"]
 
 
 def test_all_that_is_wrong_is_said_at_once(registry_home: Path) -> None:

@@ -2,6 +2,8 @@
 
 const SHARE = 10; // one row in so many is held out, where there are few
 
+// Whether a source says more than where the data is to come from.
+export const isDataChosen = (source) => !/^\w+:\s*$/.test(source);
 // A name for a run on this data: that of the file, of the dataset or of the task.
 export function nameOfData(source) {
   const [kind, ...rest] = source.split(":");

@@ -170,7 +170,7 @@ def _remove_by_odd_name(container: Any, parts: list[str]) -> bool:
 
 def changes_something(raw: dict[str, Any], fix: Fix) -> bool:
     """Whether a fix makes a difference to these settings: a button that does not is no help."""
-    if fix.cut:
+    if fix.cut or fix.leads:
         return True
     after = after_edits(raw, of_fix({"settings": fix.settings, "removed": list(fix.removed)}))
     return not yaml_edit.is_written_alike(raw, after)

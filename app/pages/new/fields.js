@@ -107,9 +107,14 @@ function showField(about, node, box) {
 }
 
 const verdict = (problem) => el("p", { class: `xs verdict-at ${problem.level}` }, inFormWords(problem));
-export function fixButtons(problem) {
+// `lead`: takes a person to the problem's field, for a fix that is a choice there.
+export function fixButtons(problem, lead) {
   return (problem.fixes ?? []).map((fix) => {
     const button = el("button.btn.s.fix", { type: "button" }, fix.label);
+    if (fix.leads) {
+      button.addEventListener("click", () => lead(problem));
+      return button;
+    }
     button.addEventListener("click", () => {
       button.disabled = true; // once: what a second click would remove is another's
       setTimeout(() => {

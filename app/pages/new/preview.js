@@ -20,6 +20,7 @@ import {
   workerSaid,
 } from "./core.js";
 import { plainOf } from "./data.js";
+import { isDataChosen } from "./data_names.js";
 import { about } from "./fields.js";
 
 const node = find(".preview");
@@ -55,9 +56,11 @@ function forgetRows(words) {
 }
 function forgetOtherData(view) {
   const { source, preview } = view.keys ?? {};
-  const chosen = !/^\w+:\s*$/.test(shownAt("data.source"));
+  const chosen = isDataChosen(shownAt("data.source"));
+  const counted = Object.keys(page.known).length > 0;
   if (!preview) forgetRows(chosen ? "The preview appears once the data settings are fixed." : NOT_CHOSEN);
   else if (shownSource && shownSource !== source) forgetRows("Reading the data…");
+  if (!preview && counted) settleIn(0); // nor is anything worked out by what was counted
 }
 
 async function look() {
@@ -84,6 +87,7 @@ async function look() {
   if (found.error) {
     forgetRows("Nothing to show: this data cannot be read as it is set above.");
     announcePreview(found);
+    settleIn(0); // what was counted is known no more; and where a file is gone, the app says it
     return workerSaid(
       "preview",
       mine,

@@ -90,7 +90,7 @@ function card(problem, group) {
     el("p.level", el("span.mark", { role: "img", "aria-label": `${group.one}:` }, group.mark), go, path),
     el("p.s", inFormWords(problem)),
     allChoices(problem),
-    el("div.row.tight.fixes", ...fixButtons(problem)),
+    el("div.row.tight.fixes", ...fixButtons(problem, goTo)),
   );
 }
 

@@ -25,6 +25,7 @@ from groupwise.storage.spec.yaml.yaml_text import read_yaml
 
 View = dict[str, Any]
 NO_MAPPING = Problem("", "A spec is a mapping of settings, such as “name: my-run”.", 1)
+CHOOSE = "Choose the data first."
 # Parts of a spec that the form holds as plain values rather than as one text each.
 PLAIN = ("rewards", "data.examples", "data.filter", "data.columns", "data.parameters", "stages", "lora")
 
@@ -45,7 +46,9 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     reading = launch.check_text(text, offer, known)
     spec, sound = reading.spec, reading.sound
     as_checked = reading.as_checked
-    about = launch.estimates(as_checked, offer, known, told="preflight" not in hidden) if as_checked else None
+    missing = _missing_data(as_checked, reading.problems) if as_checked else None
+    told = "preflight" not in hidden and missing is None
+    about = launch.estimates(as_checked, offer, known, told=told) if as_checked else None
     advised = [*about.problems, *name_problems(as_checked)] if about and as_checked else []
     found = reading.problems + advised
     said = without_advice_on_refused(without_answered(found))
@@ -60,17 +63,25 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         "problems": [problem.as_dict() for problem in problems],
         "answered": sorted(answered_places(found)),
         "blocked": any(problem.level == BLOCKING for problem in problems),
-        "sentences": about.sentences if about else [],
+        "sentences": [missing] if missing else about.sentences if about else [],
         "figures": about.figures if about else [],
         "quickstart": text == presets.quickstart_text(),
         "name": str(raw.get("name") or "run"),
-        "keys": keys(sound) if sound is not None else {},
+        "keys": keys(sound, with_data=missing is None) if sound is not None else {},
         "lines": reading.lines,
     }
     if "script" not in hidden:
         as_read = found_reading.known_reading(spec, known) if spec is not None else None
         seen["script"] = script.to_script(as_read) if as_read is not None else ""
     return json_value(seen)
+
+
+def _missing_data(spec: RunSpec, problems: list[Problem]) -> str | None:
+    """What is said in place of what will happen where there is no data to say it of: "" where that is a problem of its
+    own, None where there is data."""
+    if not is_chosen(spec.data):
+        return CHOOSE
+    return "" if any(one.field == "data.source" and one.level == BLOCKING for one in problems) else None
 
 
 def _place_problem(problem: Problem, raw: dict[str, Any], lines: dict[str, int]) -> Problem:
@@ -136,12 +147,12 @@ def emptied_settings(raw: dict[str, Any]) -> dict[str, str | None]:
     return {path: v for path, v in said.items() if v is None or (isinstance(v, str) and not v.strip())}
 
 
-def keys(spec: RunSpec) -> dict[str, str]:
-    """What each question to the worker depends on, in a few characters: asked again only when it changes. Of data that
-    is not chosen there is nothing to ask. `source`, `rows`, `reading`: which rows there are, which of them are used,
-    and how their file is read."""
+def keys(spec: RunSpec, *, with_data: bool = True) -> dict[str, str]:
+    """What each question to the worker depends on, in a few characters: asked again only when it changes. Without data
+    that can be there is nothing to ask about it. `source`, `rows`, `reading`: which rows there are, which of them are
+    used, and how their file is read."""
     asked: list[Ask] = [about_build(spec), about_model(spec)]
-    if is_chosen(spec.data):
+    if with_data:
         asked += [about_data(spec), about_lengths(spec)]
     found = {one.kind: short_hash(one.as_dict()) for one in asked}
     of_data = {"source": source_key(spec.data), "rows": rows_key(spec.data), "reading": reading_key(spec.data)}

@@ -25,13 +25,14 @@ class Cut:
 class Fix:
     """What one click does about a problem: settings by dotted path ("data.holdout": 64), and paths that go; or a `cut`
     of the text itself. `fallback`: a value that is usual and says nothing of what was meant; what stood there before,
-    where a page knows that, is better."""
+    where a page knows that, is better. `leads`: it changes nothing, and leads to the field, where one chooses."""
 
     label: str
     settings: dict[str, Any]
     removed: tuple[str, ...] = ()
     cut: Cut | None = None
     fallback: bool = False
+    leads: bool = False
 
 
 @dataclass(frozen=True)
