@@ -14,6 +14,7 @@ from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
 from tests.browser.conftest import OpenPage, bring, no_sideways_scroll, picture
 from tests.browser.new_run_page import follows, launch, show, yaml_of
+from tests.browser.test_nothing_lost import choose
 from tests.support.homes import wait_for
 
 ANSWERS = ["{n},0", "{n} Stück", "= {n}", "1.{n:03},5", "{n} €"]
@@ -145,6 +146,58 @@ def test_a_workbook_shows_its_sheets_and_a_wrong_choice_is_said(new_run: Page, t
     asked = spec.parse_spec(run.folder.spec.read_text()).data
     assert (asked.source, asked.sheet, asked.answer_numbers) == ("file:Aufgaben.xlsx", "Aufgaben", "comma")
     wait_for("its first step", lambda: registry.list_runs()[0].step >= 1, 120)
+
+
+def unsolved_workbook(place: Path) -> Path:
+    """Of 120 rows, 35 have their answer as a formula that no spreadsheet has worked out."""
+    book = openpyxl.Workbook()
+    book.active.append(["Aufgabe", "Lösung"])
+    for n in range(120):
+        book.active.append([f"Was ist {n} + {n}?", f"={n}+{n}" if n < 35 else str(2 * n)])
+    book.save(file := place / "Übungen Klasse 4.xlsx")
+    return file
+
+
+def warnings_are_counted_as_listed(page: Page) -> None:
+    heading, listed = page.locator(".verdicts .of-level.warning"), page.locator(".verdicts .verdict.warning")
+    expect(heading).to_have_count(1)
+    expect(heading).to_contain_text(re.compile(rf"\b{listed.count()} warnings?\b"))
+
+
+def test_what_a_file_brought_is_said_once_and_goes_with_it(new_run: Page, tmp_path: Path) -> None:
+    page, verdicts, happening = new_run, new_run.locator(".verdicts"), new_run.locator(".happening")
+    upload(page, unsolved_workbook(tmp_path))
+    page.get_by_role("button", name="Use this mapping").click()
+    expect(verdicts).to_contain_text("35 of 120 rows have no answer in “Lösung”")
+    formulas = "In “Lösung” 35 of 120 cells hold formulas whose results the file does not have"
+    expect(verdicts.locator(".verdict", has_text=formulas)).to_have_count(1)
+    expect(page.locator(".source > .said p", has_text=formulas)).to_have_count(1)
+    warnings_are_counted_as_listed(page)
+    picture(page, "new-formulas")
+    verdicts.get_by_role("button", name="Keep rows where Lösung is not empty").click()
+    expect(verdicts).not_to_contain_text("have no answer in “Lösung”")
+    warnings_are_counted_as_listed(page)
+    expect(page.locator(".fitted")).to_contain_text("12 rows are held out for evaluation.")
+    for kind in ("Hub dataset", "File"):
+        choose(page, kind)
+        if kind == "Hub dataset":
+            expect(page.get_by_label("Name", exact=True)).to_have_value("arithmetic-quickstart")
+            expect(happening).to_have_text("Choose the data first.")
+            expect(page.locator(".right .figures .figure")).to_have_count(0)
+            expect(page.locator(".preview")).to_contain_text("No data yet.")
+            picture(page, "new-no-data")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Übungen Klasse 4")
+    expect(happening).to_contain_text(" of 73 prompts ")
+    (paths.data_folder() / "Übungen Klasse 4.xlsx").unlink()
+    launch(page)
+    expect(page.locator(".launch-note")).to_contain_text("Not started yet. There is no file “Übungen Klasse 4.xlsx”")
+    for rows in (".preview .body", ".read-as"):
+        expect(page.locator(rows)).to_be_hidden()
+    expect(happening).not_to_contain_text("prompts")
+    picture(page, "new-file-gone")
+    verdicts.get_by_role("button", name="Choose another file").click()
+    expect(page.get_by_label("File in the home")).to_be_focused()
+    assert "source: file:Übungen Klasse 4.xlsx" in yaml_of(page)  # as long as no other is chosen
 
 
 def test_separator_and_encoding_can_be_chosen_and_what_looks_wrong_is_said(

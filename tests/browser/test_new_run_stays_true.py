@@ -38,8 +38,8 @@ def test_what_belonged_to_the_quickstarts_data_leaves_with_it(with_file: Page) -
     take_file(page)
     fitted = page.locator(".fitted")
     expect(fitted).to_contain_text(
-        "Changed with the data: the run is called zahlen-anna; all its rows are used; "
-        "4 of 40 rows are held out for evaluation.",
+        "Changed with the data: the run is called zahlen-anna; no limit on its rows; "
+        "4 rows are held out for evaluation.",
         timeout=90_000,
     )
     follows(page, "name: zahlen-anna")
@@ -61,7 +61,7 @@ def test_what_a_person_typed_stays_with_other_data(with_file: Page) -> None:
     page.get_by_label("Held out", exact=True).fill("0.25")
     follows(page, "holdout: 0.25")
     take_file(page)
-    expect(page.locator(".fitted")).to_contain_text("Changed with the data: all its rows are used.", timeout=90_000)
+    expect(page.locator(".fitted")).to_contain_text("Changed with the data: no limit on its rows.", timeout=90_000)
     follows(page, "zahlen-anna")
     assert "name: mine" in yaml_of(page) and "holdout: 0.25" in yaml_of(page)
     page.get_by_role("button", name="Keep what was there").click()
@@ -80,7 +80,7 @@ def test_few_rows_are_not_held_out_and_nothing_evaluates_until_there_are_more(wi
     choose(with_file, "File")
     with_file.get_by_label("File in the home").select_option("file:five.csv")
     expect(with_file.locator(".fitted")).to_contain_text(
-        "5 rows are too few to hold some out, so nothing is evaluated", timeout=90_000
+        "too few rows to hold some out, so nothing is evaluated", timeout=90_000
     )
     follows(with_file, "name: five")
     assert "holdout" not in yaml_of(with_file) and "eval_strategy" not in yaml_of(with_file)

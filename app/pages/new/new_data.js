@@ -1,11 +1,11 @@
 // Other data than the form began with: what belonged to the data before leaves with it (how many rows are used and held
-// out, the run's name, and that of a file's answers numbers alone are kept), once the new data was read. Never what a
-// person set otherwise; and it is said.
+// out, the run's name, and that of a file's answers numbers alone are kept), once the new data was read, or as soon as
+// none is chosen. Never what a person set otherwise; and it is said, with no number that what follows may change.
 
 import { el } from "../../ui/dom.js";
-import { countWords, wholeNumber } from "../../ui/number.js";
+import { countWords } from "../../ui/number.js";
 import { edit, find, isPending, onPreview, onView, page, shownAt } from "./core.js";
-import { fittingHoldout, nameOfData } from "./data_names.js";
+import { fittingHoldout, isDataChosen, nameOfData } from "./data_names.js";
 
 const NUMBERS = "data.answer_numbers"; // it goes with its file as that is left (data.js)
 const EVALUATION = ["training.eval_strategy", "training.eval_on_start"];
@@ -42,7 +42,7 @@ function evaluationBack(given) {
 // [setting, what it is now] each.
 function fit(given, is, rows) {
   const { first } = given;
-  const back = is.source === first.source; // what it began with fits it
+  const back = is.source === first.source || !isDataChosen(is.source); // what it began with fits it
   const edits = [];
   const words = [];
   const set = (path, value) => edits.push(setting(path, value));
@@ -54,8 +54,8 @@ function fit(given, is, rows) {
   const limit = back ? first.limit : "";
   if (is.limit === given.limit && limit !== is.limit) {
     set("data.limit", limit);
-    const used = limit ? `${countWords(Number(limit), "row")} ${isOrAre(Number(limit))} used` : "all its rows are used";
-    words.push(["data.limit", used]);
+    const atMost = `at most ${countWords(Number(limit), "row")} ${isOrAre(Number(limit))} used`;
+    words.push(["data.limit", limit ? atMost : "no limit on its rows"]);
   }
   if (is.holdout === given.holdout && /^[1-9]\d*$/.test(first.holdout)) {
     const used = Math.min(rows, Number(limit || is.limit) || rows);
@@ -65,8 +65,8 @@ function fit(given, is, rows) {
       words.push([
         "data.holdout",
         fitting
-          ? `${wholeNumber(fitting)} of ${countWords(used, "row")} ${isOrAre(fitting)} held out for evaluation`
-          : `${countWords(used, "row")} ${isOrAre(used)} too few to hold some out, so nothing is evaluated`,
+          ? `${countWords(fitting, "row")} ${isOrAre(fitting)} held out for evaluation`
+          : "too few rows to hold some out, so nothing is evaluated",
       ]);
       edits.push(...(fitting ? evaluationBack(given) : evaluationOff(given)));
     }
@@ -74,13 +74,13 @@ function fit(given, is, rows) {
   return { edits, words };
 }
 
-function fitToData(found) {
+function fitToData(rows) {
   const is = now();
   const { given } = page;
-  if (found.error || !given?.first || is.source === given.source) return;
+  if (!given?.first || is.source === given.source) return;
   page.given = { ...given, source: is.source, numbers: is.numbers }; // what a person set is nothing that data brought
   if (find(".view-form").hidden) return; // who writes the YAML sees all of it
-  const { edits, words } = fit(page.given, is, found.rows.count);
+  const { edits, words } = fit(page.given, is, rows);
   const gone = given.numbers && !is.numbers ? [setting(NUMBERS, given.numbers)] : [];
   if (gone.length) words.push([NUMBERS, "answers are used as they are written"]);
   const made = edits.filter(({ path }) => !isPending(path)); // what is being typed is a person's
@@ -111,7 +111,7 @@ function say(words, made, before) {
 }
 
 export function drawNewData() {
-  onPreview(fitToData);
+  onPreview((found) => found.error || fitToData(found.rows.count));
   const begin = () => {
     if (!page.given?.first) page.given = { ...page.given, first: now(), ...now() };
   };
@@ -120,6 +120,7 @@ export function drawNewData() {
     if (shownAt("data.source") === page.given.source) page.given.numbers = shownAt(NUMBERS);
     if (saidOf !== rowsOf(now())) box.hidden = true;
     else if (!box.hidden && !isPending("name") && page.given.name !== shownAt("name")) unsayName?.();
+    if (!isDataChosen(shownAt("data.source"))) fitToData(0);
   });
   begin();
 }

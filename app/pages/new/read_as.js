@@ -76,7 +76,8 @@ function drawTable() {
   );
 }
 function show() {
-  node.hidden = !isFile() || (!found && !source) || source !== shownAt("data.source");
+  const isGone = !page.view?.keys?.preview; // the file is not there: there is nothing to choose of how it is read
+  node.hidden = !isFile() || isGone || (!found && !source) || source !== shownAt("data.source");
   if (node.hidden) return;
   const ofKind = OF_KIND[found?.kind ?? kindByName(source)];
   for (const [path, control] of Object.entries(controls)) {
