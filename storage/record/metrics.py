@@ -47,9 +47,14 @@ def read_metrics(path: Path, after: int = 0) -> dict[str, Any]:
         before = run.execute("SELECT attempt FROM acknowledged WHERE seq = ?", [after]).fetchone()
         if before is not None and before[0] == attempt and seq - after <= MAX_POINTS:
             first = run.execute("SELECT min(step) FROM acknowledged WHERE seq > ?", [after]).fetchone()[0]
-            found = metric_buckets.logged_curves(run, [(attempt, first, metric_buckets.ALL_STEPS[1])])
-            return {"seq": seq, "reset": False, "curves": found}
+            if first == 0 or first > _first_step(run, attempt):  # else an earlier attempt's step was evaluated
+                found = metric_buckets.logged_curves(run, [(attempt, first, metric_buckets.ALL_STEPS[1])])
+                return {"seq": seq, "reset": False, "curves": found}
         return {"seq": seq, "reset": True, **_whole_curves(run)}
+
+
+def _first_step(run: Database, attempt: int) -> int:
+    return run.execute("SELECT min(step) FROM acknowledged WHERE attempt = ?", [attempt]).fetchone()[0]
 
 
 def window(path: Path, names: Sequence[str], first: int, last: int) -> dict[str, Any]:

@@ -63,9 +63,10 @@ class RunWriter:
         events: list[Event] | None = None,
         checkpoint: Checkpoint | None = None,
         at: float | None = None,
+        of: int | None = None,
     ) -> None:
         """Write everything of one step in one transaction; it is on the disk when this returns. `at`: when it was, if
-        that is not now.
+        that is not now. `of`: the attempt that the metrics and groups are of, if that is an earlier one.
 
         A write that fails is spilled beside the file (with an event that says so) and tried again next time.
         """
@@ -75,8 +76,8 @@ class RunWriter:
             self._group += 1
             group.id = self._group
         batch = Batch(
-            self._seq, self.attempt, step, at or time.time(), metrics, self._rollup.take(step, metrics),
-            groups or [], events or [], checkpoint,
+            self._seq, self.attempt, step, at or time.time(), metrics,
+            [] if of else self._rollup.take(step, metrics), groups or [], events or [], checkpoint, of,
         )  # fmt: skip
         try:
             self._write([*self._unwritten, batch])
@@ -117,6 +118,24 @@ class RunWriter:
             [metric, step],
         ).fetchone()
         return row[0] if row else None
+
+    def trainer_of(self, step: int) -> int | None:
+        """The attempt before this one that trained the step that this one goes on from; None where none is known."""
+        began = "SELECT max(step) FROM event WHERE kind = 'begin' AND attempt = trained.attempt"
+        found = self._db.execute(
+            "SELECT max(attempt) FROM acknowledged AS trained WHERE step = ? AND attempt < ? "
+            f"AND coalesce(({began}), 0) < step",
+            [step, self.attempt],
+        )
+        return found.fetchone()[0]
+
+    def has_value(self, metric: str, step: int, attempt: int | None) -> bool:
+        """Whether a metric is recorded for a step of an attempt, be it as no number."""
+        found = self._db.execute(
+            "SELECT 1 FROM metric JOIN metric_key ON id = key WHERE name = ? AND attempt = ? AND step = ?",
+            [metric, attempt, step],
+        )
+        return found.fetchone() is not None
 
     def has_event(self, kind: str, at: float) -> bool:
         """Whether an event of this kind and moment is recorded."""
@@ -178,7 +197,7 @@ class RunWriter:
         if batch.metrics:
             run_many(
                 "INSERT OR REPLACE INTO metric (key, attempt, step, value) VALUES (?, ?, ?, ?)",
-                [(self._key(name), batch.attempt, batch.step, value) for name, value in batch.metrics.items()],
+                [(self._key(name), batch.of or batch.attempt, batch.step, value) for name, value in batch.metrics.items()],
             )
         if batch.rollups:
             run_many(
@@ -207,7 +226,7 @@ class RunWriter:
             groups.append(
                 (
                     group.id,
-                    batch.attempt,
+                    batch.of or batch.attempt,
                     group.mode,
                     group.step,
                     self._prompt(group),

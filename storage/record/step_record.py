@@ -73,6 +73,7 @@ class Batch:
     groups: list[Group]
     events: list[Event]
     checkpoint: Checkpoint | None
+    of: Positive | None = None  # the attempt that its metrics and groups are of, where that is an earlier one
 
     def to_line(self) -> str:
         """The batch as one line of JSON."""

@@ -4,17 +4,24 @@ prompts are evaluated before the first step, once, whatever comes after."""
 from __future__ import annotations
 
 import json
+import os
+import signal
+import sqlite3
+import threading
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from groupwise.storage.home import files
+from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library import repair
 from groupwise.storage.record import attempts, checkpoint_files, metrics, run_files, states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.registry import commands, registry
 from groupwise.worker.supervisor import Supervisor
-from groupwise.worker.training import train
+from groupwise.worker.training import checkpoints, train
 from tests.support.records import seal_checkpoint
 from tests.support.run_states import get
 from tests.support.runs import ask_db, make_spec, queue
@@ -53,6 +60,66 @@ def test_training_goes_on_from_the_checkpoint_that_was_chosen(registry_home: Pat
     ]
     assert aside == [f"checkpoints/before-attempt-2/checkpoint-{step}" for step in (6, 4)]
     assert [checkpoint_files.step_of(point) for point in checkpoint_files.points(folder.checkpoints)] == [6, 4, 2]
+
+
+def stop_once_begun(folder: RunFolder) -> None:
+    """As the supervisor does, as soon as the run of this process trains."""
+    while not files.is_file(folder.db) or not ask_db(folder, "SELECT 1 FROM event WHERE kind = 'begin'"):
+        time.sleep(0.02)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def test_an_evaluation_that_a_stop_came_before_is_made_up_on_resume(registry_home: Path) -> None:
+    folder = queue(make_spec(training={**SETTINGS, "eval_steps": 1, "max_steps": 12}, data={"holdout": 4}))
+    threading.Thread(target=stop_once_begun, args=[folder], daemon=True).start()
+    assert train.main(folder.id) == 0
+    ended = json.loads(folder.exit.read_text())
+    stopped = ended["step"]
+    assert ended["outcome"] == "stopped" and 0 < stopped < 12
+    assert metrics.read_metrics(folder.db)["curves"]["eval_reward"]["x"] == list(range(stopped))
+
+    resumed(folder)
+    assert train.main(folder.id) == 0
+    curves = metrics.read_metrics(folder.db)["curves"]
+    assert curves["eval_reward"]["x"] == list(range(13)) and curves["reward"]["x"] == list(range(1, 13))
+    found = ask_db(folder, "SELECT step, message FROM event WHERE kind = 'evaluation'")
+    assert found == [(stopped, f"The held-out evaluation of step {stopped} is run now: the run ended before it.")]
+    assert ask_db(folder, "SELECT count(*) FROM grp WHERE mode = 'eval' AND step = ?", stopped) == [(4,)]
+    begun, one_step = (ask_db(folder, f"SELECT min(seq) FROM acknowledged WHERE attempt = 2 {where}")[0][0]
+                       for where in ("", f"AND step > {stopped}"))  # fmt: skip
+    looked_before, looked_after = (metrics.read_metrics(folder.db, after=seq) for seq in (begun, one_step))
+    assert looked_before["reset"] and not looked_after["reset"]  # who watched meanwhile has it too
+
+
+@pytest.mark.parametrize(
+    ("when", "every"), [({"eval_steps": 2}, 2), ({"eval_strategy": "epoch", "num_train_epochs": 3, "max_steps": -1}, 4)]
+)
+def test_an_evaluation_is_made_up_where_it_was_due_and_is_not_on_record(
+    registry_home: Path, when: dict[str, Any], every: int
+) -> None:
+    """As after a crash between a checkpoint and its evaluation; and not a second time."""
+    settings = {**SETTINGS, "save_steps": 4, **when}
+    folder = queue(make_spec(training=settings, data={"holdout": 4, "limit": 8}))
+    assert train.main(folder.id) == 0
+    evaluated = metrics.read_metrics(folder.db)["curves"]["eval_reward"]["x"]
+    assert evaluated == list(range(0, evaluated[-1] + 1, every)) and 4 in evaluated[:-1]
+    for attempt, made_up in ((2, 1), (3, 1)):
+        if attempt == 2:
+            with sqlite3.connect(folder.db) as record:
+                keys = "SELECT id FROM metric_key WHERE name LIKE 'eval_%'"
+                record.execute(f"DELETE FROM metric WHERE step = 4 AND key IN ({keys})")
+        checkpoints.set_newer_aside(folder.checkpoints, 4, attempt)
+        resumed(folder)
+        assert train.main(folder.id) == 0
+        assert metrics.read_metrics(folder.db)["curves"]["eval_reward"]["x"] == evaluated
+        assert ask_db(folder, "SELECT count(*) FROM event WHERE kind = 'evaluation'") == [(made_up,)]
+
+
+def resumed(folder: RunFolder) -> None:
+    """It was ended, and is to be trained again."""
+    registry.set_state(folder.id, states.STARTING, "")
+    registry.set_state(folder.id, states.STOPPED, "Stopped.")
+    obeyed(folder.id, commands.RESUME)
 
 
 ENDS = {

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers.trainer_utils import IntervalStrategy
 
 from groupwise.storage.home import disk
 from groupwise.storage.record import log_notes, run_files
@@ -66,7 +67,7 @@ class Recorder(TrainerCallback):
         self.room = disk_space.Room(folder, writer) if writer is not None else None
         self.target = target
         self.stage: StageNote | None = None
-        self.stopped = self._begun = False
+        self.stopped = self._begun = self._makes_up = False
         self.step = self.planned = 0
         self._groups: list[Group] = []
         self._events: list[Event] = []  # to be written with the next commit
@@ -123,6 +124,8 @@ class Recorder(TrainerCallback):
         step, total = self._step(state), state.max_steps
         if self.measures is not None:
             self.measures.begin(step)
+        self._makes_up = self._lacks_evaluation(args, state)
+        args.eval_on_start = args.eval_on_start or self._makes_up
         events = []
         if self.stage:
             total += self.stage.before + self.stage.later
@@ -136,6 +139,19 @@ class Recorder(TrainerCallback):
             events.insert(0, Event("begin", begun, {"total": total}))
         self.planned, self._begun = total, True
         self._commit(state, events=events)
+
+    def _lacks_evaluation(self, args: TrainingArguments, state: TrainerState) -> bool:
+        """Whether what is resumed from is of a step whose evaluation was due and is not on record: a stop, or a crash,
+        came between its checkpoint and that. It is made up as that of step 0 is made: before the next step, by the
+        same weights. On all ranks."""
+        if state.global_step == 0 or not is_evaluation_due(args, state):
+            return False
+        step = self._step(state)
+        is_lost = self.writer is not None and not self.writer.has_value("eval_reward", step, self.writer.trainer_of(step))
+        if is_lost:
+            said = f"The held-out evaluation of step {step} is run now: the run ended before it."
+            self._events.append(Event("evaluation", said))
+        return ranks.highest(int(is_lost)) > 0
 
     def on_step_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         """Note when a step begins."""
@@ -190,8 +206,11 @@ class Recorder(TrainerCallback):
     def on_log(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, logs: dict[str, Any], **_: Any
     ) -> None:
-        """Write what TRL logged of a step."""
-        self._commit(state, metrics={name: number(value) for name, value in logs.items() if is_number(value)})
+        """Write what TRL logged of a step. An evaluation that is made up is of the attempt that trained its step."""
+        metrics = {name: number(value) for name, value in logs.items() if is_number(value)}
+        of = self.writer.trainer_of(self._step(state)) if self.writer is not None and self._makes_up else None
+        self._makes_up = False
+        self._commit(state, metrics=metrics, of=of)
 
     def seal(self, checkpoint: Path, global_step: int) -> None:
         """Seal a checkpoint that was just saved. Raises OSError where there is no room for its manifest: without one it
@@ -265,6 +284,14 @@ def _print_events(events: list[Event]) -> None:
     """Into the log, among what was printed when they happened."""
     for event in events:
         print(log_notes.note_text(event.message), flush=True)
+
+
+def is_evaluation_due(args: TrainingArguments, state: TrainerState) -> bool:
+    """Whether transformers evaluates after the step that a state is of (its DefaultFlowCallback)."""
+    if args.eval_strategy == IntervalStrategy.STEPS:
+        return state.global_step % state.eval_steps == 0 and state.global_step >= args.eval_delay
+    is_epoch_over = state.epoch is not None and state.epoch == int(state.epoch)
+    return args.eval_strategy == IntervalStrategy.EPOCH and is_epoch_over and state.epoch >= args.eval_delay
 
 
 def is_number(value: Any) -> bool:

@@ -57,7 +57,7 @@ def make_trainer(
 
     args = grpo_config(run_spec, output or folder.checkpoints)
     if resume is not None or begin_from is not None:
-        args.eval_on_start = False  # step 0 was evaluated, and what it goes on from as well
+        args.eval_on_start = False  # step 0 was evaluated; a later step that was not, the recorder makes up
     model, tokenizer = models.load_model(run_spec.model, use_cpu=args.use_cpu)
     train_rows, held_out = _rows(run_spec, folder, tokenizer, recorder)
     trainer = CapturingTrainer(
