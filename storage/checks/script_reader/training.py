@@ -1,12 +1,14 @@
 """What a script says of the training itself: which trainer is trained, GRPOConfig, LoraConfig."""
 
 import ast
+import sys
 from typing import Any
 
 from groupwise.storage.checks.script_reader.command_line import PARSERS
 from groupwise.storage.checks.script_reader.config_class import class_defaults
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.tracker_calls import tracker_settings
+from groupwise.storage.checks.script_reader.trainer_attributes import attribute_settings
 from groupwise.storage.checks.script_reader.unsaid import FROM_SCRIPT, NO_CHANGE
 from groupwise.storage.checks.script_reader.values import (
     Either,
@@ -146,10 +148,11 @@ def config_of(reading: Reading) -> Made | None:
 
 
 def config_values(reading: Reading) -> dict[str, Value]:
-    """What the config is given, and what is set on it afterwards."""
+    """What the config is given, and what is set on it, and on the trainer, afterwards."""
+    trained = min((call.order for call in reading.script.calls if call.path == ".train"), default=sys.maxsize)
     config = config_of(reading)
     if config is None:
-        return {}
+        return attribute_settings(reading, {}, trained)
     reading.account_one(config)
     given = class_defaults(reading, config) | dict(zip(["output_dir"], config.arguments, strict=False))
     given |= config.keywords
@@ -158,14 +161,14 @@ def config_values(reading: Reading) -> dict[str, Value]:
             continue
         reading.account_one(setting)
         trainer = reading.made_trainer
-        trained = [call.order for call in reading.script.calls if call.path == ".train"]
-        if trained and setting.order > min(trained):
+        if setting.order > trained:
             reading.note(setting.name, setting.node, "is set after the training: it was not taken.")
             continue
         if trainer is not None and setting.order > trainer.order:
             reading.note(setting.name, setting.node, "is set after the trainer was made: it was taken all the same.")
         if setting.name in config.later:
             given[setting.name] = config.later[setting.name]
+    given |= attribute_settings(reading, given, trained)
     return given | tracker_settings(reading, given)
 
 
@@ -177,7 +180,7 @@ def training(reading: Reading) -> dict[str, Any]:
         after = "are read from the command line or a file: set them here, or import a recipe in YAML instead."
         reading.note("The training settings", read_from, after)
     if config is None:
-        return {}
+        return reading.settings("training", config_values(reading))
     reading.note_dark(config.dark, "the settings under training")
     for extra in config.arguments[1:]:
         reading.note_computed("An argument of GRPOConfig", extra)

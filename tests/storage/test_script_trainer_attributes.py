@@ -1,0 +1,73 @@
+"""What a script sets on the trainer once it is made: taken where TRL reads it as it trains, said where it does not."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from groupwise.storage.checks.script_reader import read_script
+from groupwise.storage.checks.script_reader.trainer_attributes import READ_IN_TRAINING, USED_UP
+from tests.storage.test_script_nothing_dropped import HEAD, read
+
+TWO = (
+    HEAD + "def short(completions, **kwargs):\n    return [1.0 for _ in completions]\n"
+    "trainer = GRPOTrainer('a/m', reward_funcs=[think_format_reward, short], {args}train_dataset=load_dataset('a/b'))\n"
+    "{set}\ntrainer.train()\n"
+)
+
+
+def taken(set_: str, args: str = "") -> tuple[dict, str]:
+    config = f"args=GRPOConfig({args}), " if args else ""
+    return read(TWO.format(set=set_, args=config))
+
+
+@pytest.mark.parametrize("args", ["", "output_dir='o', beta=0.1, reward_weights=[1, 2]"])
+@pytest.mark.parametrize("weights", ["[0.2, 0.8]", "torch.tensor([0.2, 0.8]).to('cuda')"])
+def test_what_trl_reads_as_it_trains_is_taken(args: str, weights: str):
+    raw, said = taken(f"trainer.reward_weights = {weights}\ntrainer.beta = 0.3", args)
+    assert [reward["weight"] for reward in raw["rewards"]] == [0.2, 0.8] and raw["training"] == {"beta": 0.3}
+    for name in ("trainer.reward_weights", "trainer.beta"):
+        assert f"{name} (line " in said
+    assert said.count("is set after the trainer was made, and TRL reads it there: it was taken.") == 2
+    assert "no place" not in said and "torch" not in said
+
+
+def test_one_side_of_the_clip_leaves_the_other_as_it_was():
+    assert taken("trainer.epsilon_low = 0.1")[0]["training"] == {"epsilon": 0.1, "epsilon_high": 0.2}
+    assert taken("trainer.epsilon_low = 0.1", "epsilon=0.3")[0]["training"] == {"epsilon": 0.1, "epsilon_high": 0.3}
+    found = taken("trainer.epsilon_low = 0.1\ntrainer.epsilon_high = 0.4")[0]
+    assert found["training"] == {"epsilon": 0.1, "epsilon_high": 0.4}
+
+
+@pytest.mark.parametrize("name", USED_UP)
+def test_what_trl_has_used_up_is_said_to_have_no_effect(name: str):
+    raw, said = taken(f"trainer.{name} = 2", "beta=0.1")
+    assert raw["training"] == {"beta": 0.1}
+    assert f"trainer.{name} (line " in said and "where it has no effect in TRL: it was not taken." in said
+
+
+def test_what_is_set_after_the_training_is_not_taken():
+    found = read_script(TWO.format(set="", args="") + "trainer.beta = 0.3\n")
+    assert "training" not in found.raw or "beta" not in found.raw["training"]
+    assert any("trainer.beta (line" in note and "after the training" in note for note in found.notes)
+
+
+def test_trl_reads_these_attributes_as_it_trains_and_those_not():
+    """In the installed TRL: in other methods than that which makes the trainer."""
+    found = importlib.util.find_spec("trl")
+    assert found is not None and found.origin is not None
+    source = (Path(found.origin).parent / "trainer" / "grpo_trainer.py").read_text()
+    [cls] = [n for n in ast.parse(source).body if isinstance(n, ast.ClassDef) and n.name == "GRPOTrainer"]
+    read_in: dict[str, set[str]] = {}
+    for method in (n for n in cls.body if isinstance(n, ast.FunctionDef)):
+        for node in ast.walk(method):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and ast.unparse(node.value) == "self":
+                read_in.setdefault(node.attr, set()).add(method.name)
+    for name in READ_IN_TRAINING:
+        assert read_in[name] - {"__init__"}, name
+    beside_sampling = {"__init__", "_compute_loss", "_tool_call_loop"}  # Dr. GRPO's divisor
+    for name in USED_UP:
+        assert read_in[name] <= (beside_sampling if name == "max_completion_length" else {"__init__"}), name
