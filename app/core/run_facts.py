@@ -6,6 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from groupwise.storage.analysis import outcome
 from groupwise.storage.analysis.outcome import Outcome
@@ -16,12 +17,25 @@ from groupwise.storage.registry.registry import Run
 LOG = logging.getLogger("groupwise")
 MOST = 20_000  # runs of which it is remembered
 EACH = 1.0  # seconds, at least, between two looks at the record of a run that trains
+JUDGE_EVERY = 10.0  # … and between two verdicts on it, each as long as a look (10 ms, and more of a long run)
 
 _known: dict[str, tuple[str, Outcome]] = {}  # run → (mark, what it came to)
 _asked: dict[str, str] = {}  # run → the mark under which it waits, or could not be read
 _waiting: deque[tuple[str, Run]] = deque()
 _live: dict[str, tuple[float, Outcome]] = {}
+_verdicts: dict[str, "_Verdict"] = {}
 _lock = threading.Lock()
+
+
+@dataclass
+class _Verdict:
+    """The last verdict on a run that trains: at which attempt and step it was made, or is being made, and when."""
+
+    at: tuple[int, int | None] = (0, None)
+    made: float = -JUDGE_EVERY
+    words: str = ""
+    level: str = ""
+    pending: bool = False
 
 
 def outcomes_of(runs: Sequence[Run]) -> dict[str, Outcome]:
@@ -89,9 +103,10 @@ def _work() -> None:
 
 def _of_live(run: Run) -> Outcome:
     """How far a run that trains is, looked at now and then."""
+    words, level = verdict_so_far(run)
     at, known = _live.get(run.id, (0.0, Outcome()))
     if time.monotonic() - at < EACH:
-        return known
+        return _with_verdict(known, words, level)
     try:
         found = outcome.read_outcome(run, outcome.Surroundings())
     except Exception:  # as below: its row is drawn without
@@ -99,4 +114,41 @@ def _of_live(run: Run) -> Outcome:
         found = Outcome()
     _live.clear()  # one run trains at a time
     _live[run.id] = time.monotonic(), found
-    return found
+    return _with_verdict(found, words, level)
+
+
+def _with_verdict(found: Outcome, words: str, level: str) -> Outcome:
+    return found if found.verdict or not words else replace(found, verdict=words, level=level)
+
+
+def verdict_beside(run: Run) -> tuple[str, str]:
+    """The words that stand beside one run's state, and how grave that is; none of a run that waits."""
+    if run.state in (*states.LIVE, states.QUEUED):
+        return verdict_so_far(run)
+    found = outcomes_of([run]).get(run.id, Outcome())
+    return found.verdict, found.level
+
+
+def verdict_so_far(run: Run) -> tuple[str, str]:
+    """What the doctor says against a run that trains, and how grave that is, as it was last worked out: beside the
+    answers, now and then, where there are new steps. Nothing before it trains."""
+    if run.state not in (states.RUNNING, states.STOPPING):
+        return "", ""
+    with _lock:
+        known = _verdicts.get(run.id)
+        if known is None or known.at[0] != run.attempt:
+            _verdicts.clear()  # one run trains at a time
+            known = _verdicts[run.id] = _Verdict((run.attempt, None))
+        is_due = known.at != (run.attempt, run.step) and time.monotonic() - known.made >= JUDGE_EVERY
+        if is_due and not known.pending:
+            known.pending, known.at = True, (run.attempt, run.step)
+            threading.Thread(target=_judge, args=[run, known], name="verdict", daemon=True).start()
+        return known.words, known.level
+
+
+def _judge(run: Run, known: _Verdict) -> None:
+    try:
+        known.words, known.level = outcome.verdict_so_far(run, outcome.published_surroundings())
+    except Exception:  # as above: its state is shown without
+        LOG.exception("%s could not be judged", run.id)
+    known.made, known.pending = time.monotonic(), False

@@ -24,11 +24,12 @@ OF_LEVEL = {PROBLEM: "bad", WARNING: "warn"}
 
 def kind(state: str, level: str = "") -> str:
     """The kind of a state, by which it is coloured; idle for an unknown one. `level`: how grave what the doctor says
-    against the run's end is, which then has the colour that it has on the run's page; one that learned nothing is done,
-    and not green."""
+    against the run is, which then has the colour that it has on the run's page, and still looks alive where it trains;
+    one that learned nothing is done, and not green."""
     if level == NEUTRAL and state == states.FINISHED:
         return "done"
-    return OF_LEVEL.get(level) or KINDS.get(state, "idle")
+    alive = "run " if state in states.LIVE else ""
+    return f"{alive}{OF_LEVEL[level]}" if level in OF_LEVEL else KINDS.get(state, "idle")
 
 
 def label(state: str, more: str = "") -> str:

@@ -209,6 +209,14 @@ def verdict_on(report: Report) -> tuple[str, str]:
     return (report.aside, CALM) if report.aside else ("", "")
 
 
+def verdict_so_far(run: Run, around: Surroundings) -> tuple[str, str]:
+    """The words that stand beside the state of a run that trains, and how grave that is: of what its Overview says by
+    now, in the words of an end, what is wrong. Raises sqlite3.DatabaseError."""
+    evidence = evidence_reader.gather(run.folder.db, run_files.spec_of(run.folder), around)
+    words, level = verdict_on(examine(evidence))
+    return (words, level) if level in (PROBLEM, WARNING) else ("", "")
+
+
 def is_of_files(words: str) -> bool:
     """Whether words beside a state are of the run's files, which are lost or damaged, and no verdict on its end."""
     return words in (GONE, DAMAGED) or words.startswith(("run.db ", "spec.yaml "))

@@ -45,7 +45,8 @@ def runs(reading_dashboard: str) -> dict[str, str]:
         odd = {"grad_norm": 50.0 if step == 777 else math.nan if step in (5, 6, 7) else 0.4, "loss": 0.0}
         held_out = {"eval_reward": 1.0 + step / STEPS} if step % 100 == 0 else {}
         mute = {"rewards/correctness/mean": math.nan} if step in (8, 9) else {}  # None of all completions
-        return {**found, **odd, **held_out, **mute, "time/elapsed": step * 2.0, "groups/spread": 0.5}
+        lengths = {"completions/mean_length": 30.0, "completions/mean_terminated_length": math.nan if step < 4 else 20.0}
+        return {**found, **odd, **held_out, **mute, **lengths, "time/elapsed": step * 2.0, "groups/spread": 0.5}
 
     def bare(step: int) -> dict[str, float | None]:
         return {"reward": step / 10, "<b>&lt;i": 1.0}
@@ -138,6 +139,8 @@ def test_a_spike_is_seen_in_a_long_run_and_what_is_no_number_is_told(open_page: 
     page.wait_for_function(f"() => ({CHART})('grad_norm')")
     assert chart(page, "grad_norm")["high"] == 50.0
     expect(page.locator('[data-chart="rewards by function"] .told')).to_have_text("no score in 2 steps")
+    told = page.locator('[data-chart="completions/mean_length"] .told')
+    expect(told).to_have_text("no completion ended in 3 steps")
     page.locator('[data-chart="loss"]').scroll_into_view_if_needed()
     page.wait_for_function(f"() => ({CHART})('loss')")
     assert chart(page, "loss")["type"] == "linear", "a loss of 0 is drawn, also where a log scale is asked for"

@@ -73,6 +73,22 @@ def test_each_step_says_what_its_groups_and_its_time_came_to(registry_home: Path
     assert low <= values["groups/worst", 8] <= values["groups/best", 8] <= high
 
 
+def test_where_no_completion_ended_by_itself_there_is_no_length_of_those_that_did(registry_home: Path) -> None:
+    """TRL logs 0 tokens there, which no completion has, and counts them into its means over several generations."""
+    settings = {"max_completion_length": 3, "eval_strategy": "steps", "eval_steps": 4, "per_device_eval_batch_size": 4}
+    folder = run_here(training={**settings, "temperature": 3.0}, data={"holdout": 6})
+    ended = "SELECT grp.mode, grp.step, avg(tokens) FROM completion JOIN grp ON grp.id = grp "
+    lengths = ask_db(folder, ended + "WHERE NOT truncated GROUP BY grp.id")
+    for mode, before in (("train", ""), ("eval", "eval_")):
+        logged = ask_db(folder, "SELECT step, value FROM metric JOIN metric_key ON id = key WHERE name = ? ORDER BY step",
+                        f"{before}completions/mean_terminated_length")  # fmt: skip
+        assert [step for step, _ in logged] == ([4, 8] if before else list(range(1, 9)))
+        for step, value in logged:
+            own = [length for of, at, length in lengths if (of, at) == (mode, step)]
+            assert value == (pytest.approx(statistics.fmean(own)) if own else None)
+    assert None in [value for _, value in ask_db(folder, "SELECT step, value FROM metric WHERE value IS NULL")]
+
+
 def test_a_group_is_one_prompt_and_its_figures_are_trls(registry_home: Path) -> None:
     folder = run_here(training={"per_device_train_batch_size": 8, "max_steps": 3, "max_completion_length": 24})
     logged = dict(

@@ -30,6 +30,7 @@ from groupwise.worker.training.scoring import Note, Scorers
 from groupwise.worker.training.weighting import Weighting
 
 NOT_OF_THE_ROW = ("prompt", "image", "images", ROW)  # what a record of a group has elsewhere, or not at all
+LENGTHS_OF_ENDED = [f"completions/{which}_terminated_length" for which in ("mean", "min", "max")]
 SAVES = 5  # tries at one checkpoint, where the disk says that it has room and then has not
 
 
@@ -80,7 +81,16 @@ class CapturingTrainer(GRPOTrainer):
         self._seconds["generation"] = time.perf_counter() - begun
         ends = {*self.eos_token_ids, self._tokenizer.pad_token_id}
         self._lengths = [(len(ids), ids[-1] not in ends) for ids in generated[1]]
+        self._unsay_lengths_of_none()
         return generated
+
+    def _unsay_lengths_of_none(self) -> None:
+        """Where no completion of a generation ended by itself, TRL logs 0 tokens as the length of those that did. It is
+        no number here, as no score is, which TRL leaves out of its means over generations."""
+        logged = self._metrics["train" if self.model.training else "eval"]
+        for name in LENGTHS_OF_ENDED:
+            if logged[name] and logged[name][-1] == 0:
+                logged[name][-1] = math.nan
 
     def _calculate_rewards(self, *args: Any, **kwargs: Any) -> Any:
         """As TRL's, timed."""

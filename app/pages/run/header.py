@@ -27,7 +27,6 @@ from groupwise.app.ui.live import (
 from groupwise.app.ui.run_labels import LABELLERS
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import finals
-from groupwise.storage.analysis.outcome import Outcome
 from groupwise.storage.home import db, disk
 from groupwise.storage.record import checkpoint_files, groups, metrics, record_check, states
 from groupwise.storage.registry import commands, registry
@@ -105,12 +104,12 @@ def _status(run: registry.Run, now: float) -> dict[str, object]:
     ahead = None if asked else ahead_of(run, busy)
     if ahead:
         sentence = sentence.replace(ahead.name, format.shorten(ahead.name, AHEAD))
-    came_to = Outcome() if asked or live_now else run_facts.outcomes_of([run]).get(run.id, Outcome())
+    verdict, level = ("", "") if asked else run_facts.verdict_beside(run)
     return {
         "name": visible_text(run.name), "state": run.state, "asked": asked or "",
         "labels": None if gone else labels.labels_of(run),
-        "label": visible_text(state_badge.with_verdict(label, run.state, came_to.verdict)),
-        "kind": state_badge.kind(run.state, came_to.level), "colour": run_colours.own_colour(run),
+        "label": visible_text(state_badge.with_verdict(label, run.state, verdict)),
+        "kind": state_badge.kind(run.state, level), "colour": run_colours.own_colour(run),
         "sentence": visible_text(sentence), "end": None if asked else ending.describe_end(run), "meanwhile": told,
         "ahead": ahead and {"name": visible_text(format.shorten(ahead.name, AHEAD)), "href": f"/run?id={ahead.id}"},
         **_progress(run, facts, pace, now, ends=asked is not None),

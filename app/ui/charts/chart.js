@@ -173,16 +173,7 @@ export class Chart {
 
   // What a reader must know of what is drawn: where there is no number, and why; a scale that does not fit.
   note(names) {
-    const [unscored, odd] = [true, false].map((of) =>
-      this.lacking(names.filter((name) => Curves.isScore(name) === of)),
-    );
-    const gaps = unscored ? `no score in ${countWords(unscored, "step")}` : "";
-    const wrong = odd ? `${countWords(odd, "value was", "values were")} not finite` : "";
-    setText(this.told, dotted(gaps, wrong, this.board.log ? this.offLog(names) : ""));
-  }
-  // How many values of the metric that lacks most are no numbers.
-  lacking(names) {
-    return Math.max(0, ...names.map((name) => this.board.curves.missing(name)));
+    setText(this.told, dotted(this.board.curves.gapWords(names), this.board.log ? this.offLog(names) : ""));
   }
   // What a log scale does not show.
   offLog(names) {

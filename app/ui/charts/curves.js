@@ -1,6 +1,9 @@
 // The run's curves as the browser keeps them: whole at first, then added to; a step comes once. Where a point of a long
 // run is of many steps, its newest steps are kept as logged (`tail`) and drawn as points of as many.
 
+import { countWords } from "../number.js";
+import { dotted } from "../text.js";
+
 const MOST_POINTS = 4000; // then the whole is asked for again, in buckets
 const MORE_POINTS = 1000; // where that is no shorter, not again before so many more have come
 
@@ -116,6 +119,23 @@ export class Curves {
   // Whether it is what completions scored: TRL logs NaN where none of a step has a score.
   static isScore(name) {
     return /^(eval_)?(reward|reward_std|frac_reward_zero_std|rewards\/.*)$/.test(name);
+  }
+
+  // Why values are no numbers: which metrics, and what is said of so many of them. TRL has no length of completions
+  // that ended by themselves where none of a step did.
+  static gaps = [
+    [Curves.isScore, (count) => `no score in ${countWords(count, "step")}`],
+    [(name) => name.endsWith("_terminated_length"), (count) => `no completion ended in ${countWords(count, "step")}`],
+    [() => true, (count) => `${countWords(count, "value was", "values were")} not finite`],
+  ];
+  // What is said of the gaps of these metrics, for each reason by the metric that lacks most.
+  gapWords(names) {
+    const reason = (name) => Curves.gaps.find(([isOf]) => isOf(name));
+    const words = Curves.gaps.map((gap) => {
+      const lacking = Math.max(0, ...names.filter((name) => reason(name) === gap).map((name) => this.missing(name)));
+      return lacking ? gap[1](lacking) : "";
+    });
+    return dotted(...words);
   }
 
   // Whether there is anything of it to draw.

@@ -1,0 +1,65 @@
+"""What the diagnostics hold against a run that still trains stands beside its state, as it will beside its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groupwise.app.core import run_facts
+from groupwise.app.pages.compare import runs
+from groupwise.app.pages.run import header
+from groupwise.app.pages.run_list import runs_table
+from groupwise.storage.analysis import outcome
+from groupwise.storage.record import states
+from groupwise.storage.registry import registry
+from tests.support.homes import wait_for
+from tests.support.made_runs import made_run, running
+from tests.support.table_of_runs import cells
+
+
+def fell(step: int) -> dict[str, float | None]:
+    return {"reward": 2.0 - step / 30 + step % 3 / 50, "kl": 0.01}
+
+
+def words_in_row(run_id: str) -> str:
+    return cells(runs_table.draw_runs({}), run_id)[2]
+
+
+def test_a_verdict_on_a_run_that_trains_stands_beside_its_state(registry_home: Path) -> None:
+    run_id = running(made_run("falls", 40, metrics=fell, state=states.STOPPED))
+    wait_for("the verdict", lambda: words_in_row(run_id) == "Running · reward fell")
+    head = header.run_status({"run": run_id})
+    assert (head["label"], head["kind"]) == ("Running · reward fell", "run bad")
+    [line] = runs.line_styles([(run_id, registry.get_run(run_id))])
+    assert (line["label"], line["kind"]) == ("Running · reward fell", "run bad")
+    registry.set_state(run_id, states.STOPPING, "")
+    assert header.run_status({"run": run_id})["label"] == "Stopping · reward fell"
+
+
+@pytest.mark.parametrize("metrics", [None, lambda step: fell(step) if step < 9 else {}])
+def test_a_run_that_does_well_or_has_few_steps_is_running(registry_home: Path, metrics: Any) -> None:
+    run_id = running(made_run("fine", 40 if metrics is None else 8, metrics=metrics, state=states.STOPPED))
+    words_in_row(run_id)
+    wait_for("the judgement", lambda: run_facts._verdicts[run_id].made > 0)
+    assert words_in_row(run_id) == "Running" and header.run_status({"run": run_id})["kind"] == "run"
+
+
+def test_a_run_is_judged_now_and_then_and_only_where_there_are_new_steps(
+    registry_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[str] = []
+    own = outcome.verdict_so_far
+    monkeypatch.setattr(outcome, "verdict_so_far", lambda run, around: judged.append(run.id) or own(run, around))
+    run_id = running(made_run("falls", 40, metrics=fell, state=states.STOPPED))
+    wait_for("the verdict", lambda: "reward fell" in words_in_row(run_id))
+    registry.set_facts(run_id, step=41)
+    words_in_row(run_id)
+    assert judged == [run_id]  # too soon
+    monkeypatch.setattr(run_facts, "JUDGE_EVERY", 0.0)
+    words_in_row(run_id)
+    wait_for("another", lambda: judged == [run_id] * 2 and not run_facts._verdicts[run_id].pending)
+    for _ in range(3):
+        words_in_row(run_id)
+    assert judged == [run_id] * 2
