@@ -8,14 +8,14 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote_plus, urlsplit
 
 import pytest
 
 from groupwise.app.pages.new import new_run, url_settings, yaml_edit
 from groupwise.app.pages.run import doctor, overview
 from groupwise.storage.analysis.compare import finals
-from groupwise.storage.analysis.doctor import evidence_reader
+from groupwise.storage.analysis.doctor import evidence_reader, next_step
 from groupwise.storage.analysis.doctor.examine import examine
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
@@ -114,6 +114,30 @@ def test_a_run_that_was_asked_to_go_on_is_told_of_no_end() -> None:
     commands.ask_of_run(run_id, commands.RESUME)
     assert doctor.diagnose_run({"run": run_id, "after": ended["seq"]})["headline"].startswith("Diagnostics need ")
     assert overview.draw_board({"run": run_id})["live"], "its figures are those of now, and not of the end"
+
+
+@pytest.mark.usefixtures("no_worker")
+@pytest.mark.parametrize("beta", [0.0, 0.04])
+def test_evidence_leads_to_no_chart_of_what_was_not_logged(beta: float) -> None:
+    def fell(step: int) -> dict[str, float | None]:
+        return {"reward": 2.0 - step / 30 + step % 3 / 50} | ({"kl": 0.01} if beta else {})
+
+    run_id = made_run("falls", 40, metrics=fell, training={"beta": beta})
+    told = [link for verdict in doctor.diagnose_run({"run": run_id})["verdicts"] for link in verdict["links"]]
+    assert ("kl" in [link["chart"] for link in told]) == bool(beta)
+    assert "reward" in [link["chart"] for link in told]
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_more_steps_from_what_was_trained_are_told_apart() -> None:
+    follows = next_step.Next(next_step.LONGER, ", as the reward was still rising", trained=True)
+    run = registry.get_run(made_run("rose", 5))
+    assert run is not None
+    without = doctor.next_of(run, follows)
+    run.folder.final.mkdir()
+    from_final = doctor.next_of(run, follows)
+    assert without and from_final and (without["trained"], from_final["trained"]) == (False, True)
+    assert f"model.id={run.folder.final}" in unquote_plus(from_final["go"])
 
 
 def test_what_the_head_of_a_failed_run_offers_is_not_offered_again() -> None:

@@ -120,6 +120,8 @@ def test_a_healthy_run_and_one_that_ended_too_soon_are_told_so(open_page: OpenPa
     expect(follows).to_have_text("Next: more steps, as the reward was still rising.")
     assert no_sideways_scroll(page)
     picture(page, "doctor-well")
+    anew = re.compile("optimizer and schedule begin anew, and KL is measured from here")
+    expect(follows.get_by_role("link", name="more steps")).to_have_attribute("title", anew)
     follows.get_by_role("link", name="more steps").click()  # from the model that the run has trained
     page.wait_for_url(re.compile(r"/new\?from=.*model\.id"))
     page = open_page(f"{reading_dashboard}/run?id={made_run('young', 4)}")

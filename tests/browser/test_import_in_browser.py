@@ -74,7 +74,12 @@ def test_a_function_that_is_not_wanted_stays_out_of_the_library(new_run: Page, i
     importing.locator(".functions li", has_text="short").get_by_role("checkbox").uncheck()
     expect(importing.locator(".take-it")).to_have_text("Import with 1 function")
     take(importing)
-    expect(new_run.locator(".import-note")).to_contain_text("short was not saved in the library")
+    note = new_run.locator(".import-note")
+    expect(note).to_contain_text("short was not saved in the library")
+    expect(note).to_contain_text("on “answer” became answer_numbers: point")
+    new_run.locator(".kinds label", has_text="Built-in task").click()
+    expect(note).not_to_contain_text("became answer_numbers")  # it went with its data
+    expect(note).to_contain_text("short was not saved in the library")
     assert [one.name for one in library.newest_rewards()] == ["right_answer"]
     library.delete_reward("right_answer")
 

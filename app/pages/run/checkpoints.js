@@ -5,6 +5,7 @@ import { params } from "../../ui/address.js";
 import { copy, el, setText, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
+import { BEGINS_ANEW } from "./begins_anew.js";
 import { whyNothing } from "./why_nothing.js";
 
 const { root: view, find, server } = part("pages/run/checkpoints");
@@ -22,16 +23,7 @@ const actions = ({ download, path, code, start }) =>
     copier("Copy path", path, path),
     copier("Copy code", code, "Python that loads it with transformers or PEFT"),
     start
-      ? el(
-          "a.btn.s",
-          {
-            href: start,
-            title:
-              "New run with this run’s settings and these weights alone: optimizer and schedule begin anew, " +
-              "and KL is measured from here",
-          },
-          "New run from it",
-        )
+      ? el("a.btn.s", { href: start, title: BEGINS_ANEW }, "New run from it")
       : "",
   ].filter(Boolean);
 

@@ -4,6 +4,7 @@ import { params, setParams, without } from "../../ui/address.js";
 import { el, setText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll, wakeAll } from "../../ui/poll.js";
+import { BEGINS_ANEW } from "./begins_anew.js";
 
 const { root: view, find, server } = part("pages/run/doctor");
 const run = params().get("id") ?? "";
@@ -105,6 +106,7 @@ function draw(verdict) {
   const told = JSON.stringify([verdict.links, verdict.changes]);
   if (told === one.told) return node;
   one.told = told;
+  parts.links.hidden = !verdict.links.length;
   parts.links.replaceChildren(el("span.mut", "See the evidence:"), ...verdict.links.map(link));
   const buttons = verdict.changes.filter(({ choose }) => !choose);
   const advice = verdict.changes.filter(({ choose }) => choose);
@@ -127,7 +129,9 @@ function drawNext(next) {
   if (line.dataset.told === told) return;
   line.dataset.told = told;
   line.replaceChildren();
-  if (next) line.append("Next: ", next.go ? el("a", { href: next.go }, next.label) : link(next), `${next.why}.`);
+  if (!next) return;
+  const title = next.trained ? BEGINS_ANEW : null;
+  line.append("Next: ", next.go ? el("a", { href: next.go, title }, next.label) : link(next), `${next.why}.`);
 }
 
 // Bold is what it comes to; what that rests on follows as plain text.

@@ -25,6 +25,7 @@ from groupwise.app.ui.live import (
     whole_number,
 )
 from groupwise.app.ui.safe_text import visible_text
+from groupwise.storage.analysis.compare.curves import keys_of
 from groupwise.storage.analysis.doctor import evidence_reader
 from groupwise.storage.analysis.doctor.evidence import Evidence, Unsolved
 from groupwise.storage.analysis.doctor.evidence_reader import Surroundings
@@ -51,6 +52,7 @@ CHOOSE = {
     "source": "choose the data", "rewards": "choose the rewards", "id": "choose the model",
     "max_steps": "choose how many", "system_prompt": "write it", "prompt_template": "write it",
 }  # fmt: skip
+INSTEAD = {"groups/tied": "frac_reward_zero_std"}  # what the chart of one metric shows where only the other is there
 SEEN = 4  # groups of a prompt, at least, before it is called never solved
 LEVELS = {"problem": "Problem", "warning": "Warning", "suspicion": "Suspicion", "calm": "Good to know"}
 TEMPLATE = """
@@ -100,6 +102,7 @@ def _report(run: registry.Run, seq: int) -> dict[str, Any]:
         evidence = evidence_of(run, failed)
         report = without_fix_of(_examined(run, evidence), failed.get("function"))
         follows = None if is_ongoing(run) else report.follows
+        report = without_empty_charts(report, metrics_logged(run))
         found = draw_report(run.id, report, evidence.step) | {"seq": seq, "next": next_of(run, follows)}
         if evidence.ended and not (evidence.curves or report.verdicts or evidence.held_out_before is not None):
             found["headline"] = ""
@@ -147,7 +150,8 @@ def unsolved_prompts(run: registry.Run) -> Unsolved | None:
 
 
 def next_of(run: registry.Run, follows: Next | None) -> dict[str, Any] | None:
-    """What to do next, as the page draws it: a `label` that leads to a new run (`go`) or to a tab, and `why`."""
+    """What to do next, as the page draws it: a `label` that leads to a new run (`go`; `trained`: from what this one has
+    trained) or to a tab, and `why`."""
     if follows is None:
         return None
     if isinstance(follows.to, Link):
@@ -155,7 +159,24 @@ def next_of(run: registry.Run, follows: Next | None) -> dict[str, Any] | None:
     folder = run.folder
     whole = folder.final if files.is_folder(folder.final) else checkpoint_files.latest_sealed(folder.checkpoints)
     trained = start_from(run, whole) if follows.trained and whole else ""
-    return {"label": follows.to.label, "why": follows.why, "go": trained or _change(run.id, follows.to)["go"]}
+    told = {"label": follows.to.label, "why": follows.why, "trained": bool(trained)}
+    return told | {"go": trained or _change(run.id, follows.to)["go"]}
+
+
+def metrics_logged(run: registry.Run) -> set[str]:
+    """The names of all metrics that the run has logged."""
+    with record_check.read_record(run.folder.db) as record:
+        return set(keys_of(record))
+
+
+def without_empty_charts(report: Report, logged: set[str]) -> Report:
+    """The report without links to charts that have nothing to show: of a run with beta 0, that of KL."""
+
+    def rest(verdict: Verdict) -> Verdict:
+        shown = [link for link in verdict.evidence if not link.chart or {link.chart, INSTEAD.get(link.chart)} & logged]
+        return replace(verdict, evidence=tuple(shown))
+
+    return replace(report, verdicts=tuple(map(rest, report.verdicts)), calm=tuple(map(rest, report.calm)))
 
 
 def without_fix_of(report: Report, function: str | None) -> Report:

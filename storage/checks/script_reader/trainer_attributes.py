@@ -7,7 +7,8 @@ from groupwise.storage.checks.script_reader.values import Made, Plain, Value, pl
 # Read at each step, or as training begins: attribute → setting of GRPOConfig.
 READ_IN_TRAINING = {
     **{name: name for name in (
-        "beta", "reward_weights", "num_generations", "num_generations_eval", "num_iterations", "epsilon_high", "loss_type",
+        "beta", "reward_weights", "num_generations", "num_generations_eval", "num_iterations", "epsilon_high",
+        "loss_type",
         "scale_rewards", "importance_sampling_level", "mask_truncated_completions", "top_entropy_quantile",
         "multi_objective_aggregation", "off_policy_mask_threshold", "shuffle_dataset", "chat_template_kwargs",
         "pad_to_multiple_of", "vllm_importance_sampling_correction", "vllm_importance_sampling_mode",
