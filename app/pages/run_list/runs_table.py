@@ -3,14 +3,14 @@
 import time
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import gradio as gr
 
 from groupwise.app.core import format, run_facts, run_query, strays
 from groupwise.app.pages.new import launch
-from groupwise.app.pages.run_list import changes, choices, columns, rows
+from groupwise.app.pages.run_list import changes, choices, columns, rows, search
 from groupwise.app.pages.run_list.columns import Row
 from groupwise.app.ui import run_colours, run_labels
 from groupwise.app.ui.live import Payload, answer, live, text, texts, whole_number
@@ -32,8 +32,8 @@ NAMED = 10  # of the chosen runs that are in no row
 TEMPLATE = f"""
 <div class="row between"><h1>Runs</h1><div class="row tools">
 <input class="input search" type="search" placeholder="search names, tags, notes…" aria-label="Search runs"
-title="Searches names, tags, notes, states, models and data; of a run’s id what begins with its day (20261126-…).
-/ jumps here">
+title="Searches names, tags, notes, states with verdicts, models and data; of a run’s id what begins with its day
+(20261126-…). {search.HINT} / jumps here">
 <a class="btn pri" href="/new">Start a run</a></div></div>
 <div class="row between filters"><div class="row chips" role="group" aria-label="Show runs in these states"></div>
 <div class="row tight view"><label class="s mut sorter">sort <select class="input s"
@@ -81,7 +81,7 @@ class="btn pri yes"></button></div></form></dialog>
 class Asked:
     """What a page asks to see: words, states, columns, an order, how many rows, and which runs are chosen."""
 
-    words: list[str]
+    terms: list[search.Term]
     states: list[str]
     keys: list[str]
     sort: str
@@ -94,7 +94,7 @@ class Asked:
         sort = text(payload, "sort")
         known = columns.column_of(sort.removeprefix("-")) is not None
         return cls(
-            run_query.words_of(text(payload, "search")),
+            search.terms_of(text(payload, "search")),
             [state for state in texts(payload, "states") if state in run_query.STATES],
             columns.columns_asked(texts(payload, "columns", columns.LONGEST)),
             sort if known else NEWEST,
@@ -111,12 +111,13 @@ def draw_runs(payload: Payload) -> dict[str, object]:
     if payload.get("deleted") is True:
         return _unless_same(payload, draw_deleted(asked, now))
     everything = registry.list_runs(curves=False)
-    there = [run for run in everything if run_query.matches(run, asked.words)]
+    there = search.matching_runs(everything, asked.terms)
     found = in_states(there, asked.states)
     shown, all_known = sort_rows(found, everything, asked, now)
+    all_known = all_known and not (asked.terms and not run_facts.are_all_known(everything))
     colours = row_colours([row.run for row in shown], everything, asked.chosen[: run_colours.PALETTE])
     ids = {run.id for run in everything}
-    odd = [] if asked.words or asked.states else strays.found_strays(ids)
+    odd = [] if asked.terms or asked.states else strays.found_strays(ids)
     return _unless_same(payload, {
         "head": rows.table_head(asked.keys, asked.sort),
         "rows": "".join(rows.run_row(row, asked.keys, colours[row.run.id]) for row in shown),
@@ -180,14 +181,14 @@ def row_colours(shown: Sequence[Run], everything: Sequence[Run], chosen: Sequenc
 def draw_deleted(asked: Asked, now: float) -> dict[str, object]:
     """The deleted runs, the last deleted first: what can be restored."""
     every = trash.deleted_runs()
-    gone = [one for one in every if run_query.matches(one.run, asked.words)]
+    gone = deleted_found(every, asked)
     ids = {one.run.id for one in every}
     keys = ["reward", "step", "data", "created"]
     drawn = gone[: asked.shown]
-    kept = outcome.outcomes_kept([one.run for one in drawn], paths.trash_folder())  # a deleted run is no better
+    kept = kept_of_deleted([one.run for one in drawn])
     made = [rows.deleted_row(Row(one.run, kept.get(one.run.id), now), keys, one.at) for one in drawn]
     everything = registry.list_runs(curves=False)
-    there = [run for run in everything if run_query.matches(run, asked.words)]
+    there = search.matching_runs(everything, asked.terms)
     return {
         "head": rows.deleted_head(keys), "rows": "".join(made), "sort": "", "sorts": [], "columns": asked.keys,
         "chips": chips(everything, there, [], len(every), len(gone), deleted=True),
@@ -210,9 +211,19 @@ def names_elsewhere(chosen: Sequence[str], shown: Sequence[Run], everything: Seq
 
 def count_gone(asked: Asked) -> int:
     """How many deleted runs a page's words leave."""
-    if not asked.words:
-        return trash.count_deleted()
-    return sum(run_query.matches(one.run, asked.words) for one in trash.deleted_runs())
+    return len(deleted_found(trash.deleted_runs(), asked)) if asked.terms else trash.count_deleted()
+
+
+def deleted_found(deleted: Sequence[trash.Deleted], asked: Asked) -> list[trash.Deleted]:
+    """Those of the deleted runs that are searched for."""
+    found = search.matching_runs([one.run for one in deleted], asked.terms, kept_of_deleted)
+    ids = {run.id for run in found}
+    return [one for one in deleted if one.run.id in ids]
+
+
+def kept_of_deleted(runs: Sequence[Run]) -> Mapping[str, outcome.Outcome]:
+    """What is kept of what deleted runs came to: a deleted run is no better."""
+    return outcome.outcomes_kept(runs, paths.trash_folder())
 
 
 def chips(
@@ -274,8 +285,8 @@ def nothing_words(payload: Payload, asked: Asked) -> str:
     """Why the table is empty."""
     words, named = text(payload, "search"), " or ".join(states.LABELS[state].lower() for state in asked.states)
     if words and named:
-        return f"No {named} run matches “{words}”."
-    return f"No run matches “{words}”." if words else f"No run is {named}." if named else ""
+        return f"No {named} run matches “{words}”. {search.HINT}"
+    return f"No run matches “{words}”. {search.HINT}" if words else f"No run is {named}." if named else ""
 
 
 def hardware_words() -> str:
@@ -289,9 +300,8 @@ def matching_runs(payload: Payload) -> dict[str, object]:
     """The ids of all runs that a page's words and states leave, in their order: to choose them all."""
     asked = Asked.of(payload)
     if payload.get("deleted") is True:
-        gone = [one.run.id for one in trash.deleted_runs() if run_query.matches(one.run, asked.words)]
-        return {"runs": gone}
-    found = [run for run in registry.list_runs(curves=False) if run_query.matches(run, asked.words)]
+        return {"runs": [one.run.id for one in deleted_found(trash.deleted_runs(), asked)]}
+    found = search.matching_runs(registry.list_runs(curves=False), asked.terms)
     return {"runs": [run.id for run in in_states(found, asked.states)]}
 
 
