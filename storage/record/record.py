@@ -190,6 +190,7 @@ class RunWriter:
 
     def _insert(self, batch: Batch) -> None:
         run_many = self._db.conn.executemany
+        owner = batch.of or batch.attempt
         self._db.conn.execute(
             "INSERT INTO acknowledged (seq, attempt, step, at) VALUES (?, ?, ?, ?)",
             [batch.seq, batch.attempt, batch.step, batch.at],
@@ -197,7 +198,7 @@ class RunWriter:
         if batch.metrics:
             run_many(
                 "INSERT OR REPLACE INTO metric (key, attempt, step, value) VALUES (?, ?, ?, ?)",
-                [(self._key(name), batch.of or batch.attempt, batch.step, value) for name, value in batch.metrics.items()],
+                [(self._key(name), owner, batch.step, value) for name, value in batch.metrics.items()],
             )
         if batch.rollups:
             run_many(

@@ -72,6 +72,8 @@ def test_deleted_runs_and_those_that_train_are_searched_alike(three: dict[str, s
     assert names(search="learning_rate>1e-4") == ["lr=2e-4"] == names(search="running reward>1")
 
 
-@pytest.mark.parametrize("asked", ["a=" * 90, "=" * 200, "tag:" * 50, "x<" + "9" * 190, "nan>=nan", "seed=1e999", "\0=\0"])
+@pytest.mark.parametrize(
+    "asked", ["a=" * 90, "=" * 200, "tag:" * 50, "x<" + "9" * 190, "nan>=nan", "seed=1e999", "\0=\0"]
+)
 def test_anything_may_be_searched_for(three: dict[str, str], asked: str) -> None:
     assert "fault" not in runs_table.draw_runs({"search": asked})

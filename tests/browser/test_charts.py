@@ -45,7 +45,8 @@ def runs(reading_dashboard: str) -> dict[str, str]:
         odd = {"grad_norm": 50.0 if step == 777 else math.nan if step in (5, 6, 7) else 0.4, "loss": 0.0}
         held_out = {"eval_reward": 1.0 + step / STEPS} if step % 100 == 0 else {}
         mute = {"rewards/correctness/mean": math.nan} if step in (8, 9) else {}  # None of all completions
-        lengths = {"completions/mean_length": 30.0, "completions/mean_terminated_length": math.nan if step < 4 else 20.0}
+        ended = math.nan if step < 4 else 20.0
+        lengths = {"completions/mean_length": 30.0, "completions/mean_terminated_length": ended}
         return {**found, **odd, **held_out, **mute, **lengths, "time/elapsed": step * 2.0, "groups/spread": 0.5}
 
     def bare(step: int) -> dict[str, float | None]:

@@ -80,8 +80,8 @@ def test_where_no_completion_ended_by_itself_there_is_no_length_of_those_that_di
     ended = "SELECT grp.mode, grp.step, avg(tokens) FROM completion JOIN grp ON grp.id = grp "
     lengths = ask_db(folder, ended + "WHERE NOT truncated GROUP BY grp.id")
     for mode, before in (("train", ""), ("eval", "eval_")):
-        logged = ask_db(folder, "SELECT step, value FROM metric JOIN metric_key ON id = key WHERE name = ? ORDER BY step",
-                        f"{before}completions/mean_terminated_length")  # fmt: skip
+        of_name = "SELECT step, value FROM metric JOIN metric_key ON id = key WHERE name = ? ORDER BY step"
+        logged = ask_db(folder, of_name, f"{before}completions/mean_terminated_length")
         assert [step for step, _ in logged] == ([4, 8] if before else list(range(1, 9)))
         for step, value in logged:
             own = [length for of, at, length in lengths if (of, at) == (mode, step)]

@@ -147,7 +147,8 @@ class Recorder(TrainerCallback):
         if state.global_step == 0 or not is_evaluation_due(args, state):
             return False
         step = self._step(state)
-        is_lost = self.writer is not None and not self.writer.has_value("eval_reward", step, self.writer.trainer_of(step))
+        writer = self.writer
+        is_lost = writer is not None and not writer.has_value("eval_reward", step, writer.trainer_of(step))
         if is_lost:
             said = f"The held-out evaluation of step {step} is run now: the run ended before it."
             self._events.append(Event("evaluation", said))

@@ -22,9 +22,7 @@ const actions = ({ download, path, code, start }) =>
     el("a.btn.s", { href: download, download: "", title: TAR }, "Download"),
     copier("Copy path", path, path),
     copier("Copy code", code, "Python that loads it with transformers or PEFT"),
-    start
-      ? el("a.btn.s", { href: start, title: BEGINS_ANEW }, "New run from it")
-      : "",
+    start ? el("a.btn.s", { href: start, title: BEGINS_ANEW }, "New run from it") : "",
   ].filter(Boolean);
 
 // ---- the table ----

@@ -1,5 +1,5 @@
-"""What is searched for on Runs: words in what a row shows, its verdict too; tag:NAME; and what a setting or a metric is,
-as learning_rate>1e-4."""
+"""What is searched for on Runs: words in what a row shows, its verdict too; tag:NAME; and what a setting or a metric
+is, as learning_rate>1e-4."""
 
 import operator
 import re

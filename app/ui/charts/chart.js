@@ -2,7 +2,7 @@
 // is.
 
 import { el, setText, showText } from "../dom.js";
-import { countWords, numberInWords, percent, seconds } from "../number.js";
+import { numberInWords, percent, seconds } from "../number.js";
 import { dotted } from "../text.js";
 import { Curves } from "./curves.js";
 import { FastRedraw } from "./fast_redraw.js";

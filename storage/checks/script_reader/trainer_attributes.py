@@ -27,8 +27,11 @@ _MOVES = {"to", "float", "cuda", "cpu", "clone", "detach"}
 def attribute_settings(reading: Reading, given: dict[str, Value], trained: int) -> dict[str, Value]:
     """The settings of GRPOConfig that come to what is set on the trainer, each with a note. `given`: those of its
     config; `trained`: how many calls of the script come before its training."""
-    trainer, found = reading.made_trainer, {}
-    for setting in reading.script.settings if trainer is not None else []:
+    trainer = reading.made_trainer
+    found: dict[str, Value] = {}
+    if trainer is None:
+        return {}
+    for setting in reading.script.settings:
         name = setting.name
         if setting.of is not trainer or name not in (*READ_IN_TRAINING, *USED_UP):
             continue
