@@ -111,7 +111,7 @@ def draw_runs(payload: Payload) -> dict[str, object]:
     if payload.get("deleted") is True:
         return _unless_same(payload, draw_deleted(asked, now))
     everything = registry.list_runs(curves=False)
-    there = search.matching_runs(everything, asked.terms)
+    there = search.find_runs(everything, asked.terms)
     found = in_states(there, asked.states)
     shown, all_known = sort_rows(found, everything, asked, now)
     all_known = all_known and not (asked.terms and not run_facts.are_all_known(everything))
@@ -188,7 +188,7 @@ def draw_deleted(asked: Asked, now: float) -> dict[str, object]:
     kept = kept_of_deleted([one.run for one in drawn])
     made = [rows.deleted_row(Row(one.run, kept.get(one.run.id), now), keys, one.at) for one in drawn]
     everything = registry.list_runs(curves=False)
-    there = search.matching_runs(everything, asked.terms)
+    there = search.find_runs(everything, asked.terms)
     return {
         "head": rows.deleted_head(keys), "rows": "".join(made), "sort": "", "sorts": [], "columns": asked.keys,
         "chips": chips(everything, there, [], len(every), len(gone), deleted=True),
@@ -216,7 +216,7 @@ def count_gone(asked: Asked) -> int:
 
 def deleted_found(deleted: Sequence[trash.Deleted], asked: Asked) -> list[trash.Deleted]:
     """Those of the deleted runs that are searched for."""
-    found = search.matching_runs([one.run for one in deleted], asked.terms, kept_of_deleted)
+    found = search.find_runs([one.run for one in deleted], asked.terms, kept_of_deleted)
     ids = {run.id for run in found}
     return [one for one in deleted if one.run.id in ids]
 
@@ -301,7 +301,7 @@ def matching_runs(payload: Payload) -> dict[str, object]:
     asked = Asked.of(payload)
     if payload.get("deleted") is True:
         return {"runs": [one.run.id for one in deleted_found(trash.deleted_runs(), asked)]}
-    found = search.matching_runs(registry.list_runs(curves=False), asked.terms)
+    found = search.find_runs(registry.list_runs(curves=False), asked.terms)
     return {"runs": [run.id for run in in_states(found, asked.states)]}
 
 

@@ -46,7 +46,7 @@ def terms_of(search: str) -> list[Term]:
     return found
 
 
-def matching_runs(runs: Sequence[Run], terms: Sequence[Term], look: Look = run_facts.outcomes_of) -> list[Run]:
+def find_runs(runs: Sequence[Run], terms: Sequence[Term], look: Look = run_facts.outcomes_of) -> list[Run]:
     """The runs of which all of these terms are true. `look`: what runs came to, which is asked only of those of which
     they are not by what the registry knows."""
     tags, told = {term.tag for term in terms if term.tag}, [term for term in terms if not term.tag]
