@@ -60,14 +60,16 @@ def test_a_tie_is_all_low_all_high_or_neither():
 def test_prompts_that_begin_alike_are_whole_and_parted_where_they_differ():
     texts = [
         "Natalia sold clips to 48 of her friends", "Natalia sold clips to 42 of her friends", "What is 3 + 4?",
-        "What is 3 + 5?", "Natalia sold clips to 48 of her friends", "Thisisonelongword1", "Thisisonelongword2",
+        "What is 3 + 5?", "Natalia sold clips to 48 of her friends", "Thisisonelongwordofmanyletters1",
+        "Thisisonelongwordofmanyletters2", "Wie viel ist 17 − 4?", "Wie viel ist 17 − 52?",
     ]  # fmt: skip
     lines = [group_line(group(n, 0, 1) | {"prompt": text}, SEEN) for n, text in enumerate(texts)]
     tell_apart(lines)
     assert [line["prompt"] for line in lines] == [
         ["Natalia sold clips to ", "48 of her friends"], ["Natalia sold clips to ", "42 of her friends"],
         ["What is 3 + 4?"], ["What is 3 + 5?"], ["Natalia sold clips to ", "48 of her friends"],
-        ["Thisisonelongword", "1"], ["Thisisonelongword", "2"],
+        ["Thisisonelongwordofmanyletters", "1"], ["Thisisonelongwordofmanyletters", "2"],
+        ["Wie viel ist 17 − 4?"], ["Wie viel ist 17 − 52?"],
     ]  # fmt: skip
     assert [line["whole"] for line in lines] == texts
     same = [group_line(group(n, 0, 1) | {"prompt": texts[0]}, SEEN) for n in (1, 2)]

@@ -14,6 +14,7 @@ Rows = list[dict[str, Any]]
 KINDS = {"all_low": "all failed", "all_high": "all top score", "other": "tied"}
 MOST = 400  # lines
 LONGEST, SHOWN = 600, 70  # characters of a prompt: those that a pointer shows, and those of its line
+TWO_LINES = 30  # characters of a prompt that the list has room for where it is narrow
 ALIKE = 14  # characters that two prompts begin with alike from which on they would look the same in the list
 
 
@@ -66,7 +67,7 @@ def tell_apart(lines: Rows) -> None:
     for line in lines:
         whole = line["whole"]
         begin = whole.rfind(" ", 0, alike[whole]) + 1 or alike[whole]
-        if begin >= ALIKE:
+        if begin >= ALIKE and len(whole) > TWO_LINES:
             alike_part = whole[:begin] if begin <= SHOWN else f"{format.shorten(whole[:begin], SHOWN)} "
             line["prompt"] = [alike_part, format.shorten(whole[begin:], SHOWN)]
 
