@@ -95,7 +95,9 @@ def test_a_reward_that_one_run_lacks_is_one_line_and_lora_and_stages_are_compare
 
 def test_values_read_as_a_person_writes_them() -> None:
     words = [fields.words(value) for value in (None, True, 1e-05, 0.1, "on", ["a"], {"r": 8}, 3)]
-    assert words == ["null", "true", "1e-05", "0.1", "on", '["a"]', '{"r": 8}', "3"]
+    assert words == ["null", "true", "1e-5", "0.1", "on", '["a"]', '{"r": 8}', "3"]
+    rates = [fields.words(rate) for rate in (2e-05, 1e-4, 2.5e-4, 0.001, 1.23456789e-5, -3e-6, 0.0)]
+    assert rates == ["2e-5", "1e-4", "2.5e-4", "0.001", "1.23456789e-5", "-3e-6", "0"], "in one way, as New run does"
 
 
 # ---- reward code ----
@@ -218,6 +220,7 @@ def test_runs_are_told_apart_by_colour_dash_and_name(registry_home: Path) -> Non
     runs = compare.compare_runs({"ids": ids})["runs"]
     assert len({run["colour"] for run in runs}) == 9
     assert len({run["name"] for run in runs}) == 9
+    assert not any(run["other_colour"] for run in runs), "each has that of Runs"
     alone = compare.compare_runs({"ids": ids[:1]})["runs"][0]
     assert (alone["colour"], alone["dash"], alone["name"]) == (runs[0]["colour"], "solid", "same")
 
@@ -299,7 +302,7 @@ def test_settings_that_differ_with_the_published_defaults(registry_home: Path) -
         ("data.heading", "line", "first line"), ("data.separator", None, "found in the file"),
         ("data.limit", None, "all"), ("data.prompt_column", None, "not set"), ("data.streaming", True, "on"),
         ("data.answer_numbers", "comma", "only the number: 1.234,5"), ("data.filter", [], "none"),
-        ("training.report_to", ["wandb", "mlflow"], "wandb, mlflow"), ("training.learning_rate", 1e-5, "1e-05"),
+        ("training.report_to", ["wandb", "mlflow"], "wandb, mlflow"), ("training.learning_rate", 1e-5, "1e-5"),
         ("data.prompt_template", "comma", "comma"),
     ],
 )  # fmt: skip

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from groupwise.app.ui.run_colours import ALIKE, DASHES, NONE, PALETTE, colours_of, dash_of, own_colour
+from groupwise.app.ui.run_colours import DASHES, NONE, PALETTE, colours_of, dash_of, has_its_own, own_colour
 from groupwise.app.ui.theme import TOKENS
 
-LEAST_APART = 0.08  # in OKLab; two colours are just told apart at 0.02
-LEAST_CONTRAST = 3.0  # of a line against its panel, as WCAG asks of graphics
+LEAST_APART = 0.09  # in OKLab; two colours are just told apart at 0.02
+NEIGHBOURS_APART = 0.16  # of runs that were launched one after the other, which are compared most often
+LEAST_CONTRAST = 3.0  # of a line against its panel and the page, as WCAG asks of graphics
+HUES = {"light": (0.45, 0.75), "dark": (0.58, 0.9)}  # OKLab's lightness in which a thin line's colour is seen
 
 
 @dataclass(frozen=True)
@@ -110,20 +112,23 @@ def oklab(colour: str) -> tuple[float, float, float]:
 def test_each_colour_can_be_seen_and_told_from_every_other(theme: str) -> None:
     known = tokens(theme)
     palette = [known[f"--r{place}"] for place in range(1, PALETTE + 1)]
-    assert all(contrast(colour, known["--panel"]) >= LEAST_CONTRAST for colour in palette)
+    behind = (known["--panel"], known["--bg"])
+    assert all(contrast(colour, back) >= LEAST_CONTRAST for colour in palette for back in behind)
+    dull = [colour for colour in palette if not HUES[theme][0] <= oklab(colour)[0] <= HUES[theme][1]]
+    assert not dull, "near black, near white or faint: a thin line's hue is not seen"
     apart = {(a, b): math.dist(oklab(a), oklab(b)) for a, b in itertools.combinations([*palette, known[NONE]], 2)}
     assert min(apart.values()) >= LEAST_APART, min(apart, key=apart.__getitem__)
 
 
-def test_of_a_few_runs_that_are_compared_no_two_have_colours_much_alike() -> None:
-    themes = [[oklab(tokens(theme)[f"--r{place}"]) for place in range(1, PALETTE + 1)] for theme in ("light", "dark")]
-    pairs = list(itertools.combinations(range(PALETTE), 2))
-    alike = {(a, b) for a, b in pairs if min(math.dist(known[a], known[b]) for known in themes) < 0.16}
-    assert alike == {(a, b) for a, b in pairs if b in ALIKE.get(a, ())} == {
-        (a, b) for a, b in pairs if a in ALIKE.get(b, ())
-    }  # fmt: skip
-    for first in range(PALETTE):
-        for step in (1, 3, 6, 13):
-            runs = [Numbered(str(n), first + n * step) for n in range(4)]
-            places = sorted(int(colour.removeprefix("--r")) - 1 for colour in colours_of(runs).values())
-            assert not alike & set(itertools.combinations(places, 2)), (first, step)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_colours_of_runs_launched_one_after_the_other_differ_clearly(theme: str) -> None:
+    palette = [oklab(tokens(theme)[f"--r{place}"]) for place in range(1, PALETTE + 1)]
+    for place, colour in enumerate(palette):
+        assert math.dist(colour, palette[(place + 1) % PALETTE]) >= NEIGHBOURS_APART, f"--r{place + 1} and the next"
+
+
+def test_a_run_keeps_its_colour_until_another_that_is_shown_has_it() -> None:
+    runs = [Numbered("a", 0), Numbered("b", 3), Numbered("c", 20)]
+    colours = colours_of(runs)
+    assert [has_its_own(run, colours[run.id]) for run in runs] == [True, True, False]
+    assert colours["b"] == own_colour(runs[1]) and colours["c"] == "--r2"

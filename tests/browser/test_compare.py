@@ -77,7 +77,7 @@ def test_curves_are_laid_over_each_other_hidden_and_grouped(open_page: OpenPage,
     page.wait_for_function(f"({heads}).includes('Steps') && !({heads}).includes('Learning rate')")
     set_params(page, {"hide": None})
     page.get_by_label("Group the runs by").select_option("training.learning_rate")
-    expect(page.locator(".together .label").first).to_have_text("Learning rate 1e-05 2 runs")
+    expect(page.locator(".together .label").first).to_have_text("Learning rate 1e-5 2 runs")
     assert [trace["fill"] for trace in traces(page, "kl")] == ["toself", ""] * 2 + [""], "one run of three ends earlier"
     means = [trace["hover"] for trace in traces(page, "kl") if trace["hover"]]
     assert [re.findall(r"mean of \S+ of \d", hover) for hover in means] == [
@@ -95,7 +95,7 @@ def test_curves_are_laid_over_each_other_hidden_and_grouped(open_page: OpenPage,
     assert page.locator(":is(.finals, .settings) .swatch line").evaluate_all(strokes) == of_groups
     means = page.locator(".finals .means tr")
     expect(means).to_have_count(2)
-    expect(means.first).to_contain_text("Learning rate 1e-05mean of 2 runs")
+    expect(means.first).to_contain_text("Learning rate 1e-5mean of 2 runs")
     of_runs = page.locator(".finals .runs tr td:nth-child(4)").all_inner_texts()[:2]
     of_two = [float(words.removeprefix("▲ ")) for words in of_runs]
     mean = float(means.first.locator("td:nth-child(4)").inner_text().split("±")[0])
@@ -225,6 +225,10 @@ def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweep
     page.get_by_role("heading", name="Choose runs to compare").wait_for()
     offer = page.locator(".offer", has_text="lr 1e-05 seed 1")
     expect(offer).to_be_visible()
+    expect(page.locator(".offer.heads")).to_have_text("runstaterewardlaunched")
+    heads, cells = (page.locator(f".offer{which}").first.locator(".n").evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect().right)") for which in (".heads", ":not(.heads)"))
+    assert heads == cells, "each over its figures"
     page.set_viewport_size({"width": 390, "height": 844})
     name, pill = offer.locator("bdi").bounding_box(), offer.locator(".pill").bounding_box()
     assert name and pill and pill["y"] >= name["y"] + name["height"], "its state stands below a run's name"
@@ -374,5 +378,5 @@ def test_what_is_looked_at_closer_is_smoothed_as_all_of_it(lines: Page) -> None:
     few, long = {**whole, "of": 8}, {**whole, "of": 300, "per": 10}
     words = "lines => Lines.reachWords(lines)"
     assert lines.evaluate(words, [few]) == ""
-    assert lines.evaluate(words, [few, whole]) == "over about 10 logged values"
-    assert lines.evaluate(words, [whole, long]) == "over about 10 to 250 logged values"
+    assert lines.evaluate(words, [few, whole]) == "over about 5 logged values"
+    assert lines.evaluate(words, [whole, long]) == "over about 5 to 250 logged values"

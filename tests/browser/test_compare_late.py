@@ -132,12 +132,12 @@ def test_a_closed_list_of_runs_stays_closed(open_page: OpenPage, runs: Runs) -> 
 def test_runs_are_grouped_by_their_own_settings(open_page: OpenPage, runs: Runs) -> None:
     page = compared(open_page, runs, "&by=training.learning_rate")
     labels = page.locator(".together .label")
-    expect(labels).to_have_text(["Learning rate 1e-05 2 runs", "Learning rate 0.0001 2 runs"])
+    expect(labels).to_have_text(["Learning rate 1e-5 2 runs", "Learning rate 1e-4 2 runs"])
     questions = Held(page, "compare_settings")
     remove(page, "run 1")
     held(page, questions)
     assert [" ".join(label.split()) for label in labels.all_inner_texts()] == [
-        "Learning rate 1e-05 1 run", "Learning rate 0.0001 2 runs",
+        "Learning rate 1e-5 1 run", "Learning rate 1e-4 2 runs",
     ]  # fmt: skip
     questions.release()
 

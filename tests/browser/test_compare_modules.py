@@ -263,5 +263,11 @@ def test_runs_on_other_data_or_sampled_otherwise_have_no_best(bare_page: Page) -
         "Solved in training at the end, best first: “Fragen 1”: 25\u202f%, “Fragen 0”: 0\u202f%.",
         "These runs have trained for different numbers of steps (12 and 60).",
     ]  # fmt: skip
-    assert page.evaluate(best, longer) == 3
+    assert page.evaluate(best, longer) == 0, "the one that trained for 12 of 60 steps is ahead, for now"
+    assert page.evaluate(best, runs({"step": 12}, {})) == 0, "and has no other beside it that trained as long"
+    three = runs({"step": 12}, {}, {"step": 58})
+    assert page.evaluate(best, three) == 3
+    assert page.evaluate("runs => bestWords(runs)", three) == (
+        "▲ the best at the end among runs that trained as long, where that is more than chance"
+    )
     assert page.evaluate(best, runs({}, {"held_out": "other rows"})) == 2

@@ -36,11 +36,11 @@ def test_a_zoom_is_in_the_address_and_brings_every_step(open_page: OpenPage, swe
     chart = page.locator('[data-chart="reward"]')
     traces(page, "reward")
     reach = page.locator(".gw-compare .reach")
-    expect(reach).to_have_text("over about 10 to 160 logged values")
+    expect(reach).to_have_text("over about 5 to 160 logged values")
     ticks = chart.locator(".xtick text").all_text_contents()
     assert ticks[-1] == "3,000", "the axis goes as far as the run, whose last point is the mean of some steps"
     look_closer(chart)
-    expect(reach).to_have_text("over about 10 logged values")
+    expect(reach).to_have_text(re.compile(r"over about 5 to \d+ logged values"))
     for _ in range(2):
         seen = traces(page, "reward")
         short, of_long = (trace["n"] for trace in seen if trace["hover"])
@@ -168,7 +168,7 @@ def test_a_stretch_of_an_axis_is_chosen_by_keyboard(open_page: OpenPage, sweeps:
         page.keyboard.press("ArrowRight")
     expect(axis).to_have_attribute("aria-valuetext", re.compile("^Learning rate: all of it; 4 of 4 runs pass$"))
     page.keyboard.press("ArrowDown")
-    expect(axis).to_have_attribute("aria-valuetext", "Learning rate: 1e-05; 2 of 4 runs pass")
+    expect(axis).to_have_attribute("aria-valuetext", "Learning rate: 1e-5; 2 of 4 runs pass")
     page.keyboard.press("ArrowUp")
     expect(page.locator(".kept")).to_be_hidden()
     page.keyboard.press("Shift+ArrowUp")

@@ -48,5 +48,5 @@ def test_all_settings_in_effect_are_one_search_away(open_page: OpenPage, reading
     expect(rows).to_have_count(0)
     page.get_by_label("Search settings").fill("learning rate")
     expect(rows).to_have_count(1)
-    expect(rows.first).to_contain_text("0.0001")
+    expect(rows.first).to_contain_text("1e-4")
     assert no_sideways_scroll(page)

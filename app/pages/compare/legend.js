@@ -10,6 +10,8 @@ import { pill, swatch } from "./tables.js";
 const clickWords = ({ id }) =>
   state.hidden.has(id) ? "shows its curves again" : "hides its curves; tables and text keep it";
 
+const colourWords = ({ other_colour }) => (other_colour ? "; its colour on Runs is another run's here" : "");
+
 // `beside`: the ids of the runs that are in no chosen stretch; `same`: the run that this one's curves lie over.
 const runChip = (run, look, beside, same) =>
   el(
@@ -23,7 +25,7 @@ const runChip = (run, look, beside, same) =>
       {
         "aria-label": run.name,
         "aria-pressed": `${!state.hidden.has(run.id)}`,
-        title: `${run.name}: ${clickWords(run)}`,
+        title: `${run.name}: ${clickWords(run)}${colourWords(run)}`,
         onclick: () => toggle(run.id),
       },
       swatch(look),

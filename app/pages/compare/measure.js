@@ -38,19 +38,29 @@ export function canBeAveraged(runs, name) {
   const key = COLUMN_OF[name] ?? name;
   return !MARKS[key] || lotsOf(runs, key).length < 2;
 }
-// The runs with the best value of a column, each with what its sign means; none where one is alone, all are equal, or
-// another may be behind by chance alone, or is written alike.
+// Those of a lot that trained about as long as the longest of them: what others would have come to is not known.
+const AS_LONG = 0.9;
+const stepsOf = ({ final }) => final.step ?? 0;
+function asLong(lot) {
+  const least = AS_LONG * Math.max(...lot.map(stepsOf));
+  return lot.filter((run) => stepsOf(run) >= least);
+}
+// The runs with the best value of a column, each with what its sign means; none where one is alone, all are equal,
+// another may be behind by chance alone, or is written alike, or one that trained for fewer steps is no worse.
 export function bestOf(runs, key) {
   const best = new Map();
   const lots = MARKS[key] ? lotsOf(runs, key) : [];
-  for (const lot of lots) {
+  for (const all of lots) {
+    const lot = asLong(all);
     const values = lot.map((run) => run.final[key]);
     const top = Math.max(...values);
-    if (values.every((value) => value === top)) continue;
+    if (values.every((value) => value === top) || all.some((run) => !lot.includes(run) && run.final[key] >= top))
+      continue;
     const first = lot.find((run) => run.final[key] === top);
     const alike = lot.some((run) => run.final[key] < top && WRITE[key](run.final[key]) === WRITE[key](top));
     if (alike || behindByChance(first, lot, key).length) continue;
-    const of = lots.length > 1 ? `the ${lot.length} runs here that are measured alike` : "these runs";
+    const which = [lots.length > 1 && "are measured alike", lot.length < all.length && "trained as long"];
+    const of = which.some(Boolean) ? `the ${lot.length} runs here that ${listed(which.filter(Boolean))}` : "these runs";
     for (const run of lot) if (run.final[key] === top) best.set(run.id, `the best of ${of} at the end`);
   }
   return best;
@@ -122,7 +132,12 @@ const partedLots = (runs) =>
 // What ▲ means in the table; "" where no run has it.
 export function bestWords(runs) {
   if (!Object.keys(MARKS).some((key) => bestOf(runs, key).size)) return "";
-  const among = partedLots(runs).length ? " among runs that are measured alike" : "";
+  const lots = Object.keys(MARKS).flatMap((key) => lotsOf(runs, key));
+  const which = [
+    partedLots(runs).length && "are measured alike",
+    lots.some((lot) => asLong(lot).length < lot.length) && "trained as long",
+  ].filter(Boolean);
+  const among = which.length ? ` among runs that ${listed(which)}` : "";
   return `▲ the best at the end${among}, where that is more than chance`;
 }
 // Why the mean of some runs is of no one measure; "" where it is.

@@ -82,7 +82,8 @@ def line_styles(runs: list[tuple[str, registry.Run | None]]) -> list[dict[str, A
         about = about_run(run, verdicts) if run else {"problem": DELETED if run_id in gone else UNKNOWN}
         called = f"{name} · {run_id.rpartition('-')[2]}" if names.count(name) > 1 else name
         drawn = {"id": run_id, "name": called, "colour": colour, "dash": run_colours.dash_of(colour)}
-        found.append(drawn | {"there": bool(run)} | about)
+        other = bool(run and not run_colours.has_its_own(run, colour))
+        found.append(drawn | {"there": bool(run), "other_colour": other} | about)
     return found
 
 

@@ -35,10 +35,18 @@ const offer = (run) => {
     el("span.dot", { style: `background:var(${run.colour})` }),
     nameOf(run.name),
     pill(run),
-    el("span.n.s", run.reward),
+    el("span.n.s", el("span.unseen", "reward "), run.reward),
     el("span.n.s.mut", run.age),
   );
 };
+// Over the columns of `offer`: what a figure is of is not seen otherwise.
+const heads = () =>
+  el(
+    "div.offer.heads.xs.mut",
+    { "aria-hidden": "true" },
+    ...["", "", "run", "state"].map((words) => el("span", words)),
+    ...["reward", "launched"].map((words) => el("span.n", words)),
+  );
 // Shows it while the address names no run. The runs are asked for once: those that are newer can be searched for.
 export async function offerRuns() {
   box.hidden = state.ids.length > 0;
@@ -47,7 +55,8 @@ export async function offerRuns() {
   drawGo();
   const reply = await server.search_runs({ many: true });
   asked = !!reply?.runs;
-  box.querySelector(".offers").replaceChildren(...(reply?.runs ?? []).map(offer));
+  const runs = (reply?.runs ?? []).map(offer);
+  box.querySelector(".offers").replaceChildren(...(runs.length ? [heads(), ...runs] : []));
   const said = box.querySelector(".said");
   if (reply?.sentence) showText(said, reply.sentence);
   if (reply?.empty) {

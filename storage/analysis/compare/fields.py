@@ -6,9 +6,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from groupwise.storage.library.models import learning_rates
 from groupwise.storage.spec.rows.file_format import FILE_SETTINGS, settings_of_source
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 
+SMALL = 1e-3  # below which a number is written as people type a learning rate
 Value = dict[str, Any]  # value; set: whether the spec says it, or it is the default
 
 
@@ -63,6 +65,8 @@ def words(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
+        if 0 < abs(value) < SMALL:
+            return learning_rates.as_typed(value)
         return f"{value:g}" if float(f"{value:g}") == value else repr(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 

@@ -67,9 +67,9 @@ SMALL_LORA = UsualRates(5e-4, 1e-3, "with LoRA on so small a model", "measured o
 
 
 def as_typed(rate: float) -> str:
-    """A rate as people type it: 5e-6."""
-    power = int(f"{rate:e}".split("e")[1])
-    return f"{rate / 10**power:.1g}e{power}"
+    """A rate as people type it: 5e-6, 2.5e-4."""
+    digits, power = f"{rate:.15e}".split("e")
+    return f"{float(digits):.15g}e{int(power)}"
 
 
 def usual_rates(lora: bool, parameters: int | None) -> UsualRates:
