@@ -226,8 +226,12 @@ def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweep
     offer = page.locator(".offer", has_text="lr 1e-05 seed 1")
     expect(offer).to_be_visible()
     expect(page.locator(".offer.heads")).to_have_text("runstaterewardlaunched")
-    heads, cells = (page.locator(f".offer{which}").first.locator(".n").evaluate_all(
-        "all => all.map((one) => one.getBoundingClientRect().right)") for which in (".heads", ":not(.heads)"))
+    heads, cells = (
+        page.locator(f".offer{which}")
+        .first.locator(".n")
+        .evaluate_all("all => all.map((one) => one.getBoundingClientRect().right)")
+        for which in (".heads", ":not(.heads)")
+    )
     assert heads == cells, "each over its figures"
     page.set_viewport_size({"width": 390, "height": 844})
     name, pill = offer.locator("bdi").bounding_box(), offer.locator(".pill").bounding_box()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
 from playwright.sync_api import Page
 
 from tests.browser.conftest import bring
@@ -202,12 +205,13 @@ def test_prompts_keep_their_places_and_a_run_without_one_says_so(bare_page: Page
 
 def test_an_axis_reads_as_the_table_and_a_run_without_a_value_is_below_it(bare_page: Page) -> None:
     bring(bare_page, "pages/compare/axis_keyboard_nav.js", "AxisKeyboardNav")
-    page = bring(bare_page, "pages/compare/parallel.js", "axes", "place", "told", "through")
+    bring(bare_page, "pages/compare/axes.js", "axes", "place")
+    page = bring(bare_page, "pages/compare/parallel.js", "through")
     runs = [{**RUNS[n], "final": {"reward": 1.5, "solved": solved}} for n, solved in enumerate((0.61, 0.0008, None))]
     weights = [{"words": f"{weight}", "number": weight} for weight in (0.5, 1)]
     fields = [{"name": "rewards.brief.weight", "label": "Weight of brief", "values": [*weights, None]}]
     drawn = """([runs, fields]) => axes(runs, fields).map(axis =>
-      [axis.title, axis.words.map(told), place(axis).y, place(axis).ticks.map(([, words]) => words)])"""
+      [axis.title, axis.words, place(axis).y, place(axis).ticks.map(([, words]) => words)])"""
     weight, _, solved = page.evaluate(drawn, [runs, fields])
     assert weight == ["Weight of brief", ["0.5", "1", "no value"], [0, 1, -0.16], ["0.5", "1"]]
     assert solved == ["solved", ["61\u202f%", "<1\u202f%", "no value"], [1, 0, -0.16], ["<1\u202f%", "61\u202f%"]]
@@ -217,6 +221,88 @@ def test_an_axis_reads_as_the_table_and_a_run_without_a_value_is_below_it(bare_p
     assert page.evaluate(keyed, [runs, fields]) == ["a", "b"], "the lowest place of all is that of no value"
     gone = [*runs[:2], {**runs[2], "there": False}]
     assert page.evaluate(drawn, [gone, fields])[0][2] == [0, 1, None]
+
+
+def test_a_run_is_on_the_axes_of_only_those_metrics_in_which_the_table_compares_it(bare_page: Page) -> None:
+    bring(bare_page, "pages/compare/axes.js", "axes", "place")
+    page = bring(bare_page, "pages/compare/measure.js", "apartReasonOf")
+    end = {"solved": 0.5, "held_out": 0.9, "held_out_at": 40, "step": 60, "kl": 0.1}
+    runs = [{**RUNS[n % 2], "id": f"{n}", "final": {**end, "reward": n / 2}} for n in range(3)]
+    runs[1]["final"] = {**end, "reward": 1, "held_out": 9, "held_out_at": 0}
+    runs.append({**RUNS[2], "final": {**end, "reward": 99}})
+    drawn = """runs => Object.fromEntries(axes(runs, []).map(axis =>
+      [axis.full, axis.words.map((word, i) => place(axis).y[i] < 0 ? word : "drawn")]))"""
+    found = page.evaluate(drawn, runs)
+    assert found["reward"] == ["drawn"] * 3 + ["not compared"], "no 99 that presses the others together"
+    assert found["held-out"] == ["drawn", "before training", "drawn", "not compared"]
+    assert found["kl"] == ["drawn"] * 4
+    said = page.evaluate("runs => runs.map(run => apartReasonOf(runs, run))", runs)
+    assert said == ["", "", "", "other reward functions"]
+    hidden = [{**run, "there": n > 0, "final": run["final"] if n > 0 else None} for n, run in enumerate(runs)]
+    of_table = "([some, all]) => axes(some, [], [], all)[0].words"
+    assert page.evaluate(of_table, [hidden, runs])[3] == "not compared", "as its table says, whichever runs are shown"
+
+
+def test_what_was_varied_by_hand_is_on_an_axis_first_and_a_person_may_choose_others(bare_page: Page) -> None:
+    page = bring(bare_page, "pages/compare/axes.js", "axes", "suggested")
+
+    def field(name: str, *values: float) -> dict[str, object]:
+        return {"name": name, "label": name, "values": [{"words": str(one), "number": one} for one in values]}
+
+    fields = [
+        field("training.num_generations", 8, 8, 4, 16), field("training.per_device_train_batch_size", 1, 2, 3, 4),
+        field("training.gradient_accumulation_steps", 1, 1, 1, 2), field("training.learning_rate", 1, 2, 3, 4),
+        field("training.beta", 0, 0, 0, 1), field("training.seed", 1, 2, 3, 4),
+        field("rewards.brief.weight", 1, 1, 2, 3), field("training.max_steps", 5, 5, 5, 6),
+        field("kl.target", 1, 1, 2, 2), field("training.run_name", 1, 2, 3, 4), field("training.top_k", 7, 7, 7, 7),
+    ]  # fmt: skip
+    runs = [{**RUNS[n % 2], "id": f"{n}", "final": None} for n in range(4)]
+    order = page.evaluate("([runs, fields]) => suggested(runs, fields, 20)", [runs, fields])
+    assert [name.split(".")[1] for name in order] == [
+        "learning_rate", "num_generations", "target", "beta", "brief", "max_steps", "seed",
+        "per_device_train_batch_size", "gradient_accumulation_steps",
+    ]  # fmt: skip
+    assert page.evaluate("([runs, fields]) => suggested(runs, fields, 2)", [runs, fields]) == order[:2]
+    titles = "([runs, fields, chosen]) => axes(runs, fields, chosen).map(({ full }) => full)"
+    chosen = ["training.seed", "training.gradient_accumulation_steps", "nothing"]
+    assert page.evaluate(titles, [runs, fields, chosen]) == chosen[1::-1], "in the order of the table"
+    assert page.evaluate(titles, [runs, fields, ["nothing"]])[0] == "training.num_generations"
+    assert page.evaluate(titles, [runs, [fields[5]], []]) == [], "of runs that differ only in seeds"
+
+
+def test_each_value_on_an_axis_is_written_and_one_that_is_sick_presses_no_other_down(bare_page: Page) -> None:
+    page = bring(bare_page, "pages/compare/axes.js", "isLog", "place")
+    ticks = """(values, far) => { const axis = { values, words: values.map(String), far };
+      const { y, ticks } = place(axis);
+      return { log: isLog(axis), y, words: ticks.map(([, words]) => words), at: ticks.map(([, , at]) => at) } }"""
+
+    def placed(*values: float, far: float | None = None) -> dict[str, Any]:
+        found: dict[str, Any] = page.evaluate(f"([values, far]) => ({ticks})(values, far ?? Infinity)", [values, far])
+        apart = [high - low for low, high in itertools.pairwise(found["at"])]
+        assert min(apart, default=1) >= 0.085 - 1e-9 and -1e-9 <= found["at"][0] <= found["at"][-1] <= 1 + 1e-9
+        return found
+
+    assert placed(1, 2.98, 2.99, 3, 1.01, 2)["words"] == ["1", "1.01", "2", "2.98", "2.99", "3"]
+    assert placed(0.5, 0.50001)["words"] == ["0.5", "0.50001"]
+    assert placed(7, 7, 7) == {"log": False, "y": [0.5] * 3, "words": ["7"], "at": [0.5]}
+    assert "0.0003" in placed(5e-6, 3e-4, 5e-5, 0.05, 2e-4, 0.002, 1e-3, far=20)["words"]
+    many = placed(*range(40))["words"]
+    assert many[0] == "0" and many[-1] == "39" and len(many) > 8
+    kl = placed(2.73, 0.023, 0.04, 0.17, 0, far=100)
+    assert kl["log"] and kl["y"][0] == 1 and kl["y"][4] == 0 and 0.1 < kl["y"][1] < kl["y"][2] - 0.05 < kl["y"][3] - 0.1
+    assert not placed(0.4, 0.01, far=100)["log"] and not placed(-1, 0.01, 5, far=100)["log"]
+
+
+def test_what_was_logged_is_seen_beside_its_smoothed_line(bare_page: Page) -> None:
+    page = bring(bare_page, "pages/compare/charts.js", "CompareChart")
+    alpha = """many => { const chart = new CompareChart({ name: "kl", title: "kl" }, () => {});
+      document.documentElement.style.setProperty("--r1", "#1d4ed8");
+      const values = Array.from({ length: 40 }, (_, i) => i % 3);
+      chart.view = { x: "step", smooth: true }; chart.series = Array(many).fill({ lines: [] });
+      const line = { x: values, y: values, smooth: values, of: 40, per: 1, attempt: 1 };
+      const [faint] = chart.line({ colour: "--r1", dash: "solid", label: "a", key: "a" }, line);
+      return Number(faint.line.color.match(/([\\d.]+)\\)$/)[1]) }"""
+    assert page.evaluate(alpha, 3) >= 0.45 and page.evaluate(alpha, 12) >= 0.3
 
 
 def test_runs_on_other_data_or_sampled_otherwise_have_no_best(bare_page: Page) -> None:

@@ -91,20 +91,6 @@ def test_a_drag_over_the_former_axis_is_no_stretch_of_the_next(
     expect(page).to_have_url(re.compile(r"zoom=0\.\.[5-9]\."))
 
 
-def test_values_that_nearly_are_the_same_do_not_cover_each_other(
-    open_page: OpenPage, sweeps: tuple[str, list[str]]
-) -> None:
-    page = compared(open_page, sweeps)
-    places = """async (values) => {
-        const { name } = performance.getEntriesByType("resource").find(e => e.name.includes("compare/parallel"));
-        const { place } = await import(name);
-        return place({ values, words: values.map(String) }).ticks.map(([, words]) => words);
-    }"""
-    assert page.evaluate(places, [1, 2.98, 2.99, 3, 1.01, 2]) == ["1", "2", "3"]
-    assert page.evaluate(places, [0.5, 0.50001]) == ["0.5", "0.50001"]
-    assert page.evaluate(places, [7, 7, 7]) == ["7"]
-
-
 CHOSEN = "document.querySelector('.sweep .plot').data.map(t => t.opacity).join() === '0.14,0.14,1,1'"
 
 
@@ -120,6 +106,7 @@ def sweep_of(page: Page) -> tuple[Locator, int]:
 def test_a_stretch_of_an_axis_keeps_the_runs_through_it(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
     """Dragged over the higher of the two learning rates; let go by a click on the axis, or by “Show all”."""
     page = compared(open_page, sweeps, n=4)
+    whose_line_is_said_while_curves_are_in_sight(page, 90)
     plot, at = sweep_of(page)
     inside = """(node, [at, ys]) => {
         const { xaxis, yaxis } = node._fullLayout;
@@ -177,6 +164,15 @@ def test_a_stretch_of_an_axis_is_chosen_by_keyboard(open_page: OpenPage, sweeps:
     page.wait_for_function(CHOSEN)
 
 
+def whose_line_is_said_while_curves_are_in_sight(page: Page, most: int) -> None:
+    """The runs and what steers their curves stay on top, no deeper than so many pixels."""
+    page.locator("[data-chart=kl]").evaluate("node => node.scrollIntoView({ block: 'center' })")
+    boxes = [page.locator(f".gw-compare {part}").bounding_box() for part in (".legend", ".steer")]
+    assert boxes[0] and boxes[1] and page.evaluate("scrollY") > 300
+    depth = boxes[0]["height"] + boxes[1]["height"]
+    assert abs(boxes[0]["y"]) < 1 and abs(boxes[1]["y"] - boxes[0]["height"]) < 1 and depth <= most, boxes
+
+
 def test_on_a_phone_no_name_of_an_axis_lies_over_another(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
     """With as many axes as there may be."""
     names = ("max_completion_length", "per_device_train_batch_size", "gradient_accumulation_steps", "temperature")
@@ -191,12 +187,21 @@ def test_on_a_phone_no_name_of_an_axis_lies_over_another(open_page: OpenPage, sw
         return hovertext ? [[hovertext, left, right, top, bottom]] : [];
     })"""
     found = plot.evaluate(heads)
-    assert len(found) == 9
+    assert len(found) == 11
     assert not [
         (one[0], other[0])
         for one, other in itertools.combinations(found, 2)
         if one[1] < other[2] and other[1] < one[2] and one[3] < other[4] and other[3] < one[4]
     ]
+    menu = page.locator(".sweep .axes")
+    menu.locator("summary").click()
+    menu.get_by_label("Temperature").uncheck()
+    expect(page).to_have_url(re.compile(r"axes=(?!.*temperature).*training\.learning_rate"))
+    page.wait_for_function("document.querySelector('.sweep .plot').data[0].x.length === 10")
+    menu.get_by_role("button", name="Suggested ones").click()
+    expect(page).not_to_have_url(re.compile("axes="))
+    page.keyboard.press("Escape")
+    whose_line_is_said_while_curves_are_in_sight(page, 90)
     page.locator(".alike").scroll_into_view_if_needed()
     page.locator(".prompts [data-hash]").first.click()
     expect(page.locator(".cards .comp")).to_have_count(3)

@@ -3,7 +3,8 @@
 // names the axis, its stretch and how many runs pass.
 
 import { Plots } from "../../ui/charts/plots.js";
-import * as Parallel from "./parallel.js";
+import { place } from "./axes.js";
+import { through } from "./parallel.js";
 
 const ALL = [-1, 2]; // also those without a value, below the axis
 
@@ -17,7 +18,7 @@ export class AxisKeyboardNav {
 
   // Where the axis's runs are, each place once, lowest first.
   static places(axis) {
-    return [...new Set(Parallel.place(axis).y.filter((y) => y !== null))].sort((a, b) => a - b);
+    return [...new Set(place(axis).y.filter((y) => y !== null))].sort((a, b) => a - b);
   }
   // The first and the last of the places that a stretch holds.
   static within(places, [low, high]) {
@@ -69,10 +70,10 @@ export class AxisKeyboardNav {
   words({ axes, runs, chosen }) {
     const axis = axes[this.at(axes)];
     const ends = chosen.get(axis.full);
-    const passing = Parallel.through(runs, axes, chosen).length;
+    const passing = through(runs, axes, chosen).length;
     const places = AxisKeyboardNav.places(axis);
-    const { y } = Parallel.place(axis);
-    const said = (place) => Parallel.told(axis.words[y.indexOf(places[place])]);
+    const { y } = place(axis);
+    const said = (n) => axis.words[y.indexOf(places[n])];
     const [first, last] = AxisKeyboardNav.within(places, ends ?? ALL);
     const stretch = !ends ? "all of it" : first === last ? said(first) : `${said(first)} to ${said(last)}`;
     return `${axis.title}: ${stretch}; ${passing} of ${runs.filter(({ there }) => there).length} runs pass`;

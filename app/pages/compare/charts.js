@@ -7,6 +7,9 @@ import { dotted } from "../../ui/text.js";
 import { LineKeyboardNav } from "./line_keyboard_nav.js";
 import { Lines } from "./lines.js";
 
+// How strong the lines of what was logged are: they are what happened, and smoothed ones lie beside it.
+const RAW = { few: 0.5, many: 0.36 };
+
 export class CompareChart {
   // `zoomed(range, x)` is told of the stretch of an axis that was chosen on it; null: all of it.
   constructor(about, zoomed) {
@@ -143,7 +146,7 @@ export class CompareChart {
       hovertemplate: this.hover(this.hoverName(one) + resumed, "%{customdata:.4~g}", alone),
     };
     if (!this.view.smooth || !Lines.reach(line)) return [main];
-    const faint = { color: Plots.fade(colour, this.series.length > 6 ? 0.12 : 0.22), width: 1 };
+    const faint = { color: Plots.fade(colour, RAW[this.series.length > 6 ? "many" : "few"]), width: 1 };
     return [{ ...base, y: line.y, hoverinfo: "skip", line: faint }, main];
   }
 

@@ -6,19 +6,15 @@ import { el, option, press, setText, show, showText } from "../../ui/dom.js";
 import { countWords } from "../../ui/number.js";
 import { poll } from "../../ui/poll.js";
 import "./adder.js";
-import { AxisKeyboardNav } from "./axis_keyboard_nav.js";
 import { CompareChart } from "./charts.js";
 import {
-  axesNow,
   axisEnd,
-  besideChosen,
   fields,
   find,
   grouped,
   inSight,
   leftOut,
   MOST,
-  nothingToSet,
   order,
   over,
   page,
@@ -26,7 +22,6 @@ import {
   runs,
   runsDrawn,
   runsHere,
-  runsOnAxes,
   server,
   setIds,
   settingsTold,
@@ -39,10 +34,10 @@ import { finalRows, offerCsv, settingRows } from "./csv.js";
 import { drawLegend } from "./legend.js";
 import { Lines } from "./lines.js";
 import { bestWords, differWords, mostsWords, shortWords } from "./measure.js";
-import * as Parallel from "./parallel.js";
 import { seriesOf } from "./series.js";
 import { hear, loadPrompt, loadPrompts } from "./shared_prompts.js";
 import { offerRuns } from "./starting.js";
+import { drawSweep } from "./sweep.js";
 import * as tables from "./tables.js";
 
 let charts = new Map();
@@ -164,52 +159,8 @@ function drawFinals() {
     setParams({ sort: state.sort === usual ? (usual.startsWith("-") ? key : `-${key}`) : usual });
   };
   tables.drawFinals(find("table.finals"), drawn, state.sort, sort, grouped());
-  drawParallel();
+  drawSweep();
 }
-function drawParallel() {
-  const axes = axesNow();
-  const why = nothingToSet(axes);
-  showText(find(".sweep .why"), why);
-  find(".sweep .panel").hidden = !!why;
-  const chosen = !why && state.chosen.size;
-  show(find(".kept"), chosen, find(".smooth"));
-  show(find(".sweep .every"), chosen, find(".sweep .plot"));
-  if (why) return;
-  const beside = besideChosen();
-  const count = runsOnAxes().length;
-  setText(
-    find(".kept span"),
-    `${count - beside.size} of ${countWords(count, "run")} ${count - beside.size === 1 ? "passes" : "pass"} through ` +
-      "what is chosen under “Settings vs. final metrics”; " +
-      "the others are faint, and in no curve.",
-  );
-  find(".sweep .lay").style.minWidth = `${Parallel.narrowest(axes)}px`;
-  const figure = () =>
-    Parallel.figure(
-      runsDrawn()
-        .map((run, index) => ({ ...run, index }))
-        .filter((run) => run.there && !state.hidden.has(run.id)),
-      axes,
-      state.chosen,
-      besideChosen(),
-      find(".sweep .plot"),
-    );
-  Plots.draw(find(".sweep .plot"), figure, (plot) => Parallel.listen(plot, axesNow, pick));
-  axisKeys.again();
-}
-new ResizeObserver(() => order.length && drawParallel()).observe(find(".sweep .lay"));
-const axisKeys = new AxisKeyboardNav(
-  find(".sweep .plot"),
-  () => ({ axes: axesNow(), runs: order, chosen: state.chosen }),
-  pick,
-);
-function pick(full, ends) {
-  const next = new Map(state.chosen);
-  if (ends) next.set(full, ends);
-  else next.delete(full);
-  setParams({ pick: Parallel.write(next) });
-}
-for (const button of page.querySelectorAll(".every")) button.addEventListener("click", () => setParams({ pick: null }));
 // In the colours of the curves, at once where these are grouped otherwise; the old ones until those of other runs came.
 function drawSettings() {
   if (!settled || !settingsTold()) return;
@@ -237,7 +188,7 @@ async function loadSettings() {
   find(".settled").hidden = !problems.length;
   find("table.settings").parentElement.hidden = !fields.length;
   drawAll();
-  drawParallel();
+  drawSweep();
 }
 const codeKey = () => JSON.stringify([state.ids, ...pair()]);
 async function loadCode() {
@@ -329,7 +280,7 @@ function follow() {
   if (before !== asked()) wake();
   if (order.length) {
     drawAll();
-    drawParallel();
+    drawSweep();
     loadPrompt();
   }
 }

@@ -56,8 +56,8 @@ aria-disabled="true">Compare</a></div>
 <p class="s mut settled"></p>
 <div class="panel flush scroll" tabindex="-1"><table class="settings"></table></div>
 <button class="link s more" type="button" hidden></button></section>
-<section><div class="row controls"><h2>Curves</h2><span class="s mut">over</span><span class="switch s x" role="group"
-aria-label="Lay the curves over"><button data-x="step">step</button><button data-x="tokens">tokens</button>
+<section><div class="row controls steer"><h2>Curves</h2><span class="s mut">over</span><span class="switch s x"
+role="group" aria-label="Lay the curves over"><button data-x="step">step</button><button data-x="tokens">tokens</button>
 <button data-x="time">time</button><button data-x="attempt"
 title="Each start and each resume from its own first step">steps since start</button>
 </span><label class="s mut">grouped by <select class="input s by" aria-label="Group the runs by"></select></label>
@@ -76,8 +76,11 @@ aria-label="Search metrics"><div class="names"></div></details></section>
 20, of the later half); held-out, its last evaluation. An earlier peak does not count.</p>
 <p class="s mut unlike" hidden></p>
 <div class="panel flush scroll" tabindex="-1"><table class="finals"></table></div></section>
-<section class="sweep several"><h2>Settings vs. final metrics <span class="mut xs">one line a run; drag along an axis to
-choose some</span> <button class="link s every" type="button" hidden>Show all</button></h2><p class="s mut why"></p>
+<section class="sweep several"><div class="row controls"><h2>Settings vs. final metrics <span class="mut xs">one line a
+run; drag along an axis to choose some</span> <button class="link s every" type="button" hidden>Show all</button></h2>
+<details class="axes s"><summary>Settings</summary><div class="panel"><div class="boxes" role="group"
+aria-label="Settings that are axes"></div><button class="link s" type="button" hidden>Suggested ones</button></div>
+</details></div><p class="s mut why"></p><p class="s mut aside" hidden></p>
 <div class="panel scroll" tabindex="-1"><div class="lay"><div class="plot"></div>
 <i class="mark" hidden></i></div></div></section>
 <section class="code several"><h2>Reward code</h2><div class="row pair s"><label class="mut">from <select

@@ -5,6 +5,7 @@ import { params, setParams } from "../../ui/address.js";
 import { Plots } from "../../ui/charts/plots.js";
 import { part } from "../../ui/part.js";
 import { Lines } from "./lines.js";
+import * as Axes from "./axes.js";
 import * as Parallel from "./parallel.js";
 
 export const { root: page, find, server } = part("pages/compare/compare");
@@ -44,6 +45,7 @@ export function readAddress() {
     a: now.get("a") ?? "",
     b: now.get("b") ?? "",
     chosen: Parallel.read(now.get("pick") ?? ""),
+    axes: list("axes"),
     zoom: Plots.zoomOf(now.get("zoom")),
   };
 }
@@ -55,11 +57,9 @@ export const setIds = (ids) => setParams({ ids: ids.join(",") }, { push: true })
 export const runsHere = () => order.filter(({ there }) => there);
 // Those of them that are on the axes of settings and finals, which span only what these have.
 export const runsOnAxes = () => runsHere().filter(({ id }) => !state.hidden.has(id));
-export function axesNow() {
-  const on = new Set(runsOnAxes());
-  const drawn = order.map((run) => (on.has(run) ? run : { ...run, there: false, final: null }));
-  return Parallel.axes(drawn, fields);
-}
+export const ofAxes = () =>
+  order.map((run) => (runsOnAxes().includes(run) ? run : { ...run, there: false, final: null }));
+export const axesNow = () => Axes.axes(ofAxes(), fields, state.axes, runsHere());
 export const nothingToSet = (axes) => Parallel.why(runsOnAxes(), axes);
 // The runs beside the stretches of settings and finals that are chosen below, where these are drawn.
 export function besideChosen() {

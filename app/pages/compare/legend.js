@@ -12,6 +12,9 @@ const clickWords = ({ id }) =>
 
 const colourWords = ({ other_colour }) => (other_colour ? "; its colour on Runs is another run's here" : "");
 
+const openWords = ({ name, label }) => ({ title: `Open ${name}: ${label}`, "aria-label": `Open ${name}: ${label}` });
+const FEW = 4; // runs that have room for the words of their states
+
 // `beside`: the ids of the runs that are in no chosen stretch; `same`: the run that this one's curves lie over.
 const runChip = (run, look, beside, same) =>
   el(
@@ -31,9 +34,7 @@ const runChip = (run, look, beside, same) =>
       swatch(look),
       nameOf(run.name),
     ),
-    run.there
-      ? el("a.open", { href: `/run?id=${encodeURIComponent(run.id)}`, title: `Open ${run.name}` }, pill(run))
-      : null,
+    run.there ? el("a.open", { href: `/run?id=${encodeURIComponent(run.id)}`, ...openWords(run) }, pill(run)) : null,
     run.problem ? el("span.s.warn", run.problem) : null,
     same
       ? el("span.xs.mut.same", { title: `Its curves are those of ${same.name}` }, `same as ${shortName(same.name, 28)}`)
@@ -56,7 +57,7 @@ export function drawLegend() {
     [...beside],
     [...look.values()].map(({ id, name, colour, dash, label, problem }) => [id, name, colour, dash, label, problem]),
     [...state.hidden],
-    order.map((run) => sameAs(run)?.name),
+    order.map((run) => [sameAs(run)?.name, run.label]),
     state.by && grouped().map(({ label }) => label),
   ]);
   if (page.dataset.legend === key) return;
@@ -65,6 +66,7 @@ export function drawLegend() {
   const which = document.activeElement?.className;
   const chip = (run) => runChip(run, look.get(run.id), beside, sameAs(run));
   const groups = grouped();
+  find(".legend").classList.toggle("many", order.length > FEW);
   find(".legend").replaceChildren(
     ...(groups.length
       ? groups
@@ -89,6 +91,9 @@ export function drawLegend() {
       ?.querySelector(`.${which || "toggle"}`)
       ?.focus();
 }
+// What stays on top below the legend lies where it ends.
+const legendEnd = () => page.style.setProperty("--legend", `${find(".legend").offsetHeight}px`);
+new ResizeObserver(legendEnd).observe(find(".legend"));
 function toggle(id) {
   const next = new Set(state.hidden);
   if (!next.delete(id)) next.add(id);

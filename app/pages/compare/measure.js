@@ -7,7 +7,7 @@ import { listed } from "../../ui/text.js";
 const MARKS = { reward: ["reward"], held_out: ["reward", "held_out"], solved: ["solved"] };
 const CALLED = {
   ...{ data: "data", temperature: "temperature", sampling: "sampling settings", limit: "length limit" },
-  ...{ reward: "reward functions", solved: "measure of solved" },
+  ...{ reward: "reward functions", solved: "measure of solved", held_out: "held-out rows" },
 };
 const MEASURED_ON = ["data", "temperature", "sampling", "limit"];
 const share = (value) => (value === null ? "–" : percent(value));
@@ -60,7 +60,9 @@ export function bestOf(runs, key) {
     const alike = lot.some((run) => run.final[key] < top && WRITE[key](run.final[key]) === WRITE[key](top));
     if (alike || behindByChance(first, lot, key).length) continue;
     const which = [lots.length > 1 && "are measured alike", lot.length < all.length && "trained as long"];
-    const of = which.some(Boolean) ? `the ${lot.length} runs here that ${listed(which.filter(Boolean))}` : "these runs";
+    const of = which.some(Boolean)
+      ? `the ${countWords(lot.length, "run")} here that ${listed(which.filter(Boolean))}`
+      : "these runs";
     for (const run of lot) if (run.final[key] === top) best.set(run.id, `the best of ${of} at the end`);
   }
   return best;
@@ -147,20 +149,28 @@ export function mixedWords(runs) {
   const which = names.some((name) => MEASURED_ON.includes(name)) ? "" : `${listed(names)} `;
   return `${which}not comparable: they differ in ${listed(names.map((name) => CALLED[name]))}`;
 }
+// Whether a run's value of a column is compared with no other's, while those of others are with each other's.
+export function isApart(runs, { id }, key) {
+  const lots = MARKS[key] ? lotsOf(runs, key) : [];
+  return lots.some((lot) => lot.length > 1) && lots.some((lot) => lot.length === 1 && lot[0].id === id);
+}
 // Why a run has no part in who is best, while others have: what of it is measured otherwise; "" of one that has.
 export function apartWords(runs, run) {
-  const apart = ["reward", "solved"].filter((key) => {
-    const lots = lotsOf(runs, key);
-    return lots.some((lot) => lot.length > 1) && lots.some((lot) => lot.length === 1 && lot[0] === run);
-  });
+  const apart = apartIn(runs, run);
   if (!apart.length) return "";
   const told = ["reward", "solved"].filter((key) => (run.final?.[key] ?? null) !== null);
   const which = apart.length < told.length ? `${listed(apart)} not compared` : "not compared";
-  const [others] = lotsOf(runs, apart[0]).sort((a, b) => b.length - a.length);
-  const marks = [...MARKS[apart[0]], ...MEASURED_ON].filter((name) => run.alike?.[name] !== others[0].alike[name]);
-  return run.alike?.reward
-    ? `${which}: other ${listed(marks.map((name) => CALLED[name]))}`
-    : `${which}: its settings cannot be read`;
+  return `${which}: ${apartReasonOf(runs, run)}`;
+}
+const apartIn = (runs, run) => ["reward", "solved"].filter((key) => isApart(runs, run, key));
+// What of it is measured otherwise than of most; "" of one that has a part.
+export function apartReasonOf(runs, run) {
+  const [key] = apartIn(runs, run);
+  if (!key) return "";
+  if (!run.alike?.reward) return "its settings cannot be read";
+  const [others] = lotsOf(runs, key).sort((a, b) => b.length - a.length);
+  const marks = [...MARKS[key], ...MEASURED_ON].filter((name) => run.alike[name] !== others[0].alike[name]);
+  return `other ${listed(marks.map((name) => CALLED[name]))}`;
 }
 
 // ---- what there is to see first ----

@@ -3,84 +3,10 @@
 
 import { Plots } from "../../ui/charts/plots.js";
 import { hoverRoom, shortName } from "../../ui/name.js";
-import { number } from "../../ui/number.js";
 import { colour } from "../../ui/theme.js";
-import { COLUMNS } from "./tables.js";
+import { BELOW, isLog, place } from "./axes.js";
 
-const most = 9; // axes
-const finals = COLUMNS.filter(([key]) => ["reward", "held_out", "solved", "kl", "length"].includes(key));
-const NONE = "–"; // what a run without a value has; null: of a run that is not here
-// Where it is on an axis: below, and not among the values, where it would be the lowest.
-const BELOW = -0.16;
-export const told = (words) => (words === NONE ? "no value" : words);
-const plain = /(^|\.)(seed|data_seed|run_name|output_dir|logging_dir)$/;
-
-// The axes: settings that differ, then the finals that at least two runs have, written as in their table; [{title,
-// full, values, words, write}], `full` being the name by which the address knows it.
-export function axes(runs, fields) {
-  const wordsOf = (values, write) => values.map((value, i) => (runs[i]?.there ? write(value) : null));
-  const settings = fields
-    .filter(
-      ({ name, values }) =>
-        !plain.test(name) && new Set(values.filter((_, i) => runs[i]?.there).map((v) => v?.words ?? NONE)).size > 1,
-    )
-    .map(({ name, label, values }) => ({
-      title: label,
-      full: name,
-      values: values.map((value, i) => (runs[i]?.there ? (value?.number ?? null) : null)),
-      words: wordsOf(values, (value) => value?.words ?? NONE),
-    }));
-  const ends = finals
-    .map(([key, title, write]) => {
-      const values = runs.map((run) => run.final?.[key] ?? null);
-      return { title, full: title, values, words: wordsOf(values, write), write, final: true };
-    })
-    .filter(({ values }) => values.filter((value) => value !== null).length > 1);
-  return [...settings.slice(0, most - ends.length), ...ends];
-}
-
-const APART = 0.085; // of an axis, in which a tick's words have room
-// Those of the ticks, from the lowest to the highest, whose words cover no other's; the ends always.
-function legible(ticks) {
-  const [high] = ticks.at(-1);
-  const shown = [];
-  for (const tick of ticks.slice(0, -1))
-    if (!shown.length || (tick[0] - shown.at(-1)[0] >= APART && high - tick[0] >= APART)) shown.push(tick);
-  return [...shown, ticks.at(-1)];
-}
-
-// Where each run is on an axis, 0 to 1, and the axis's ticks. Choices are spread evenly, and what spans far is
-// logarithmic.
-export function place({ values, words, write = number }) {
-  const placed = (at) => words.map((word, i) => (word === null ? null : word === NONE ? BELOW : at(values[i], word)));
-  const said = words.filter((word) => word !== null && word !== NONE);
-  const numbers = values.filter((value) => value !== null);
-  if (numbers.length < said.length || !numbers.length) {
-    const choices = [...new Set(said)].sort();
-    const at = (word) => (choices.length > 1 ? choices.indexOf(word) / (choices.length - 1) : 0.5);
-    return { y: placed((_, word) => at(word)), ticks: legible(choices.map((word) => [at(word), word])) };
-  }
-  const low = Math.min(...numbers);
-  const high = Math.max(...numbers);
-  const far = low > 0 && high / low >= 20;
-  const turn = far ? Math.log10 : (value) => value;
-  const span = turn(high) - turn(low);
-  const at = (value) => (span ? (turn(value) - turn(low)) / span : 0.5);
-  const distinct = [...new Set(numbers)].sort((a, b) => a - b);
-  const shown =
-    distinct.length <= 6
-      ? distinct
-      : [
-          low,
-          ...[0.25, 0.5, 0.75].map((share) => {
-            const value = turn(low) + span * share;
-            return far ? 10 ** value : value;
-          }),
-          high,
-        ];
-  const tick = (value) => [at(value), words[values.indexOf(value)] ?? write(value)];
-  return { y: placed(at), ticks: legible(shown.map(tick)) };
-}
+const MOST_CHOSEN = 20; // stretches
 
 // Why there is nothing to draw; empty where there is.
 export function why(runs, axes) {
@@ -95,7 +21,7 @@ export function read(words) {
     .split(";")
     .map((part) => part.split("~"))
     .map(([full, ...ends]) => [full, ends.map(Number)]);
-  return new Map(parts.filter(([full, [low, high]]) => full && low <= high).slice(0, most));
+  return new Map(parts.filter(([full, [low, high]]) => full && low <= high).slice(0, MOST_CHOSEN));
 }
 export function write(chosen) {
   return [...chosen].map(([full, ends]) => [full, ...ends.map((end) => +end.toFixed(3))].join("~")).join(";");
@@ -156,7 +82,8 @@ export function listen(plot, axesNow, then) {
 }
 
 const CHARACTER = 6.6; // pixels
-const MARKS = { true: "circle-open", false: "circle" }; // of a run without a value, and with one
+// Of a run without a value, of a metric of one that still trains, and of what is as it stays.
+const markOf = (y, going) => (y === BELOW ? "circle-open" : going ? "square-open" : "circle");
 export const narrowest = (axes) => axes.length * 92; // pixels, in which their names can be read
 
 // As Plotly takes it, with the signs of a share.
@@ -167,26 +94,46 @@ const drawn = (words) =>
     .map((part) => SIGNS[part] ?? Plots.plain(part))
     .join("");
 
-// The name of each axis and of the places on it, `apart` pixels from axis to axis. Names that are longer stand in two
-// rows by turns, where each has the room of two.
-function notes(axes, placed, apart) {
+const [HEIGHT, TOP] = [300, 1.26]; // pixels, and where they end above the axes
+// Why runs are below an axis, each reason once.
+const lacking = ({ words, below }) => [...new Set(words.filter((word, i) => word !== null && below[i]))];
+const lackingCount = (axis) => lacking(axis).length;
+
+// What is beside a place on an axis: its words, with a stroke to it where these had to make room for others.
+function beside(x, [y, words, at = y], pixels) {
+  const font = { size: 12, color: colour("--ink-3") };
+  const label = { x, text: words, font, xanchor: "right", bgcolor: colour("--panel"), opacity: 0.92, borderpad: 1 };
+  if (Math.abs(at - y) < 0.02) return { ...label, y: at, xshift: -6, showarrow: false };
+  const stroke = { showarrow: true, arrowhead: 0, arrowwidth: 1, arrowcolor: colour("--line-strong"), standoff: 3 };
+  return { ...label, y, ax: -14, ay: Math.round((y - at) * pixels), ...stroke };
+}
+// The name of each axis and of the places on it, `apart` pixels from axis to axis, an axis being so many high. Names
+// that are longer stand in two rows by turns, where each has the room of two.
+function notes(axes, placed, apart, pixels) {
   const room = Math.floor(apart / CHARACTER);
-  const turns = axes.some(({ title }) => title.length > room);
+  const turns = axes.some((axis) => axis.title.length + (isLog(axis) ? 4 : 0) > room);
   const cut = (words, most) => drawn(words.length > most ? `${words.slice(0, most - 1)}…` : words);
-  const named = ({ title, full }) => Plots.plain(title === full ? full : `${title} · ${full}`);
+  const titled = (axis, most) => (isLog(axis) ? `${cut(axis.title, most - 4)} log` : cut(axis.title, most));
+  const named = (axis) =>
+    [Plots.plain(axis.title), axis.title === axis.full ? "" : Plots.plain(axis.full), isLog(axis) && "logarithmic"]
+      .filter(Boolean)
+      .join(" · ");
   // the first has no room on its left
   const where = (i) => (i ? {} : { xanchor: "left", xshift: -apart / 2 });
-  const font = { size: 12, color: colour("--ink-3") };
-  const note = (x, y, text, more) => ({ x, y, text, showarrow: false, font, ...more });
-  const beside = { xanchor: "right", xshift: -6, bgcolor: colour("--panel"), opacity: 0.92, borderpad: 1 };
   return axes.flatMap((axis, i) => [
-    note(i, turns && i % 2 === 0 ? 1.21 : 1.11, cut(axis.title, turns ? 2 * room - 2 : room), {
+    {
+      x: i,
+      y: turns && i % 2 === 0 ? 1.21 : 1.11,
+      text: titled(axis, turns ? 2 * room - 2 : room),
+      showarrow: false,
       font: { size: 12, color: colour(axis.final ? "--ink" : "--ink-2") },
       hovertext: named(axis),
       ...where(i),
-    }),
-    ...placed[i].ticks.map(([y, words]) => note(i, y, cut(words, Math.max(5, Math.min(22, room - 2))), beside)),
-    ...(placed[i].y.includes(BELOW) ? [note(i, BELOW, cut(told(NONE), room), beside)] : []),
+    },
+    ...placed[i].ticks.map(([y, words, at]) =>
+      beside(i, [y, cut(words, Math.max(5, Math.min(22, room - 2))), at], pixels),
+    ),
+    ...lacking(axis).map((words, n) => beside(i, [BELOW - 0.085 * n, cut(words, Math.max(8, room))], pixels)),
   ]);
 }
 
@@ -208,7 +155,7 @@ function shapesOf(axes, chosen) {
 export function figure(runs, axes, chosen, faint, plot) {
   const [width, room] = [plot.clientWidth, hoverRoom(plot)];
   const placed = axes.map((axis) => place(axis));
-  const data = runs.map(({ id, name, colour: own, dash, index }) => ({
+  const data = runs.map(({ id, name, colour: own, dash, index, live, final }) => ({
     opacity: faint.has(id) ? 0.14 : 1,
     x: axes.map((_, i) => i),
     y: placed.map(({ y }) => y[index]),
@@ -216,24 +163,31 @@ export function figure(runs, axes, chosen, faint, plot) {
     mode: "lines+markers",
     connectgaps: true,
     line: { color: Plots.colour(own), width: 1.8, dash },
-    marker: { color: Plots.colour(own), size: 6, symbol: placed.map(({ y }) => MARKS[y[index] === BELOW]) },
-    text: axes.map((axis) => drawn(`${axis.title}: ${told(axis.words[index])}`)),
-    hovertemplate: `<b>${Plots.plain(shortName(name, room))}</b><br>%{text}<extra></extra>`,
+    marker: {
+      color: Plots.colour(own),
+      size: 6,
+      symbol: axes.map((axis, i) => markOf(placed[i].y[index], live && axis.final)),
+    },
+    text: axes.map((axis) => drawn(`${axis.title}: ${axis.words[index]}`)),
+    hovertemplate:
+      `<b>${Plots.plain(shortName(name, room))}</b>${live ? `, at step ${final?.step ?? 0}` : ""}` +
+      "<br>%{text}<extra></extra>",
   }));
-  const annotations = notes(axes, placed, (width - 32) / (axes.length - 0.2));
+  const deep = Math.max(0, ...axes.map(lackingCount));
+  const low = deep ? BELOW - 0.06 - 0.085 * (deep - 1) : -0.06;
+  const annotations = notes(axes, placed, (width - 32) / (axes.length - 0.2), (HEIGHT - 16) / (TOP - low));
   const shapes = shapesOf(axes, chosen);
-  const low = placed.some(({ y }) => y.includes(BELOW)) ? BELOW - 0.06 : -0.06;
   return {
     data,
     layout: Plots.layout({
-      height: 300,
+      height: HEIGHT,
       hovermode: "closest",
       dragmode: false,
       annotations,
       shapes,
       margin: { l: 16, r: 16, t: 8, b: 8 },
       x: { visible: false, range: [-0.55, axes.length - 0.75], fixedrange: true },
-      y: { visible: false, range: [low, 1.26], fixedrange: true },
+      y: { visible: false, range: [low, TOP], fixedrange: true },
     }),
   };
 }

@@ -28,7 +28,7 @@ export function named(run) {
   return el("span.named", { title: run.name }, swatch(run), nameOf(run.name));
 }
 export function pill(run) {
-  return run.there ? el("span", { class: `pill ${run.kind}` }, el("i"), run.label) : el("span.mut.s", "–");
+  return run.there ? el("span", { class: `pill ${run.kind}` }, el("i"), el("span", run.label)) : el("span.mut.s", "–");
 }
 const address = ({ id }) => `/run?id=${encodeURIComponent(id)}`;
 // Why a run failed, was killed or interrupted.
