@@ -135,7 +135,7 @@ def test_any_setting_and_metric_can_be_a_column(registry_home: Path) -> None:
     now = drawn(columns=[*keys, "nonsense", "name", keys[0]])
     assert now["columns"] == keys
     means = wait_for("its means", lambda: run_facts.outcomes_of([registry.get_run(run_id)])[run_id].metrics)  # type: ignore[list-item]
-    assert cells(now, run_id)[3:] == ["0.0002", "task:arithmetic", f"{means['kl']:.3f}", "–", run_id, "–"]
+    assert cells(now, run_id)[3:] == ["2e-4", "task:arithmetic", f"{means['kl']:.3f}", "–", run_id, "–"]
     assert 'class="n default long" data-label="Data source" title="the default"' in now["rows"]
     assert 'title="training.learning_rate"><bdi>Learning rate</bdi>' in now["head"]
     offered = {
