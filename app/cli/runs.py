@@ -21,6 +21,7 @@ from groupwise.storage.record import checkpoint_files, states
 from groupwise.storage.registry import commands, labels, registry, trash
 from groupwise.storage.registry.registry import Run
 from groupwise.storage.spec.words.number_words import count_words
+from groupwise.storage.spec.words.unseen_signs import JOINERS, show_signs
 
 if TYPE_CHECKING:  # takes time to import, and not every command needs it
     from groupwise.storage.analysis.outcome import Outcome
@@ -134,8 +135,10 @@ def _table(rows: list[tuple[str, ...]]) -> str:
 
 
 def printable_line(text: str) -> str:
-    """One line without control characters: a name may hold what would move or colour a terminal."""
-    return "".join(character if character.isprintable() else " " for character in text)
+    """One line without control characters: a name may hold what would move or colour a terminal. What nobody sees in it
+    is shown by its name; joiners that join are part of letters."""
+    shown = show_signs(text)
+    return "".join(one if one.isprintable() or one in JOINERS else " " for one in shown)
 
 
 def step_progress(run: Run) -> str:

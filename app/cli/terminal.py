@@ -6,8 +6,10 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-# Control characters but tab and line feed, and the marks that turn the direction of text.
-UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+from groupwise.storage.spec.words.unseen_signs import NAMES
+
+# Control characters but tab and line feed, and the signs that turn the direction of text or draw nothing.
+UNSAFE = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{''.join(NAMES)}]")
 
 
 class _SafeStream:

@@ -1,10 +1,10 @@
 // Small helpers for the DOM. Text is always placed as text.
 
-// The name of a file or a column may hold marks that turn the direction of text, and with it our own words around them:
-// wherever text is placed, they are shown instead.
-const TURNING = /[\u202a-\u202e\u2066-\u2069]/g;
-const named = (mark) => `⟨U+${mark.charCodeAt(0).toString(16).toUpperCase()}⟩`;
-export const steady = (words) => (typeof words === "string" ? words.replace(TURNING, named) : words);
+import { visibleSigns } from "./visible_text.js";
+
+// The name of a file or a column may hold marks that turn the direction of text, and with it our own words around them,
+// and signs that draw nothing: wherever text is placed, they are shown instead.
+export const steady = (words) => (typeof words === "string" ? visibleSigns(words) : words);
 const SAID = new Set(["title", "aria-label", "placeholder"]); // attributes that a person reads
 
 // An element of this kind, which is its tag and classes: “p.s.mut”. `parts`: its attributes, if any, and what it holds.

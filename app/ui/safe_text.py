@@ -3,11 +3,16 @@
 import html
 import re
 
+from groupwise.storage.spec.words.unseen_signs import NAMES, show_signs
+
 
 def visible_text(value: object) -> str:
-    """Text that a page places as text: control characters and changes of direction become visible."""
+    """Text that a page places as text: control characters, changes of direction and signs that draw nothing become
+    visible."""
     text = str(value)
-    return text if text.isascii() and text.isprintable() else text.translate(_VISIBLE)  # most is plain: 3 times as fast
+    if text.isascii() and text.isprintable():  # most is plain: 3 times as fast
+        return text
+    return show_signs(text.translate(_VISIBLE))
 
 
 def escape(value: object) -> str:
@@ -27,5 +32,4 @@ def escape_value(value: object) -> str:
 
 
 _VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
-_VISIBLE |= {code: f"⟨U+{code:04X}⟩" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
-_REFERRED = {code: f"&#{code};" for code in _VISIBLE}
+_REFERRED = {code: f"&#{code};" for code in (*_VISIBLE, *map(ord, NAMES))}

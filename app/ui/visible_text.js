@@ -11,6 +11,8 @@ const NAMES = new Map([
   [0x2060, "word joiner"],
   [0xfeff, "BOM"],
 ]);
+// As storage/spec/words/unseen_signs.py: signs that turn the direction of text, or draw nothing.
+const SIGNS = /[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\u3164\ufeff\uffa0]/g;
 const UNSEEN =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]/g;
 const named = (letter) => {
@@ -19,3 +21,5 @@ const named = (letter) => {
 };
 
 export const visibleText = (text) => String(text ?? "").replace(UNSEEN, named);
+// For words that a page places: with control characters as they are.
+export const visibleSigns = (words) => words.replace(SIGNS, named);

@@ -8,7 +8,7 @@ from groupwise.storage.home.redaction import holds
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 from groupwise.storage.spec.words.problem import Fix, Problem
-from groupwise.storage.spec.words.run_names import CONTROL, name_fault, without_controls
+from groupwise.storage.spec.words.run_names import CONTROL, name_fault, signs_problem, without_controls
 
 SECRET = "holds a secret. Secrets belong in the environment, never in a spec: take it out."
 IN_CODE = "holds a secret. Take it out of the code, and read it there from the environment (os.environ)."
@@ -27,11 +27,13 @@ def check_texts(spec: RunSpec, offer: Offer) -> list[Problem]:
 
 
 def check_name(spec: RunSpec) -> list[Problem]:
-    """The problem of a name that no run can have."""
+    """The problem of a name that no run can have, or of what nobody sees in one."""
     fault = name_fault(spec.name)
+    if not fault:
+        return [problem] if (problem := signs_problem(spec.name)) else []
     plain = without_controls(spec.name)
     fix = Fix("Remove it", {"name": plain}) if fault == CONTROL else Fix("Use “my-run”", {"name": "my-run"})
-    return [Problem("name", fault, fixes=(fix,))] if fault else []
+    return [Problem("name", fault, fixes=(fix,))]
 
 
 def _code_of_own(reward: RewardSpec, offer: Offer) -> str:

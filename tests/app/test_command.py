@@ -182,6 +182,8 @@ def test_list_is_a_table_or_json(groupwise: Groupwise, registry_home: Path):
     assert lines[1].startswith(f"{run_id}  two lines  [31mred  ") and "running  12/60  0.43 " in lines[1]
     row = json.loads(groupwise("list", "--json").stdout)[0]
     assert row["reward"] == 0.4321 and row["name"] == "two\nlines \x1b[31mred" and "tag" not in row and "pid" not in row
+    make_run(name="a\u202eb\u200bc")
+    assert "  a⟨U+202E⟩b⟨zero-width space⟩c  " in groupwise("list").stdout
 
 
 def ids_of(text: str) -> list[str]:

@@ -20,7 +20,8 @@ from tests.support.one_run import SPEC, record
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>", "<script>alert(1)</script>", "</pre></div><svg onload=alert(1)>", "${alert(1)}",
-    "{{7*7}}", "\u202egpj.exe", "\x00\x07\x1b[31m", '" onmouseover="alert(1)', "<think>x</think>", "&lt;b&gt;",
+    "{{7*7}}", "\u202egpj.exe", "a\u200b\u2060\u200e\u00adb",
+    "\x00\x07\x1b[31m", '" onmouseover="alert(1)', "<think>x</think>", "&lt;b&gt;",
     "javascript:alert(1)", "[a](javascript:alert(1))", "\ud800",
 ]  # fmt: skip
 TAGS = re.compile(r"<(?!/?(?:article|header|footer|section|details|summary|span|div|pre|b|i|p|bdi|button|code|wbr)\b)")
@@ -51,7 +52,7 @@ def test_hostile_text_stays_text_in_a_group(text: str) -> None:
     said = Note(1, 0, True, text, 0.0)
     drawn = group.draw_group(found, by_reward=True, notes={0: said})
     assert not TAGS.search(drawn)
-    assert not re.search(r"[\x00-\x08\x0b-\x1f\u202e]", drawn)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\u00ad\u200b\u200e\u202e\u2060]", drawn)
     assert 'onmouseover="' not in drawn
 
 
@@ -67,7 +68,7 @@ def test_hostile_text_stays_text_in_the_table_of_runs(run_id: str, text: str) ->
     head = rows.table_head(keys, f"-set:{text}")
     drawn = head + rows.run_row(row, keys, "--r1") + rows.deleted_row(row, keys, time.time())
     assert not re.search(r"<(?!/?(?:tr|th|td|div|button|span|a|bdi|b|i|input)\b)", drawn)
-    assert not re.search(r"[\x00-\x08\x0b-\x1f\u202e]", drawn)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\u00ad\u200b\u200e\u202e\u2060]", drawn)
     assert 'onmouseover="' not in drawn
 
 

@@ -177,7 +177,7 @@ def test_what_cannot_be_read_is_not_said_to_be_missing() -> None:
 
 
 def of_name(text: str) -> list[tuple[str, int | None, str]]:
-    return [one for one in said(text) if one[0] == "name"]
+    return [(one.field, one.line, one.message) for one in launch.check_text(text).problems if one.field == "name"]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,11 @@ def of_name(text: str) -> list[tuple[str, int | None, str]]:
         ("\u200b\u200b", "A run needs a name: nothing of this one can be seen.", "name: my-run"),
         ("a\x07b", "has a control character, which cannot be seen. Remove it.", "name: ab"),
         ("\x1b\u2060", "A run needs a name: nothing of this one can be seen.", "name: my-run"),
-        ("naïve 名前 ❤️", "", ""),
+        ("a\u202egpj\u200bx", "has characters that cannot be seen: U+202E and zero-width space. "
+         "Two names that look alike would be different.", "name: agpjx"),
+        ("a\u200d b", "has a character that cannot be seen: zero-width joiner. "
+         "Two names that look alike would be different.", "name: a b"),
+        ("naïve 名前 ❤️‍🔥 می‌خواهم", "", ""),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("more", ["", "stages: [{}, {training: {beta: 0.1}}]\n"], ids=["one go", "stages"])

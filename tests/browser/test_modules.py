@@ -71,11 +71,11 @@ def test_what_models_wrote_is_shown_with_its_hidden_characters(bare_page: Page, 
 def test_a_name_that_turns_text_round_turns_no_sentence_of_ours(bare_page: Page) -> None:
     page = bring(bare_page, "ui/dom.js", "el", "option", "setText")
     said = "made => { const it = made(); return [it.textContent, it.title, it.value]; }"
-    page.evaluate(f"window.told = {said}; window.bad = '\u202egnp.csv'")
-    shown = "Use “⟨U+202E⟩gnp.csv”"
+    page.evaluate(f"window.told = {said}; window.bad = '\u202egnp\u200b.csv'")
+    shown = "Use “⟨U+202E⟩gnp⟨zero-width space⟩.csv”"
     assert page.evaluate("told(() => el('p', { title: `Use “${bad}”` }, `Use “${bad}”`))")[:2] == [shown, shown]
     assert page.evaluate("told(() => { const p = el('p'); setText(p, `Use “${bad}”`); return p; })")[0] == shown
-    assert page.evaluate("told(() => option(bad))") == ["⟨U+202E⟩gnp.csv", "", "\u202egnp.csv"]  # chosen as it is
+    assert page.evaluate("told(() => option(bad))") == [shown[5:-1], "", "\u202egnp\u200b.csv"]  # chosen as it is
 
 
 def test_a_prompt_is_one_text_whether_it_is_a_chat_or_not(bare_page: Page) -> None:

@@ -3,6 +3,10 @@
 import re
 import unicodedata
 
+from groupwise.storage.spec.words.number_words import join_words
+from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
+from groupwise.storage.spec.words.unseen_signs import signs_in, without_signs
+
 NEEDED = "A run needs a name"
 UNSEEN = f"{NEEDED}: nothing of this one can be seen."
 CONTROL = "has a control character, which cannot be seen. Remove it."
@@ -27,6 +31,18 @@ def name_fault(name: str) -> str:
 def without_controls(name: str) -> str:
     """A name without its control characters."""
     return _CONTROLS.sub("", name)
+
+
+def signs_problem(name: str) -> Problem | None:
+    """What to say of a name that can be one and holds signs that nobody sees; None where it has none."""
+    named = signs_in(name)
+    if not named:
+        return None
+    one = len(name) - len(without_signs(name)) == 1
+    what = "a character that cannot be seen" if one else "characters that cannot be seen"
+    message = f"has {what}: {join_words(named)}. Two names that look alike would be different."
+    fix = Fix("Remove it" if one else "Remove them", {"name": without_signs(name).strip()})
+    return Problem("name", message, level=WARNING, fixes=(fix,))
 
 
 def _is_seen(letter: str) -> bool:
