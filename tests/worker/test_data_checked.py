@@ -149,7 +149,11 @@ def test_a_look_at_the_first_rows_estimates_the_rest_and_all_counts_them(monkeyp
     monkeypatch.setattr(data_checks, "FEW", 1000)
     write("many.jsonl", [{"question": f"Is {n} even?", "answer": n % 2} for n in range(3000)])
     some = check(source="file:many.jsonl", filter=["answer = 0"], holdout=100)
-    assert some["note"] == "The first 1,000 of 3,000 rows were checked: about 1,400 to train on, about 100 held out."
+    assert some["note"] == "The first 1,000 of 3,000 rows were checked: about 1,400 to train on, 100 held out."
+    assert some["kept"] == 1400 and some["estimated"]
+    plain = check(source="file:many.jsonl", holdout=100)
+    assert plain["note"] == "The first 1,000 of 3,000 rows were checked: 2,900 to train on, 100 held out."
+    assert plain["kept"] == 2900 and not plain["estimated"], "one number, as it is known"
     every = check(all_=True, source="file:many.jsonl", filter=["answer = 0"], holdout=100)
     assert every["note"] == "All rows were checked: 1,400 to train on, 100 held out."
     assert (every["checked"], every["filtered"], every["kept"]) == (3000, 1500, 1400)

@@ -143,10 +143,14 @@ def test_a_column_that_training_cannot_hold_is_refused_before_it(kind: pa.DataTy
     path = paths.data_folder() / "odd.parquet"
     pa.parquet.write_table(pa.table({"question": ["1+1?"], "answer": ["2"], "odd": pa.array([None], kind)}), path)
     told = (
-        "the column “odd” of odd.parquet holds maps of keys to values, which cannot be trained on, whether it is used "
-        "or not. Write the file anew with that column as text (JSON), or without it."
+        "the column “odd” of odd.parquet holds maps of keys to values, which cannot be trained on, used or not. Write "
+        "the file anew without it, in Python: import pyarrow.parquet as pq; "
+        'pq.write_table(pq.read_table("odd.parquet").drop_columns(["odd"]), "odd-2.parquet")'
     )
     for reading in (lambda: preview_source.table_of(spec(path)), lambda: sources.load_source(spec(path))):
         with pytest.raises(DataError) as raised:
             reading()
         assert str(raised.value) == told
+    python = told.partition("in Python: ")[2]
+    subprocess.run([sys.executable, "-c", python], cwd=path.parent, check=True)
+    assert list(sources.load_source(spec(path.with_name("odd-2.parquet")))[0]) == ["question", "answer"]

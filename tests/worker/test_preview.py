@@ -202,6 +202,26 @@ def test_a_chat_template_that_refuses_a_system_prompt_says_so(tmp_path: Path):
     assert ask(model={"id": str(folder)}, **fixed(parts, problem))["problems"] == []
 
 
+ONE_MESSAGE = (
+    "“prompt” holds a mapping, which a prompt cannot say: its text stands in “content”. Write each as a chat, which is "
+    'a list of messages, such as [{"role": "user", "content": "…"}], or write “content” as a column of its own.'
+)
+
+
+def test_a_column_of_single_messages_is_offered_for_no_prompt_and_it_is_said_where_its_text_stands():
+    """The fix led to another problem of the same matter."""
+    write("one.jsonl", [{"prompt": {"role": "user", "content": "1+1?"}, "answer": "2"}])
+    found = [one for one in ask(source="file:one.jsonl")["problems"] if one["field"] == "data.prompt_template"]
+    assert [
+        (one["message"].endswith(f"{ONE_MESSAGE} The columns are prompt, answer."), one["fixes"]) for one in found
+    ] == [(True, [])]
+    [as_column] = ask(source="file:one.jsonl", prompt_column="prompt", answer_column="answer")["problems"]
+    assert as_column["message"] == ONE_MESSAGE
+    write("chat.jsonl", [{"prompt": [{"role": "user", "content": "1+1?"}], "answer": "2"}])
+    [chat] = [one for one in ask(source="file:chat.jsonl")["problems"] if one["field"] == "data.prompt_template"]
+    assert [fix["label"] for fix in chat["fixes"]] == ["Use the column “prompt”"]
+
+
 @pytest.mark.parametrize(
     ("cell", "kind"), [({"a": 1}, "a mapping"), ([{"role": "user", "content": "Hi"}], "a list of mappings")]
 )

@@ -105,11 +105,28 @@ class Found:
         return f"{looked} rows were checked: {self._describe_kept()}."
 
     def _describe_kept(self) -> str:
-        held = f", {self._said(self.held_out)} held out" if self.held_out else ""
+        about = "about " if self.estimated and isinstance(self.asked.holdout, float) else ""
+        held = f", {about}{self.held_in_figures:,} held out" if self.held_out else ""
         return f"{self._said(self.rows_trained_on)} to train on{held}"
 
+    @property
+    def estimated(self) -> bool:
+        """Whether how many rows are left is an estimate: not where all are counted and none looked at was left out."""
+        if self.finished or (self.asked.limit or 0) and self.rows_used >= (self.asked.limit or 0):
+            return False
+        return not self.exact or bool(self.asked.filter) or self.rows_used < self.checked
+
+    def in_figures(self, rows: int) -> int:
+        """A number of rows without the digits that are not known."""
+        return three_figures(rows) if self.estimated else rows
+
+    @property
+    def held_in_figures(self) -> int:
+        """The rows that are held out: a share of an estimate is one, too."""
+        return self.in_figures(self.held_out) if isinstance(self.asked.holdout, float) else self.held_out
+
     def _said(self, rows: int) -> str:
-        return f"{rows:,}" if self.finished else f"about {three_figures(rows):,}"
+        return f"{'about ' if self.estimated else ''}{self.in_figures(rows):,}"
 
 
 def data_problems(found: Found) -> list[Problem]:

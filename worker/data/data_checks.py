@@ -81,8 +81,9 @@ def check_data(asked: DataSpec, model: ModelSpec, completion: int, every: bool) 
         answer_numbers=found.writing.summary(asked.answer_numbers),
         answers=AnswerCounts(distinct=len(found.answers), top=found.answers.most_common(TOP)),
         sums=bool(found.lengths) and not found.others,
-        kept=found.rows_trained_on,
-        held_out=found.held_out,
+        kept=found.in_figures(found.rows_trained_on),
+        estimated=found.estimated,
+        held_out=found.held_in_figures,
         problems=messages_of(data_problems(found)),
         note=found.note(),
     )

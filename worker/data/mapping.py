@@ -10,6 +10,7 @@ from groupwise.storage.spec.spec import DataSpec
 from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
 from groupwise.worker.data.data import RESERVED, answer_of_cell
 from groupwise.worker.data.files.data_error import DataError
+from groupwise.worker.data.unasked import unsayable_words
 
 UNSAID = DataSpec()  # what is not chosen is as it is there
 Rows = list[dict[str, Any]]
@@ -114,15 +115,18 @@ def _prompt_problems(
         found = kind([row.get(data.prompt_column) for row in rows])
         if found in ("list", "mapping", "mixed"):
             message = f"“{data.prompt_column}” holds neither chats (messages with role and content) nor text."
+            message = f"{said}." if (said := _unsayable(data.prompt_column, rows)) and found == "mapping" else message
             template = Fix("Use the template, not the prompt column", {}, ("data.prompt_column",))
             return [Problem("data.prompt_column", message, fixes=(*whole, template))]
         return []
     named = named_columns(data.prompt_template, columns)
     missing = [name for name in named if name not in columns and PLAIN.fullmatch(name)]
     found_problems = []
+    sayable = [one for one in columns if not _unsayable(one, rows)]
     for name in dict.fromkeys(missing):
         better = named_columns(mapped.get("data.prompt_template") or "", columns)
-        better += [close] if (close := meant_column(name, columns)) and close not in better else []
+        close = meant_column(name, columns)
+        better += [close] if close in sayable and close not in better else []
         fixes = tuple(
             Fix(
                 f"Use “{each}”",
@@ -133,12 +137,21 @@ def _prompt_problems(
         chat = whole if mapped.get("data.prompt_column") else ()
         wrong = f"there is no column “{name}”."
         if data.prompt_template == UNSAID.prompt_template and columns:  # a placeholder, which nobody wrote
-            wrong = f"choose what is asked: a column, or a text with columns in braces, such as {{{columns[0]}}}."
+            first = next((one for one in sayable if not find_named(ANSWERS, [one])), None)
+            example = f", such as {{{first}}}" if first else ""
+            wrong = f"choose what is asked: a column, or a text with columns in braces{example}."
+        if close and close not in sayable and not chat:
+            wrong = f"{wrong} {_unsayable(close, rows)}."
         found_problems.append(Problem("data.prompt_template", f"{wrong} {listed}", fixes=fixes + chat))
     if not named:
         message = f"names no column, so every prompt would be the same. {listed}"
         found_problems.append(Problem("data.prompt_template", message, fixes=whole))
     return found_problems
+
+
+def _unsayable(name: str, rows: Rows) -> str:
+    """What keeps a column out of a prompt template: cells that are no text; "" where nothing does."""
+    return next((said for row in rows if (said := unsayable_words(name, row.get(name)))), "")
 
 
 def _answer_problems(

@@ -79,9 +79,27 @@ def _empty(columns: list[str]) -> str:
 
 def refuse_mapping(name: str, cell: Any, field: str) -> None:
     """Raises DataError for a cell that a prompt could only say as code: a mapping, a list with one, or bytes."""
-    inner = cell if isinstance(cell, list) else [cell]
-    if any(isinstance(one, (dict, bytes)) for one in inner):
-        kind = "a list of mappings" if isinstance(cell, list) else "bytes" if isinstance(cell, bytes) else "a mapping"
-        raise DataError(
-            f"“{name}” holds {kind}, which a prompt cannot say. Choose a column with text or numbers", field
+    if said := unsayable_words(name, cell):
+        raise DataError(said, field)
+
+
+def unsayable_words(name: str, cell: Any) -> str:
+    """What to say of a cell of this column that a prompt could only say as code; "" of any other."""
+    kind = _unsayable_kind(cell)
+    if not kind:
+        return ""
+    refused = f"“{name}” holds {kind}, which a prompt cannot say"
+    if isinstance(cell, dict) and "role" in cell and "content" in cell:
+        chat = '[{"role": "user", "content": "…"}]'
+        return (
+            f"{refused}: its text stands in “content”. Write each as a chat, which is a list of messages, such as "
+            f"{chat}, or write “content” as a column of its own"
         )
+    return f"{refused}. Choose a column with text or numbers"
+
+
+def _unsayable_kind(cell: Any) -> str:
+    inner = cell if isinstance(cell, list) else [cell]
+    if not any(isinstance(one, (dict, bytes)) for one in inner):
+        return ""
+    return "a list of mappings" if isinstance(cell, list) else "bytes" if isinstance(cell, bytes) else "a mapping"

@@ -215,7 +215,7 @@ function drawChecks(found) {
   const fact = (n, words, bad) => el("li", { class: n && bad ? "bad" : "" }, el("b", wholeNumber(n)), ` ${words}`);
   const things = (n, noun) => fact(n, n === 1 ? noun : `${noun}s`, true);
   inNode(".facts").replaceChildren(
-    fact(found.kept, "to train on"),
+    el("li", found.estimated ? "about " : "", el("b", wholeNumber(found.kept)), " to train on"),
     fact(found.held_out, "held out"),
     fact(found.filtered, "filtered out"),
     things(found.empty, "empty prompt"),

@@ -76,7 +76,8 @@ class CheckDataAnswer(Answer):
     """Counts of rows. checked: looked at; filtered: not kept by the filter; empty, duplicates: prompts; too_long: that
     leave no room for the longest completion; room: tokens that a prompt may have, None where the model does not say;
     sums: whether every prompt is a sum such as the starter model knows; kept, held_out: rows to train on, and to
-    evaluate with; answer_numbers: None where answers need no change; note: how much was looked at, in words."""
+    evaluate with; estimated: whether those are estimates; answer_numbers: None where answers need no change; note: how
+    much was looked at, in words."""
 
     checked: int
     rows: RowCount
@@ -92,5 +93,6 @@ class CheckDataAnswer(Answer):
     sums: bool = False
     kept: int
     held_out: int
+    estimated: bool = False
     problems: list[ProblemMessage]
     note: str

@@ -1,6 +1,7 @@
 """Parquet for looking at: one row at a time, from the row group it is in."""
 
 import contextlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from groupwise.storage.spec.words.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_words, join_words
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.file_reading import FileReading
 
@@ -76,17 +77,31 @@ class ParquetTable:
 
 
 def _refuse_unknown_types(path: Path, schema: pa.Schema) -> None:
-    """Raises DataError for the first column of a type that `datasets`, by which training reads them, cannot hold."""
+    """Raises DataError for columns of types that `datasets`, by which training reads them, cannot hold."""
+    odd = [field for field in schema if not _can_be_held(field)]
+    if not odd:
+        return
+    names = [field.name for field in odd]
+    kinds = join_words(list(dict.fromkeys(_kind_in_words(field.type) for field in odd)))
+    listed = join_words([f"“{name}”" for name in names[:5]])
+    columns, hold, them = ("column", "holds", "it") if len(odd) == 1 else ("columns", "hold", "them")
+    new = json.dumps(f"{path.stem}-2.parquet", ensure_ascii=False)
+    read = f"pq.read_table({json.dumps(path.name, ensure_ascii=False)})"
+    line = f"pq.write_table({read}.drop_columns({json.dumps(names, ensure_ascii=False)}), {new})"
+    raise DataError(
+        f"the {columns} {listed} of {path.name} {hold} {kinds}, which cannot be trained on, used or not. "
+        f"Write the file anew without {them}, in Python: import pyarrow.parquet as pq; {line}"
+    )
+
+
+def _can_be_held(field: pa.Field) -> bool:
     from datasets import Features  # here: whoever only unpacks needs none of it
 
-    for field in schema:
-        try:
-            Features.from_arrow_schema(pa.schema([field.remove_metadata()]))
-        except (ValueError, TypeError, NotImplementedError) as error:
-            raise DataError(
-                f"the column “{field.name}” of {path.name} holds {_kind_in_words(field.type)}, which cannot be trained "
-                "on, whether it is used or not. Write the file anew with that column as text (JSON), or without it."
-            ) from error
+    try:
+        Features.from_arrow_schema(pa.schema([field.remove_metadata()]))
+    except (ValueError, TypeError, NotImplementedError):
+        return False
+    return True
 
 
 def _kind_in_words(kind: pa.DataType) -> str:
