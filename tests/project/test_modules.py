@@ -15,7 +15,7 @@ def test_every_module_imports_modules_that_are_there() -> None:
 
 def test_what_a_page_needs_is_all_that_it_imports_and_nothing_else() -> None:
     needed = modules.with_imports(["ui/poll.js"])
-    assert sorted(needed) == ["ui/dom.js", "ui/poll.js", "ui/settings.js"]
+    assert sorted(needed) == ["ui/dom.js", "ui/poll.js", "ui/settings.js", "ui/visible_text.js"]
     with pytest.raises(KeyError):
         modules.with_imports(["ui/nothing.js"])
 

@@ -105,12 +105,12 @@ class Found:
         return f"{looked} rows were checked: {self._describe_kept()}."
 
     def _describe_kept(self) -> str:
-        about = "about " if self.estimated and isinstance(self.asked.holdout, float) else ""
+        about = "about " if self.is_estimate and isinstance(self.asked.holdout, float) else ""
         held = f", {about}{self.held_in_figures:,} held out" if self.held_out else ""
         return f"{self._said(self.rows_trained_on)} to train on{held}"
 
     @property
-    def estimated(self) -> bool:
+    def is_estimate(self) -> bool:
         """Whether how many rows are left is an estimate: not where all are counted and none looked at was left out."""
         if self.finished or (self.asked.limit or 0) and self.rows_used >= (self.asked.limit or 0):
             return False
@@ -118,7 +118,7 @@ class Found:
 
     def in_figures(self, rows: int) -> int:
         """A number of rows without the digits that are not known."""
-        return three_figures(rows) if self.estimated else rows
+        return three_figures(rows) if self.is_estimate else rows
 
     @property
     def held_in_figures(self) -> int:
@@ -126,7 +126,7 @@ class Found:
         return self.in_figures(self.held_out) if isinstance(self.asked.holdout, float) else self.held_out
 
     def _said(self, rows: int) -> str:
-        return f"{'about ' if self.estimated else ''}{self.in_figures(rows):,}"
+        return f"{'about ' if self.is_estimate else ''}{self.in_figures(rows):,}"
 
 
 def data_problems(found: Found) -> list[Problem]:

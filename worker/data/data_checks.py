@@ -82,7 +82,7 @@ def check_data(asked: DataSpec, model: ModelSpec, completion: int, every: bool) 
         answers=AnswerCounts(distinct=len(found.answers), top=found.answers.most_common(TOP)),
         sums=bool(found.lengths) and not found.others,
         kept=found.in_figures(found.rows_trained_on),
-        estimated=found.estimated,
+        estimated=found.is_estimate,
         held_out=found.held_in_figures,
         problems=messages_of(data_problems(found)),
         note=found.note(),
