@@ -1,6 +1,6 @@
 """The columns that reward functions ask for and that a spec's data would not give them. Pure."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from groupwise.storage.library.capabilities import Offer
@@ -36,6 +36,16 @@ def check_reward_columns(spec: RunSpec, offer: Offer) -> list[Problem]:
         if name == "gym_score":
             found += _gym(spec, index)
     return [problem for number, problem in enumerate(found) if problem not in found[:number]]
+
+
+def without_column_problems(problems: Iterable[Problem], spec: RunSpec, offer: Offer) -> list[Problem]:
+    """The problems without those of which columns the rewards get: while the data cannot be read, what was chosen of
+    other data says nothing of this, and no reward should go for it."""
+    of_columns = {
+        (one.field, one.message) for stage in spec.by_stage() for one in check_reward_columns(stage, offer)
+        if one.field.startswith("data.")
+    }  # fmt: skip
+    return [one for one in problems if (one.field, one.message) not in of_columns]
 
 
 def check_seen_columns(spec: RunSpec, offer: Offer, columns: Collection[str] | None) -> list[Problem]:

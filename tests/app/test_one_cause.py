@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from groupwise.app.pages.new import edits, launch, new_run
+from groupwise.storage.home import paths
 from groupwise.storage.spec.words.problem import Problem
 from groupwise.storage.spec.yaml.yaml_text import COLON, INDENTATION, TAB
 from groupwise.worker.builtin import models
@@ -242,3 +243,20 @@ def test_no_rate_is_called_unusual_while_the_model_is_refused(model: str, place:
     assert "model.id" in fields and not [one for one in fields if "learning_rate" in one]
     sound = new_run.edit_settings({"text": text.replace(model, "org/name-7B"), "edits": []})["problems"]
     assert [one["field"] for one in sound if "learning_rate" in one["field"]]
+
+
+@pytest.mark.parametrize("more", ["", "stages: [{}, {training: {beta: 0.1}}]\n"], ids=["one go", "stages"])
+def test_while_data_cannot_be_read_nothing_is_said_of_its_columns(more: str) -> None:
+    """The fix took the reward for a mapping that was of other data."""
+    paths.data_file("odd.csv").write_text("x")
+    text = "name: a\nrewards: [{name: correctness}]\ndata: {source: 'file:odd.csv', answer_column: null}\n" + more
+    text += "training: {max_completion_length: 64}\n"
+    asked = {"text": text, "edits": []}
+    view = new_run.edit_settings(asked)
+    assert [one["field"] for one in view["problems"] if one["level"] == "blocking"] == ["data.answer_column"]
+    known = {"source": view["keys"]["source"], "unreadable": True}
+    unread = new_run.edit_settings({**asked, "known": known})
+    assert [one for one in unread["problems"] if one["field"].startswith("data.")] == [] and not unread["blocked"]
+    other = new_run.edit_settings({**asked, "text": text.replace("odd.csv", "more.csv"), "known": known})
+    assert "data.answer_column" in [one["field"] for one in other["problems"]], "it is of the other file alone"
+    assert launch.spec_and_problems(text, known)[1], "and nothing is launched for it"

@@ -20,23 +20,26 @@ MOST_COLUMNS, LONGEST_NAME = 1000, 200
 @dataclass(frozen=True)
 class Known:
     """Each is None while it is not known. `rows`: as they were counted, before `limit` and `holdout`; `prompt_tokens`:
-    of the longest prompt; `sums`: whether every prompt is one of the sums that the starter knows."""
+    of the longest prompt; `sums`: whether every prompt is one of the sums that the starter knows; `unreadable`: whether
+    the data cannot be read as it is set."""
 
     rows: int | None = None
     prompt_tokens: int | None = None
     columns: list[str] | None = None
     sums: bool = False
+    unreadable: bool = False
 
 
 def known_of(sent: Any, data: DataSpec) -> Known:
-    """What of that which a page sent is about this data: {source, columns, prompt_tokens, sums, rows, rows_of}, where
-    `source` and `rows_of` are the keys that it was found out for. A Known is about it already."""
+    """What of that which a page sent is about this data: {source, columns, prompt_tokens, sums, unreadable, rows,
+    rows_of}, where `source` and `rows_of` are the keys that it was found out for. A Known is about it already."""
     if isinstance(sent, Known):
         return sent
     if not isinstance(sent, dict) or sent.get("source") != source_key(data):
         return Known()
     rows = _count(sent.get("rows")) if sent.get("rows_of") in (source_key(data), rows_key(data)) else None
-    return Known(rows, _count(sent.get("prompt_tokens")), _names(sent.get("columns")), sent.get("sums") is True)
+    sums, unreadable = sent.get("sums") is True, sent.get("unreadable") is True
+    return Known(rows, _count(sent.get("prompt_tokens")), _names(sent.get("columns")), sums, unreadable)
 
 
 def is_chosen(data: DataSpec) -> bool:

@@ -86,6 +86,7 @@ async function look() {
   setText(wait, "");
   if (found.error) {
     forgetRows("Nothing to show: this data cannot be read as it is set above.");
+    page.known = { source, unreadable: true }; // nothing that follows from its columns is listed
     announcePreview(found);
     settleIn(0); // what was counted is known no more; and where a file is gone, the app says it
     return workerSaid(
@@ -98,7 +99,7 @@ async function look() {
   of = found.rows;
   shownSource = source;
   page.columns = found.columns.map((column) => column.name);
-  if (page.known.source !== source) page.known = { source };
+  if (page.known.source !== source || page.known.unreadable) page.known = { source };
   page.known.columns = page.columns;
   // what the check of all rows counted is nearer the truth, as long as the same rows are used
   if (page.known.rows_of !== page.view.keys.rows) Object.assign(page.known, { rows: of.count, rows_of: source });

@@ -8,10 +8,11 @@ from typing import Any
 from groupwise.app.pages.new import edits, form_rows, found_reading, launch, presets, yaml_edit
 from groupwise.app.pages.new.field_values import field_text
 from groupwise.app.pages.new.found_reading import reading_key
-from groupwise.app.pages.new.known import is_chosen, rows_key, short_hash, source_key
+from groupwise.app.pages.new.known import is_chosen, known_of, rows_key, short_hash, source_key
 from groupwise.app.pages.new.sound_offers import with_sound_offers
 from groupwise.app.pages.new.taken_name import name_problems
 from groupwise.storage.checks import script
+from groupwise.storage.checks.reward_columns import without_column_problems
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry.messages.build import BuildQuestion
 from groupwise.storage.registry.messages.data_checks import CheckDataQuestion
@@ -51,6 +52,8 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     about = launch.estimates(as_checked, offer, known, told=told) if as_checked else None
     advised = [*about.problems, *name_problems(as_checked)] if about and as_checked else []
     found = reading.problems + advised
+    if as_checked and known_of(known, as_checked.data).unreadable:
+        found = without_column_problems(found, as_checked, offer)
     said = without_advice_on_refused(without_answered(found))
     problems = [_place_problem(one, raw, reading.lines) for one in with_sound_offers(said, raw, offer, known)]
     seen = {
