@@ -193,7 +193,6 @@ BLOCKING = {
     "no such task": bad(data="{source: 'task:arithmetik'}"),
     "no such gym task": bad(data="{source: 'gym:leg_countin'}"),
     "a wrong gym parameter": bad(data="{source: 'gym:leg_counting', parameters: {min_animal: 3}}"),
-    "no such file": bad(data="{source: 'file:nope.csv'}"),
     "an address as data": bad(data="{source: 'https://example.org/x.csv'}"),
     "a column that is not there": bad(data="{prompt_template: '{problem}'}"),
     "an answer column that is not there": bad(data="{answer_column: solution}"),
