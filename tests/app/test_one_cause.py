@@ -213,11 +213,11 @@ def test_a_blank_name_in_yaml_is_none() -> None:
 @pytest.mark.parametrize(
     ("more", "line", "words"),
     [
-        ("", 5, "data.system_prompt has 977 KB: a spec has at most 256 KB in all."),
+        ("", 5, "“data.system_prompt” has 977 KB: a spec has at most 256 KB in all."),
         ("data:\n  system_prompt: |\n    a: b\n    " + "x" * 400_000 + "\n  split: train\n", 4,
-         "data.system_prompt has 391 KB: a spec has at most 256 KB in all."),
-        ("stages:\n- name: " + "é" * 200_000 + "\n", 4, "stages.name has 391 KB: a spec has at most 256 KB in all."),
-        ("description: " + "x" * 300_000 + "\n", 3, "description has 293 KB: a spec has at most 256 KB in all."),
+         "“data.system_prompt” has 391 KB: a spec has at most 256 KB in all."),
+        ("stages:\n- name: " + "é" * 200_000 + "\n", 4, "“stages.name” has 391 KB: a spec has at most 256 KB in all."),
+        ("description: " + "x" * 300_000 + "\n", 3, "“description” has 293 KB: a spec has at most 256 KB in all."),
         ("# x\n" * 100_000, None, "The spec is larger than 256 KB."),
     ],
     ids=["form", "block", "list", "unknown", "comments"],

@@ -18,7 +18,7 @@ def too_large_problem(text: str, most: int) -> Problem:
     size, line = sizes.get(path, (0, 0))
     if size <= most // 2:
         return Problem("", f"The spec is larger than {most // 1024} KB.")
-    return Problem("", f"{path} has {size / 1024:,.0f} KB: a spec has at most {most // 1024} KB in all.", line)
+    return Problem("", f"“{path}” has {size / 1024:,.0f} KB: a spec has at most {most // 1024} KB in all.", line)
 
 
 def _sizes(text: str) -> dict[str, tuple[int, int]]:
