@@ -17,6 +17,7 @@ from groupwise.app.pages.rewards import rewards_page as page
 from groupwise.storage.home import paths
 from groupwise.storage.library.presets import PresetError
 from groupwise.storage.library.rewards import library
+from groupwise.storage.record import states
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.registry.messages.completions import CompletionsAnswer
 from groupwise.storage.registry.messages.message import Progress
@@ -233,7 +234,10 @@ def test_data_is_taken_from_presets_files_and_runs_and_from_nothing_else() -> No
     run_id = launch.queue_run(presets.quickstart_text())
     listed = sources.list_sources()
     assert listed["presets"][0]["value"] and [one["value"] for one in listed["runs"]] == [f"run:{run_id}"]
-    assert [one["trained"] for one in listed["runs"]] == [False], "what made no step is not what to try functions on"
+    registry.set_state(run_id, states.FAILED, "Failed at step 0: there is no such model.")
+    then = sources.list_sources()["runs"]
+    begun = [one["begun"] for one in (*listed["runs"], *then)]
+    assert begun == [True, False], "what ended before a step is not what to try functions on"
     assert listed["files"] == [{"value": "file:my.csv", "label": "my.csv"}]
     for wrong in ("run:../../etc", "file:/etc/passwd", "preset:../x", "nonsense", "text:name: ["):
         with pytest.raises((Unanswerable, PresetError)):

@@ -125,7 +125,7 @@ def test_of_datasets_that_a_script_joins_one_is_chosen_and_until_then_there_is_n
     expect(new_run.locator(".verdicts")).to_contain_text("Choose a dataset: its id on the hub")
     expect(new_run.locator(".verdicts")).to_contain_text("Choose a model: starter, a folder, or its id on the hub")
     expect(new_run.locator(".launch-bar .blocking")).to_be_visible()
-    expect(new_run.locator(".happening")).to_contain_text("Memory cannot be estimated")  # nothing of another model
+    expect(new_run.locator(".happening")).to_have_text("Choose the data first.")  # nothing of another model
     expect(new_run.locator(".preview")).to_contain_text("No data yet")
     picture(new_run, "new-imported-without-data")
     new_run.get_by_role("button", name="Import", exact=True).click()

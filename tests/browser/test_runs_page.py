@@ -81,7 +81,7 @@ def test_columns_of_any_setting_or_metric_are_remembered_and_shared(
     chooser.get_by_label("launched").uncheck()
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Columns")).to_be_focused()
-    expect(run(page, one).locator('[data-label="Learning rate"]')).to_have_text("0.0003")
+    expect(run(page, one).locator('[data-label="Learning rate"]')).to_have_text("3e-4")
     expect(run(page, one).locator('[data-label="kl"]')).to_have_text(re.compile(r"0\.\d+"))
     expect(page.locator('[data-sort="created"]')).to_have_count(0)
     page.locator('[data-sort="name"]').click()
@@ -89,7 +89,7 @@ def test_columns_of_any_setting_or_metric_are_remembered_and_shared(
     shared = page.url
     again = open_page(f"{home}/?q={word}")
     expect(again.locator('th:has([data-sort="name"])')).to_have_attribute("aria-sort", "ascending")
-    expect(run(again, one).locator('[data-label="Learning rate"]')).to_have_text("0.0003")
+    expect(run(again, one).locator('[data-label="Learning rate"]')).to_have_text("3e-4")
     again.evaluate("localStorage.clear()")
     theirs = open_page(shared)
     expect(run(theirs, one).locator('[data-label="kl"]')).to_have_text(re.compile(r"0\.\d+"))

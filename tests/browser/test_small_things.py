@@ -97,6 +97,7 @@ def test_why_a_wish_was_refused_stays_while_the_run_is_read_again(
     resume = page.locator(".ending").get_by_role("button", name="Start again")
     expect(resume).to_be_visible()
     held = Held(page, "run_status")  # or the button would go as soon as the page reads the state
+    wait_for("what was asked before to be answered", lambda: page.wait_for_timeout(50) or held.kept)
     with sqlite3.connect(paths.registry_path()) as behind_its_back:
         behind_its_back.execute("UPDATE run SET state = ? WHERE id = ?", [states.FINISHED, ended_run])
     behind_its_back.close()

@@ -84,7 +84,8 @@ def test_each_problem_is_said_at_its_field_and_any_of_its_fixes_mends_it(
     assert problem.field == field and words in problem.message
     assert problem.fixes
     for fix in problem.fixes:
-        assert problems(after(data, fix)) == []
+        if not fix.leads:  # that one leads to the field, and changes nothing
+            assert problems(after(data, fix)) == []
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_groups_that_teach_nothing_are_told_apart() -> None:
     assert found["ties"] == {
         "groups": 5, "tied": 3, "all_low": 1, "all_high": 1, "other": 1, "unscored": 1, "bearing": 1,
     }  # fmt: skip
-    assert found["sentences"][0].startswith("1 of 5 groups (20 %) teaches.")
+    assert found["sentences"][0].startswith("1 of 5 groups (20\u202f%) teaches.")
 
 
 def test_what_failed_is_said_before_what_the_others_teach() -> None:

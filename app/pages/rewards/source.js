@@ -65,7 +65,7 @@ const CAME_TO_BEGIN = params().has("new");
 function likelyData() {
   const { runs } = page.about.sources;
   const run = params().get("run");
-  const newest = runs.find((one) => one.trained);
+  const newest = runs.find((one) => one.begun);
   const kept = dataOfBlocks();
   const chosen = tryStore(() => sessionStorage.getItem(CHOSEN));
   return [

@@ -6,7 +6,7 @@ from groupwise.app.core import format, run_query
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import choices, launch, presets
 from groupwise.storage.home import paths
-from groupwise.storage.record import run_files
+from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
@@ -17,8 +17,8 @@ RUNS = 100  # runs that are offered
 
 def list_sources() -> dict[str, list[dict[str, Any]]]:
     """What settings can be taken from, {presets, files, runs}, the newest run first: each {value, label}; a run's
-    `stored` says whether completions of it are kept, `trained` whether it made a step, `data` where its rows are
-    from. A file is mapped by the page, as its preview suggests."""
+    `stored` says whether completions of it are kept, `begun` whether it made a step or still may, `data` where its
+    rows are from. A file is mapped by the page, as its preview suggests."""
     named = [{"value": f"preset:{one['name']}", "label": one["title"]} for one in presets.list_presets()]
     runs = [
         {
@@ -27,7 +27,7 @@ def list_sources() -> dict[str, list[dict[str, Any]]]:
             "label": f"{format.shorten(run.name, 60)} · {run_query.state_and_age(run)}",
             "data": run.data,
             "stored": run.folder.db.is_file(),
-            "trained": run.step > 0,
+            "begun": run.step > 0 or run.state not in states.ENDED,
         }
         for run in registry.list_runs()[:RUNS]
     ]
