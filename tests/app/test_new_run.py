@@ -149,6 +149,9 @@ def test_of_a_file_that_is_gone_nothing_is_reckoned_and_another_can_be_chosen(re
     there = new_run.edit_settings({"text": text})
     assert "preview" in there["keys"] and there["sentences"]
     known = {"source": there["keys"]["source"], "rows": 120, "rows_of": there["keys"]["source"]}
+    none = new_run.edit_settings({"text": text, "known": {**known, "rows": 0}})
+    assert (none["sentences"], none["figures"]) == (["No row is left to train on."], [])
+    assert "0 rows" not in str(none["problems"]), "what follows from that is no problem of its own"
     file.unlink()
     gone = new_run.edit_settings({"text": text, "known": known})
     assert {"preview", "check_data"} & set(gone["keys"]) == set()

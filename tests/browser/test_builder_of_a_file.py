@@ -143,6 +143,9 @@ def test_a_reward_of_three_blocks_for_a_german_file_is_built_tried_saved_and_use
     expect(form.locator("[name=name]")).to_have_value("Höflich & richtig")
     form.locator("[name=name]").fill("rechnen richtig")
     expect(form.locator(".name-written")).to_contain_text("Its name in the code is rechnen_richtig:")
+    form.locator("[name=name]").blur()  # what is left says what it will be called when one comes back
+    expect(form.locator("[name=name]")).to_have_value("rechnen_richtig")
+    expect(form.locator(".name-written")).to_contain_text("Its name in the code is rechnen_richtig:")
     expect(form.locator(".of-name")).to_be_hidden()
     expect(rewards.locator(".way-code")).to_be_hidden()
     picture(rewards, "rewards-german")

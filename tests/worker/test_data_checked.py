@@ -186,6 +186,10 @@ def test_rows_that_ask_nothing_are_left_out_with_their_count_and_alone_they_are_
         data.load_data(DataSpec(source="file:none.jsonl"), chat=True)
     [problem] = check(source="file:none.jsonl", prompt_column="question", prompt_template="{question}")["problems"]
     assert problem["field"] == "data.prompt_column"
+    write("nothing.jsonl", [{"question": None, "answer": None, "other": "1+1?"}, {"question": " ", "other": "2+2?"}])
+    asks, answers = check(source="file:nothing.jsonl")["problems"]  # both at once, not one after the other was mended
+    assert (asks["field"], answers["field"]) == ("data.prompt_template", "data.answer_column")
+    assert answers["message"].startswith("2 of 2 rows have no answer: “answer” is empty in all of them.")
 
 
 def test_a_cell_that_is_missing_says_nothing_beside_one_that_is_there():

@@ -47,6 +47,7 @@ class Found:
     duplicates: int = 0
     missing: int = 0
     others: int = 0  # prompts that are no sums as the starter model knows them
+    silent: int = 0  # of the empty: rows that have no answer either
     unmarked: int = 0  # of the missing: there is something, but the pattern does not find it
     too_long: int = 0
     finished: bool = True  # whether these are all rows
@@ -177,6 +178,8 @@ def _empty(found: Found) -> list[Problem]:
 
 def _missing(found: Found) -> list[Problem]:
     column, pattern = found.asked.answer_column, found.asked.answer_pattern
+    if column and not found.rows_used and found.silent == found.empty and found.finished and found.empty:
+        return [_none_answered(found, column, found.empty)]  # said with that nothing is asked, and not only after
     if not found.missing or not column:
         return []
     if found.unmarked:
@@ -188,12 +191,7 @@ def _missing(found: Found) -> list[Problem]:
             return [Problem("data.answer_pattern", message, fixes=(without,))]
         return [Problem("data.answer_pattern", message, level=WARNING, fixes=(*fixes, without))]
     if found.missing == found.rows_used and found.finished:
-        message = (
-            f"{_in_rows(found, found.missing)} no answer: “{column}” is empty in all of them. Choose another column."
-        )
-        elsewhere = answers_elsewhere(found.asked, found.first, found.columns)
-        none = Fix("There is no answer", {"data.answer_column": None})
-        return [Problem("data.answer_column", message, fixes=(*elsewhere, none))]
+        return [_none_answered(found, column, found.missing)]
     message = f"{_in_rows(found, found.missing)} no answer in “{column}”; rewards that compare with it skip them."
     return [
         Problem(
@@ -230,6 +228,14 @@ def _length_that_fits(found: Found, room: int) -> int:
         return 0
     between = [n for n in _ROUND if fitting < n <= limit]
     return max((n for n in between if n <= room), default=min(between, default=limit))
+
+
+def _none_answered(found: Found, column: str, rows: int) -> Problem:
+    of = f"{rows:,} of {count_words(rows, 'row')} {'has' if rows == 1 else 'have'}"
+    message = f"{of} no answer: “{column}” is empty in all of them. Choose another column."
+    elsewhere = answers_elsewhere(found.asked, found.first, found.columns)
+    none = Fix("There is no answer", {"data.answer_column": None})
+    return Problem("data.answer_column", message, fixes=(*elsewhere, none))
 
 
 def _balance(found: Found) -> list[Problem]:

@@ -104,6 +104,7 @@ def _count(found: Found, rows: Iterator[dict[str, Any]], reader: tokens.Reader |
         for number, row in kept:
             if not unasked.asks(row, asking):
                 found.empty += 1
+                found.silent += _is_unanswered(row, found.asked)
                 continue
             prompt = data.prompt(row, found.asked, reader is None or reader.chat)
             prompts.append((number, row, prompt))
@@ -131,6 +132,11 @@ def _note_row(found: Found, number: int, row: dict[str, Any], prompt: Any, seen:
         found.unmarked += not words and bool(row_filter.text(row[asked.answer_column]).strip())
         if words and (len(found.answers) < DISTINCT or words[:80] in found.answers):
             found.answers[words[:80]] += 1
+
+
+def _is_unanswered(row: dict[str, Any], asked: DataSpec) -> bool:
+    column = asked.answer_column
+    return column is not None and not row_filter.text(row.get(column)).strip()
 
 
 def _is_sum(prompt: Any) -> bool:

@@ -86,7 +86,9 @@ function fitToData(rows) {
   const made = edits.filter(({ path }) => !isPending(path)); // what is being typed is a person's
   if (!made.length && !gone.length) return;
   for (const { path, typed } of made) if (path in NAMES) page.given[NAMES[path]] = typed ?? "";
-  say(words, made, [...made.map(({ path }) => setting(path, shownAt(path))), ...gone]);
+  // where none is chosen, no number of rows is said: there are none
+  const told = isDataChosen(is.source) ? words : words.filter(([path]) => !path.startsWith("data."));
+  say(told, made, [...made.map(({ path }) => setting(path, shownAt(path))), ...gone]);
   if (made.length) edit(made);
 }
 function say(words, made, before) {

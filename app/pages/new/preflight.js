@@ -137,6 +137,7 @@ async function launch() {
   if (page.view?.unreadable) return sayBlocked();
   if (!find(".trouble").hidden || pending.length)
     return answer("Not everything you typed is in the settings yet. See the message at the top.");
+  if (blocking().length) await refresh(); // a file may be gone since, which is said with the rest
   if (blocking().length) return sayBlocked();
   if (!page.view.quickstart) {
     await waitForData();

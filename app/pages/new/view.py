@@ -8,7 +8,7 @@ from typing import Any
 from groupwise.app.pages.new import edits, form_rows, found_reading, launch, presets, yaml_edit
 from groupwise.app.pages.new.field_values import field_text
 from groupwise.app.pages.new.found_reading import reading_key
-from groupwise.app.pages.new.known import is_chosen, known_of, rows_key, short_hash, source_key
+from groupwise.app.pages.new.known import Known, is_chosen, known_of, rows_key, short_hash, source_key
 from groupwise.app.pages.new.sound_offers import with_sound_offers
 from groupwise.app.pages.new.taken_name import name_problems
 from groupwise.storage.checks import script
@@ -27,6 +27,7 @@ from groupwise.storage.spec.yaml.yaml_text import read_yaml
 View = dict[str, Any]
 NO_MAPPING = Problem("", "A spec is a mapping of settings, such as “name: my-run”.", 1)
 CHOOSE = "Choose the data first."
+NO_ROWS = "No row is left to train on."
 # Parts of a spec that the form holds as plain values rather than as one text each.
 PLAIN = ("rewards", "data.examples", "data.filter", "data.columns", "data.parameters", "stages", "lora")
 
@@ -47,9 +48,11 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     reading = launch.check_text(text, offer, known)
     spec, sound = reading.spec, reading.sound
     as_checked = reading.as_checked
-    missing = _missing_data(as_checked, reading.problems) if as_checked else None
+    rows = known_of(known, as_checked.data).rows if as_checked else None
+    missing = _missing_data(as_checked, reading.problems, rows) if as_checked else None
     told = "preflight" not in hidden and missing is None
-    about = launch.estimates(as_checked, offer, known, told=told) if as_checked else None
+    counted = Known() if rows == 0 else known  # nothing follows from none, but that
+    about = launch.estimates(as_checked, offer, counted, told=told) if as_checked else None
     advised = [*about.problems, *name_problems(as_checked)] if about and as_checked else []
     found = reading.problems + advised
     if as_checked and known_of(known, as_checked.data).unreadable:
@@ -79,11 +82,13 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     return json_value(seen)
 
 
-def _missing_data(spec: RunSpec, problems: list[Problem]) -> str | None:
+def _missing_data(spec: RunSpec, problems: list[Problem], rows: int | None) -> str | None:
     """What is said in place of what will happen where there is no data to say it of: "" where that is a problem of its
-    own, None where there is data."""
+    own, None where there is data. `rows`: as they were counted, if they were."""
     if not is_chosen(spec.data):
         return CHOOSE
+    if rows == 0:
+        return NO_ROWS
     return "" if any(one.field == "data.source" and one.level == BLOCKING for one in problems) else None
 
 

@@ -21,6 +21,8 @@ let way = "code";
 let made = null; // the text that these blocks made
 let timer = null;
 let turn = 0;
+let asTyped = ""; // the name that was typed, where its field says by now what came of it
+let written = ""; // the name in the code
 
 // ---- which of the two ways is shown ----
 const tabs = ["blocks", "code"].map((name) => find(`[data-way=${name}]`));
@@ -59,6 +61,7 @@ function sayByHand(reading) {
 function take({ blocks, sentence }, name) {
   desk.blocks.splice(0, Infinity, ...blocks);
   nameBox.value = name;
+  [asTyped, written] = ["", ""];
   sentenceBox.value = sentence;
   desk.removed.length = 0;
   drawCards(desk);
@@ -166,9 +169,17 @@ export function requireBlock(n) {
 }
 // Python's names have neither blanks nor umlauts: what was typed is written out, and that is said; and who has it.
 function sayName(typed, name, fault) {
-  const written = name === typed ? "" : `Its name in the code is ${name}: only a to z, digits and _ can stand there.`;
-  const words = fault ? [] : [written, namesake(name).all].filter(Boolean);
+  if (typed !== written) asTyped = typed;
+  written = fault ? "" : name;
+  const is = name === asTyped ? "" : `Its name in the code is ${name}: only a to z, digits and _ can stand there.`;
+  const words = fault ? [] : [is, namesake(name).all].filter(Boolean);
   showText(form.querySelector(".name-written"), words.join(" "));
+}
+// As one leaves the field it says the name that there is: it would be another one when one comes back.
+async function writeName() {
+  clearTimeout(timer);
+  await build();
+  if (written && document.activeElement !== nameBox) nameBox.value = written;
 }
 // A judge needs the network.
 function allowNetwork() {
@@ -211,6 +222,7 @@ export function drawBuilder() {
     showWay(dataset.way);
   });
   for (const box of [nameBox, sentenceBox]) box.addEventListener("input", soon);
+  nameBox.addEventListener("change", writeName);
   form.querySelector(".removed button").addEventListener("click", () => bringBack(desk));
   form.addEventListener("submit", (event) => event.preventDefault());
 }
