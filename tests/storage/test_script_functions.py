@@ -104,3 +104,60 @@ def test_a_function_with_parameters_and_one_that_is_named_twice():
         {"name": "score", "weight": 1.0},
     ]
     assert [one.places for one in found.functions] == [[0, 1]]
+
+
+MAPPED = (
+    "from datasets import load_dataset\nfrom trl import *\n"
+    "ds = load_dataset('json', data_files='train.jsonl', split='train').map(lambda r: {'prompt': r['problem'], %s})\n"
+)
+
+
+def mapped(code: str, made: str = "'target': r['solution'].replace(',', '')") -> tuple[ScriptFunction, str]:
+    """The only function of a script that makes the answer of a column, and its notes."""
+    found = read_script(MAPPED % made + code + "\nGRPOTrainer('a/b', reward_funcs=f2, train_dataset=ds).train()\n")
+    (one,) = found.functions
+    return one, "\n".join(found.notes)
+
+
+@pytest.mark.parametrize("arguments", ["completions, target", "completions, *, target: list"])
+def test_a_parameter_for_the_answer_is_called_as_runs_give_it(arguments: str):
+    body = '    """Whether the target is hit."""  # target\n    return ["ü" in c or "é" == t for c, t in zip(c, %s)]\n'
+    found, notes = mapped(f"def f2({arguments}, **kw):\n{body % 'target'}")
+    assert found.code == f"def f2({arguments.replace('target', 'answer')}, **kw):\n{body % 'answer'}"
+    assert "The column “target” (line 3) is the answer, which rewards here are given as “answer”: " in notes
+    assert "f2's parameter target is called answer now." in notes
+
+
+def test_a_method_is_called_with_the_answer():
+    call = "class F2:\n    def __call__(self, completions, target, **kw):\n        return target\n\n\nf2 = F2()\n"
+    found, notes = mapped(call)
+    assert "(completions, answer, **kw):\n    return _f2(completions=completions, target=answer, **kw)" in found.code
+    assert "f2's parameter target is called answer now." in notes
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f2(completions, target, answer=None, **kw):\n    return target\n",
+        "def f2(completions, target, **kw):\n    return [len(kw['answer']) for _ in target]\n",
+        "def f2(completions, target, **kw):\n    answer = [t.strip() for t in target]\n    return answer\n",
+        "def f2(completions, target, **kw):\n    return [(lambda target: 1)(t) for t in target]\n",
+        "def f2(completions, target, **kw):\n    return [locals()['target'] for t in target]\n",
+        "def f2(completions, **kw):\n    return kw['target']\n",
+        "def f2(completions, **kw):\n    return kw.get('target')\n",
+    ],
+)
+def test_a_function_that_cannot_be_changed_is_named_with_what_to_do(code: str):
+    found, notes = mapped(code)
+    assert found.code == code
+    assert "The reward “f2” (line 3) asks for the column “target”, which the run does not give: once it is" in notes
+    assert "change it under Rewards to take “answer” in its place." in notes
+
+
+def test_what_the_run_gives_by_the_same_name_stays():
+    code = "def f2(completions, solution, **kw):\n    return solution\n"
+    assert mapped(code, "'solution': r['solution']")[0].code == code
+    assert "answer" in mapped(code, "'solution': r['solution'].strip('$')")[0].code
+    passed = "def f2(completions, solution, **kw):\n    return g(completions, solution=solution, **kw)\n"
+    found, notes = mapped(passed, "'solution': r['solution'].strip('$')")
+    assert found.code == passed and "which the run gives as the data has it" in notes

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from groupwise.storage.checks.script_reader import own
+from groupwise.storage.checks.script_reader.answer_name import ask_for_answer
 from groupwise.storage.checks.script_reader.dataset import DataReader
 from groupwise.storage.checks.script_reader.interpret import Interpreter
 from groupwise.storage.checks.script_reader.leftovers import note_leftovers
@@ -107,4 +108,8 @@ def _ordinary(reading: Reading) -> tuple[dict[str, Any], list[ScriptFunction]]:
         reading.note("The command line", parsed, "is read: where it has defaults, those were taken.")
     note_arguments(reading, model)
     note_leftovers(reading)
-    return raw, rewards.own
+    functions = rewards.own
+    if reading.answer is not None:
+        set_here = {one["name"] for one in found or [] if reading.answer[0] in one.get("parameters", {})}
+        functions = ask_for_answer(reading, functions, reading.answer, set_here)
+    return raw, functions

@@ -48,6 +48,8 @@ class Reading:
         self.chosen = 0  # which of them is taken, from 1; 0 for none
         self.open_source = "hub:"  # where no data was found: where it is to be chosen
         self.own = False  # whether it is a script that Groupwise wrote
+        # the script's name of the answer's column where it is another one, its value, and the column that it is made of
+        self.answer: tuple[str, Value, str | None] | None = None
         self.trainer: dict[str, Value] = {}
         self.made_trainer: Made | None = None
         self.unsaid = Unsaid()

@@ -165,6 +165,7 @@ def _answer(reading: Reading, row: Row) -> dict[str, Any]:
         reading.note(f"The column “{name}”", value, f"{origin}: reward functions get the columns of the source.")
     if found is None:
         return {"answer_column": None}
+    taken = answers.answer_settings(reading, found, made[found])
     if found != "answer":
-        reading.note(f"The column “{found}”", made[found], "is the answer, which rewards here are given as “answer”.")
-    return answers.answer_settings(reading, found, made[found])
+        reading.answer = (found, made[found], taken["answer_column"])
+    return taken
