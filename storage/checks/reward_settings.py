@@ -60,6 +60,9 @@ def _one_score_for_all(spec: RunSpec, reward: RewardSpec, path: str) -> Iterator
     longest = spec.training.get("max_completion_length", USUAL_LONGEST)
     if reward.name != "length" or mode not in ("shorter", "longer") or not isinstance(low, int):
         return
+    high = reward.parameters.get("high")
+    if isinstance(high, int) and high <= low:  # it refuses these, which is said
+        return
     if not isinstance(longest, int) or isinstance(longest, bool) or not 1 < longest <= low:
         return
     fix = Fix(

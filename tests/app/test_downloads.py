@@ -222,6 +222,7 @@ def test_metric_lines_are_known_and_nothing_else_is() -> None:
     assert log.metrics_of("{'loss': 0.01234, 'reward': '1.5', 'kl': nan, 'rewards/format/mean': -2e-05}") == [
         ["loss", "0.0123"], ["reward", "1.500"], ["kl", "–"], ["rewards/format/mean", "−2.00e-5"],
     ]  # fmt: skip
+    assert log.metrics_of("{'num_tokens': 1.185e+05}") == [["num_tokens", "1.185e+05"]], "it was 118,465"
     assert log.metrics_of("{'loss': 0.5, 'step': 1200}") == [["step", "1,200"], ["loss", "0.500"]]
     for other in (
         "{}",

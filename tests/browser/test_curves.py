@@ -115,13 +115,6 @@ def smoothed(bare_page: Page) -> Callable[[list[float | None]], list[float | Non
     return over
 
 
-def test_a_fall_at_the_second_step_of_a_short_run_is_drawn_where_it_was(
-    smoothed: Callable[[list[float | None]], list[float | None]],
-) -> None:
-    found = smoothed([0.8, *[0.0] * 39])
-    assert found[0] == 0.8 and found[3] is not None and found[3] < 0.05
-
-
 @pytest.mark.parametrize(("count", "left"), [(20, 0.65), (100, 0.55), (1000, 0.4)])
 def test_a_smoothed_line_lies_on_a_trend_and_calms_noise(
     smoothed: Callable[[list[float | None]], list[float | None]], count: int, left: float

@@ -56,6 +56,15 @@ def test_learned_is_said_of_no_run_of_which_next_to_nothing_is_right() -> None:
     assert examine(rises).against == "", "from none to 4 % is learned"
 
 
+def test_a_full_reward_in_which_right_answers_hardly_count_asks_for_their_weight_and_not_for_harder_prompts() -> None:
+    full = {"reward": line(2.0, 3.0, 0.02), "groups/solved": line(0.5, 0.5, 0.02), "eval_reward": None}
+    weights = (RewardSpec(name="format", weight=3.0), RewardSpec(name="correctness", weight=0.1))
+    scores = {"format": Function(3.0, {"ok": 256}, 0.0, 1.0, 0.2, (0.0, 1.0)),
+              "correctness": Function(0.1, {"ok": 256}, 0.0, 1.0, 0.5, (0.0, 1.0))}  # fmt: skip
+    told = examine(healthy(curves=full, rewards=weights, functions=scores, high=3.1, ended=True)).follows
+    assert told is not None and told.to == Change("weight 3 for correctness", {"rewards.1.weight": 3.0})
+
+
 def test_what_did_not_rise_on_held_out_prompts_is_named_beside_what_rose() -> None:
     """As it was seen: “up, by format and correctness”, while held-out correctness went 0.56 → 0.69 → 0.58."""
     steps = (0, 20, 40)

@@ -28,6 +28,7 @@ View = dict[str, Any]
 NO_MAPPING = Problem("", "A spec is a mapping of settings, such as “name: my-run”.", 1)
 CHOOSE = "Choose the data first."
 NO_ROWS = "No row is left to train on."
+UNREADABLE = "The data cannot be read as it is set."
 # Parts of a spec that the form holds as plain values rather than as one text each.
 PLAIN = ("rewards", "data.examples", "data.filter", "data.columns", "data.parameters", "stages", "lora")
 
@@ -48,14 +49,14 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     reading = launch.check_text(text, offer, known)
     spec, sound = reading.spec, reading.sound
     as_checked = reading.as_checked
-    rows = known_of(known, as_checked.data).rows if as_checked else None
-    missing = _missing_data(as_checked, reading.problems, rows) if as_checked else None
+    of_data = known_of(known, as_checked.data) if as_checked else Known()
+    missing = _missing_data(as_checked, reading.problems, of_data) if as_checked else None
     told = "preflight" not in hidden and missing is None
-    counted = Known() if rows == 0 else known  # nothing follows from none, but that
+    counted = Known() if of_data.rows == 0 else known  # nothing follows from none, but that
     about = launch.estimates(as_checked, offer, counted, told=told) if as_checked else None
     advised = [*about.problems, *name_problems(as_checked)] if about and as_checked else []
     found = reading.problems + advised
-    if as_checked and known_of(known, as_checked.data).unreadable:
+    if as_checked and of_data.unreadable:
         found = without_column_problems(found, as_checked, offer)
     said = without_advice_on_refused(without_answered(found))
     problems = [_place_problem(one, raw, reading.lines) for one in with_sound_offers(said, raw, offer, known)]
@@ -82,12 +83,14 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     return json_value(seen)
 
 
-def _missing_data(spec: RunSpec, problems: list[Problem], rows: int | None) -> str | None:
+def _missing_data(spec: RunSpec, problems: list[Problem], known: Known) -> str | None:
     """What is said in place of what will happen where there is no data to say it of: "" where that is a problem of its
-    own, None where there is data. `rows`: as they were counted, if they were."""
+    own, None where there is data."""
     if not is_chosen(spec.data):
         return CHOOSE
-    if rows == 0:
+    if known.unreadable:
+        return UNREADABLE
+    if known.rows == 0:
         return NO_ROWS
     return "" if any(one.field == "data.source" and one.level == BLOCKING for one in problems) else None
 

@@ -150,7 +150,12 @@ def metrics_of(line: str) -> list[list[str]] | None:
         return None
     found = ONE_METRIC.findall(line)
     steps = [[name, format.count(int(value))] for name, value in found if name == STEP and value.isdecimal()]
-    return steps + [[name, format.number(float(value), 4)] for name, value in found if name != STEP]
+    return steps + [[name, _as_logged(value)] for name, value in found if name != STEP]
+
+
+def _as_logged(value: str) -> str:
+    """A value as pages write numbers; one that the trainer rounded (1.185e+05) as it stands there: its digits end."""
+    return value if "e+" in value.lower() else format.number(float(value), 4)
 
 
 def has_metric(line: str, wanted: str) -> bool:

@@ -2,10 +2,10 @@
 // what came before best, the newest counting the most (discounted least squares, Brown 1963).
 
 export class Smoother {
-  // More points are smoothed more strongly; few are left as they are. In a run of some dozen steps what happens within
-  // three of them is seen, such as a fall to nothing.
+  // More points are smoothed more strongly; few are left as they are. Over about as many as “now” is the mean of
+  // (storage/record/recent.py), so that a line ends where the numbers beside it say.
   static keep(points) {
-    return points < 12 ? 0 : points < 30 ? 0.75 : points < 100 ? 0.8 : points < 200 ? 0.9 : 0.96;
+    return points < 12 ? 0 : points < 30 ? 0.85 : points < 200 ? 0.9 : 0.96;
   }
   // How many points such a line is about, as each weighs so much less than the next: 0 where none is smoothed.
   static reach(points) {

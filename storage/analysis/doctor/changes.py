@@ -111,9 +111,9 @@ def tell_apart(e: Evidence) -> tuple[Change, ...]:
     return (*larger_group(e), *warmer(e)) or (Change("A reward with more grades", field=REWARDS),)
 
 
-def weigh_double(e: Evidence, name: str) -> Change:
-    """Twice the weight for a reward function."""
-    place, weight = e.place(name), 2 * e.weight(name)
+def weigh_double(e: Evidence, name: str, least: float = 0.0) -> Change:
+    """Twice the weight for a reward function; no less than `least`."""
+    place, weight = e.place(name), max(2 * e.weight(name), least)
     return Change(f"Weight {weight:g} for {name}", {f"{place}.weight": weight} if place else {})
 
 

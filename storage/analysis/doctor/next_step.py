@@ -26,6 +26,8 @@ def after_good_end(e: Evidence, *, rose: bool) -> Next:
     """`rose`: whether its reward did, beyond noise."""
     reward = e.reward
     if e.high is not None and e.low is not None and reward.late >= e.low + rates.NEAR_TOP * e.scale:
+        if rise.hardly_counts_right(e) and (changed := _weigh_right_answers(e)):
+            return Next(changed, ", as many answers are wrong and that hardly counts")
         return Next(HARDER, f", as there is little left to gain on these{_say_few_held_out(e)}")
     if rose and rise.right_stayed(e):
         return _for_right_answers(e)
@@ -57,7 +59,7 @@ def _weigh_right_answers(e: Evidence) -> Change | None:
     others = max((e.weight(name) for name in e.functions if name != e.target), default=0.0)
     if not e.place(e.target) or e.weights_move or not 0 < e.weight(e.target) <= others:
         return None
-    heavier = changes.weigh_double(e, e.target)
+    heavier = changes.weigh_double(e, e.target, others)
     return replace(heavier, label=f"{heavier.label[:1].lower()}{heavier.label[1:]}")
 
 

@@ -47,6 +47,13 @@ def right_stayed(e: Evidence) -> bool:
     return abs(told.rise) < LESS_RIGHT * span
 
 
+def hardly_counts_right(e: Evidence) -> bool:
+    """Whether more than a few answers are wrong at the end, and what tells that weighs less than half of another."""
+    told, span = _right_curve(e)
+    others = max((e.weight(name) for name in e.functions if name != e.target), default=0.0)
+    return len(told) >= ENOUGH and told.now < NEARLY_ALL * span and e.weight(e.target) < others / 2
+
+
 def say_right(e: Evidence) -> str:
     """How much is right, where the reward rose by other functions alone: that it hardly moved, or by how much, which
     may be chance; “” where right answers rose too, or that cannot be said."""
