@@ -5,6 +5,7 @@ from typing import Any
 
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
+from groupwise.storage.registry.messages.preview import COLUMNS
 from groupwise.storage.spec.rows.column_names import column_of_same_meaning, meant_column
 from groupwise.storage.spec.spec import DataSpec, RewardSpec, RunSpec
 from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Fix, Problem
@@ -49,12 +50,15 @@ def without_column_problems(problems: Iterable[Problem], spec: RunSpec, offer: O
 
 
 def check_seen_columns(spec: RunSpec, offer: Offer, columns: Collection[str] | None) -> list[Problem]:
-    """Check against the columns that the preview has seen, for data whose columns are not known beforehand: a warning,
-    as they may be another file's by now."""
-    if columns is None or source_kind_and_name(spec.data)[0] in TASK_COLUMNS:
+    """Check against the columns that the preview has seen, for data whose columns are not known beforehand. What a
+    function itself asks for blocks where a file surely lacks it: it would score nothing. All else is a warning."""
+    kind = source_kind_and_name(spec.data)[0]
+    if columns is None or kind in TASK_COLUMNS:
         return []
+    # rows of the hub may be others by now, and a preview tells of no more columns than these
+    sure = kind == "file" and len(columns) < COLUMNS
     absent = [
-        _absent(spec, index, column, field, columns, level=WARNING)
+        _absent(spec, index, column, field, columns, level=BLOCKING if sure and _is_own(field) else WARNING)
         for index in range(len(spec.rewards))
         for column, field in columns_needed(spec, offer, index).items()
         if column != "answer" and column not in columns
@@ -98,7 +102,7 @@ def columns_needed(spec: RunSpec, offer: Offer, index: int) -> dict[str, str]:
 def without_reward(spec: RunSpec, index: int) -> tuple[Fix, ...]:
     """Another reward in its place where it is the only one, else none."""
     if len(spec.rewards) > 1:
-        return (Fix(f"Remove the reward {spec.rewards[index].name}", {}, (f"rewards.{index}",)),)
+        return (_remove(spec, index),)
     usual = [{"name": "format", "weight": 1.0}]  # all of it: another function's settings would not fit
     return (Fix(f"Reward format instead of {spec.rewards[index].name}", {"rewards": usual}),)
 
@@ -121,16 +125,28 @@ def _answer(spec: RunSpec, index: int) -> Iterator[Problem]:
 def _absent(
     spec: RunSpec, index: int, column: str, field: str, there: Collection[str], *, level: str = BLOCKING
 ) -> Problem:
-    near = meant_column(column, there)
-    if column_of_same_meaning(column, there):
+    near, answer = meant_column(column, there), spec.data.answer_column
+    if _is_own(field) and answer and answer != "answer" and column_of_same_meaning(column, [answer]):
+        hint = " The row's answer is given as “answer”: under Rewards, let it ask for that."
+    elif column_of_same_meaning(column, there):
         hint = f" Your data calls it “{near}”."
     else:
         listed = f" The columns are {', '.join(there)}." if len(there) <= 20 else ""
         hint = f" Did you mean “{near}”?" if near else listed
     message = f"“{spec.rewards[index].name}” needs a column “{column}”, which this data does not have.{hint}"
-    close = None if field.endswith(".name") else near
-    use = [Fix(f"Use the column “{close}”", {field: close})] if close else []
+    if _is_own(field):
+        return Problem(field, message, level=level, fixes=(_remove(spec, index),))
+    use = [Fix(f"Use the column “{near}”", {field: near})] if near else []
     return Problem(field, message, level=level, fixes=(*use, *without_reward(spec, index)))
+
+
+def _is_own(field: str) -> bool:
+    """Whether the function itself asks for a column, and no parameter of it says which."""
+    return field.endswith(".name")
+
+
+def _remove(spec: RunSpec, index: int) -> Fix:
+    return Fix(f"Remove the reward {spec.rewards[index].name}", {}, (f"rewards.{index}",))
 
 
 def _left_out(spec: RunSpec, name: str, column: str) -> Problem:

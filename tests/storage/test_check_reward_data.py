@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from groupwise.storage.checks.check import examine_spec
+from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import from_dict
 from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Problem
 from tests.support.offered_rewards import MINE, OFFERED, after_a_click, problems
@@ -26,7 +28,7 @@ def test_a_column_that_a_function_needs_is_there(data: dict[str, Any], field: st
     found = [one for one in problems(MINE, data=data) if "level" in one.message]
     assert [(one.field, one.level) for one in found] == ([(field, level)] if field else [])
     for problem in found:
-        mended = after_a_click({"name": "a", "rewards": [MINE], "data": data}, problem)
+        mended = after_a_click({"name": "a", "rewards": [MINE, {"name": "format"}], "data": data}, problem)
         assert [one for one in examine_spec(from_dict(mended), OFFERED) if one.level == BLOCKING] == []
 
 
@@ -60,6 +62,25 @@ def test_columns_that_the_preview_has_seen_make_a_warning():
     [problem] = examine_spec(spec, OFFERED, columns=["question", "levels"])
     assert (problem.level, problem.field) == (WARNING, "rewards.0.name") and "“levels”" in problem.message
     assert examine_spec(spec, OFFERED) == []
+
+
+def test_a_column_that_a_file_surely_lacks_blocks_and_no_other_reward_comes_in_its_place():
+    def found(offered: Offer, columns: list[str]) -> Problem:
+        raw = {"name": "a", "rewards": [MINE], "data": {"source": "file:x.jsonl", "answer_column": "solution"}}
+        said = examine_spec(from_dict(raw), offered, columns=columns)
+        (problem,) = (one for one in said if one.field == "rewards.0.name")
+        return problem
+
+    columns = ["question", "solution"]
+    assert found(OFFERED, columns).level == BLOCKING
+    assert [fix.label for fix in found(OFFERED, columns).fixes] == ["Remove the reward mine"]
+    target = {**OFFERED.rewards["mine"], "arguments": ["completions", "target"]}
+    assert found(replace(OFFERED, rewards={**OFFERED.rewards, "mine": target}), columns).message == (
+        "“mine” needs a column “target”, which this data does not have. The row's answer is given as “answer”: under "
+        "Rewards, let it ask for that."
+    )
+    more = [*columns, *(f"c{number}" for number in range(200))]  # there may be some that the preview does not tell of
+    assert found(OFFERED, more).level == WARNING
 
 
 def test_functions_that_compare_need_an_answer():
