@@ -86,7 +86,8 @@ async function look() {
   setText(wait, "");
   if (found.error) {
     forgetRows("Nothing to show: this data cannot be read as it is set above.");
-    page.known = { source, unreadable: true }; // nothing that follows from its columns is listed
+    // nothing that follows from its columns is listed; a helper that ended says nothing of the data
+    page.known = { source, unreadable: Boolean(found.problems?.length) };
     announcePreview(found);
     settleIn(0); // what was counted is known no more; and where a file is gone, the app says it
     return workerSaid(
