@@ -53,21 +53,9 @@ def no_gradient(e: Evidence) -> Verdict | None:
     from_start = tied.first >= TIED / 2 and rates.fall(e) is None  # what fell had been better in between
     rests = Grounds(Place.PROMPTS, from_start, tied.now, about)
     links = (chart("groups/tied", "The chart of tied groups"), step_groups(tied.steps[-1], "tied"))
-    if len(low) and low.now >= tied.now / 2 and e.earns_nothing and not e.beyond_starter:
-        words = f"{said} {_say_earns_nothing(e)}"
-        return Verdict(
-            "too_hard", level, "No completion has earned anything", words, threshold, source, links,
-            (*HOW_IT_IS_ASKED, *changes.harder(e, never=True)), rests,
-        )  # fmt: skip
     if len(low) and low.now >= tied.now / 2:
-        words = f"{said} Most of these score the lowest in every completion: the prompts are too hard for it as it is."
-        if e.beyond_starter:
-            words += f" {BEYOND_STARTER}"
-        elif not e.is_ever_solved:
-            words += " Larger groups would not help: hardly any ever has a solved completion."
-        cool = _say_cool(e)
-        title = "Prompts too hard, or temperature too low" if cool else "The prompts are too hard"
-        return Verdict("too_hard", level, title, words + cool, threshold, source, links, changes.harder(e), rests)
+        title, words, fixes = _say_too_hard(e, said)
+        return Verdict("too_hard", level, title, words, threshold, source, links, fixes, rests)
     if _is_too_soon(e):
         return None
     learned = high.start < TIED / 2
@@ -103,6 +91,21 @@ def no_gradient(e: Evidence) -> Verdict | None:
         changes.tell_apart(e),
         rests,
     )
+
+
+def _say_too_hard(e: Evidence, said: str) -> tuple[str, str, tuple[Change, ...]]:
+    """Title, words and changes where most tied groups score the lowest. `said`: how many are tied."""
+    if e.earns_nothing and not e.beyond_starter:
+        fixes = (*HOW_IT_IS_ASKED, *changes.harder(e, never=True))
+        return "No completion has earned anything", f"{said} {_say_earns_nothing(e)}", fixes
+    words = f"{said} Most of these score the lowest in every completion: the prompts are too hard for it as it is."
+    if e.beyond_starter:
+        words += f" {BEYOND_STARTER}"
+    elif not e.is_ever_solved:
+        words += " Larger groups would not help: hardly any ever has a solved completion."
+    cool = _say_cool(e)
+    title = "Prompts too hard, or temperature too low" if cool else "The prompts are too hard"
+    return title, words + cool, changes.harder(e)
 
 
 def _say_earns_nothing(e: Evidence) -> str:
