@@ -18,6 +18,7 @@ BATCH_FIELDS = (
 
 MOST = 10**6  # completions at once: beyond, it is a slip of the hand
 FAR = 1000  # how far from the group size that was asked for another is looked for
+USUAL_GROUP = 8  # GRPOConfig's default num_generations
 
 
 def check_batch(spec: RunSpec, offer: Offer, rows: int | None = None) -> list[Problem]:
@@ -40,7 +41,8 @@ def check_batch(spec: RunSpec, offer: Offer, rows: int | None = None) -> list[Pr
     held_out = check_held_out(spec, offer, rows)
     if not all(isinstance(number, int) for number in (size, device_batch, per_generation)):
         return held_out
-    low = _too_low(size, value)
+    batch = value("generation_batch_size") or device_batch * processes * per_generation
+    low = _too_low(size, value, batch)
     if low:
         return low + held_out
     if value("generation_batch_size") and value("steps_per_generation"):
@@ -57,7 +59,6 @@ def check_batch(spec: RunSpec, offer: Offer, rows: int | None = None) -> list[Pr
         found.append(
             Problem("training.generation_batch_size", message, fixes=_multiple("generation_batch_size", given, at_once))
         )
-    batch = given or at_once * per_generation
     if batch % size:
         unsaid = (
             "" if spec.training.get("num_generations") is not None else f"is not set: TRL's default is {size}, and "
@@ -75,12 +76,18 @@ def check_batch(spec: RunSpec, offer: Offer, rows: int | None = None) -> list[Pr
     return [*found, *_evaluation(spec, value, size)]
 
 
-def _too_low(size: Any, value: Any) -> list[Problem]:
+def usual_group(batch: int) -> int:
+    """The group size nearest to the usual one that divides a batch of so many completions; the usual one if none does.
+    What a group that is no group is mended to, and judged as until then."""
+    return min(_fitting(batch, USUAL_GROUP), key=lambda size: abs(size - USUAL_GROUP), default=USUAL_GROUP)
+
+
+def _too_low(size: Any, value: Any, batch: int) -> list[Problem]:
     found: list[Problem] = []
     others: tuple[str, ...] = BATCH_FIELDS
     if size < 2:
-        others = BATCH_FIELDS[1:]
-        fix = Fix("Use groups of 8", {"training.num_generations": 8}, fallback=True)
+        others, usual = BATCH_FIELDS[1:], usual_group(batch)
+        fix = Fix(f"Use groups of {usual}", {"training.num_generations": usual}, fallback=True)
         words = "a group needs at least 2 completions to be compared."
         found.append(Problem("training.num_generations", words, fixes=(fix,)))
     return found + [

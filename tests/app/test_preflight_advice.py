@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from groupwise.app.pages.new.preflight import memory_fixes
 from groupwise.app.pages.new.preflight.advice import advise
 from groupwise.app.pages.new.preflight.report import report
+from groupwise.storage.checks.batch import check_batch
 from groupwise.storage.checks.length import check_length
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
@@ -167,6 +168,23 @@ def test_fewer_rows_than_a_generation_takes_block_and_the_fix_fits() -> None:
     assert problem.level == BLOCKING and "16 prompts" in problem.message and "5 rows" in problem.message
     mended = memory_fixes.with_settings(run_spec, problem.fixes[0].settings)
     assert mended is not None and said(mended, rows=5) == []
+
+
+def test_groups_of_one_are_judged_as_what_their_button_makes_of_them() -> None:
+    """Of four rows a batch of eight takes one prompt then, and no button offers what the other would undo."""
+    run_spec = a_spec(per_device_train_batch_size=8, num_generations=1)
+    assert not [one for one in said(run_spec, rows=4) if one.field == "training.per_device_train_batch_size"]
+    (problem,) = [one for one in check_batch(run_spec, OFFER, 4) if one.level == BLOCKING]
+    assert problem.fixes[0].settings == {"training.num_generations": 8}
+    of_six = a_spec(per_device_train_batch_size=6, num_generations=1)
+    (problem,) = [one for one in check_batch(of_six, OFFER, 4) if one.level == BLOCKING]
+    assert problem.fixes[0].settings == {"training.num_generations": 6}  # 8 do not divide it
+
+    large = a_spec(per_device_train_batch_size=64, gradient_accumulation_steps=2, num_generations=1)
+    (problem,) = [one for one in said(large, rows=5) if one.level == BLOCKING]
+    both = {**problem.fixes[0].settings, **check_batch(large, OFFER, 5)[0].fixes[0].settings}
+    mended = memory_fixes.with_settings(large, both)
+    assert mended is not None and said(mended, rows=5) == [] and check_batch(mended, OFFER, 5) == []
 
 
 def test_too_few_rows_are_said_where_their_cause_is() -> None:

@@ -12,7 +12,7 @@ from groupwise.app.pages.new.presets import SHIPPED
 from groupwise.storage.home import paths
 from groupwise.storage.library import presets
 from groupwise.storage.library.rewards import library
-from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
 from tests.browser.rewards_page import (
     LIVE_FOR,
     begin,
@@ -27,6 +27,7 @@ from tests.browser.rewards_page import (
     try_it,
     way,
 )  # fmt: skip
+from tests.support.homes import wait_for
 
 GERMAN = "Antwort (richtig)"
 LONG_NAME = f"{'a' * 94}.jsonl"
@@ -226,6 +227,17 @@ def test_other_rows_and_answers_of_the_model_are_tried_and_what_was_typed_comes_
     rewards.reload()
     ready(rewards)
     expect(rows.nth(1).locator("textarea")).to_have_value("I do not know", timeout=LIVE_FOR)
+
+
+def test_scores_of_the_blocks_before_a_change_are_not_shown_as_of_those_after_it(rewards: Page) -> None:
+    build(rewards, "Right number")
+    assert points(rewards, 0) == ["1", "1"]
+    held = Held(rewards, "read_answer")
+    rewards.get_by_label("Weight of block 1").fill("2")
+    wait_for("the question of the score", lambda: rewards.wait_for_timeout(30) or held.kept)
+    rewards.locator(".kinds").get_by_role("button", name="Right length").click()
+    held.release()
+    assert points(rewards, 0) == ["1", "1", "1"]
 
 
 def test_columns_of_any_name_are_chosen_with_an_example_and_a_failure_is_said(rewards: Page) -> None:

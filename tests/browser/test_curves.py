@@ -104,6 +104,16 @@ def test_the_newest_steps_of_a_long_run_are_drawn_as_its_other_points_are(page: 
     assert taken(page, same) == set()
 
 
+def test_no_share_of_tied_groups_is_drawn_where_nothing_was_scored(page: Page) -> None:
+    """TRL's own share is 0 there."""
+    drawn = "['reward', 'frac_reward_zero_std'].map((name) => curves.hasNumbers(name))"
+    nothing = {"reward": {"x": [1, 2], "y": [None, None]}, "frac_reward_zero_std": {"x": [1, 2], "y": [0.0, 0.0]}}
+    taken(page, {"reset": True, "curves": nothing})
+    assert page.evaluate(drawn) == [False, False]
+    taken(page, {"reset": False, "curves": {"reward": {"x": [3], "y": [0.5]}}})
+    assert page.evaluate(drawn) == [True, True]
+
+
 @pytest.fixture
 def smoothed(bare_page: Page) -> Callable[[list[float | None]], list[float | None]]:
     made = bring(bare_page, "ui/charts/smoother.js", "Smoother")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from groupwise.app.pages.new import presets
+from groupwise.storage.home import paths
 from groupwise.storage.registry import trash
 from tests.app.test_preflight_timing import slow_down
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
@@ -123,6 +125,59 @@ def test_the_name_of_the_run_that_a_time_is_known_from_has_room_in_its_sentence(
         assert box and figure and box["x"] + box["width"] < figure["x"] + figure["width"]
     picture(new_run, "new-time-of-a-long-name")
     trash.delete_run(run_id)
+
+
+def test_a_helper_that_ended_says_nothing_of_the_data(new_run: Page) -> None:
+    """What was reckoned of it stays, as of no file that cannot be read."""
+    rows = new_run.locator(".happening")
+    expect(rows).to_contain_text("prompts", timeout=20_000)
+    before = rows.inner_text()
+    ended = {"error": "The helper process ended before it could answer. Try again.", "field": ""}
+    asked: list[object] = []  # questions about the data
+
+    def look(route: Route) -> None:
+        said = json.loads(route.request.post_data or "{}")
+        about = said.get("data") or {}
+        if said.get("fn_name") == "ask_worker" and about.get("kind") in ("preview", "check_data"):
+            reply = route.fetch()
+            asked.append(reply.json()["question"])
+            return route.fulfill(response=reply)
+        if said.get("fn_name") == "read_answer" and about.get("question") in asked:
+            return route.fulfill(json={"answer": ended})
+        return route.fallback()
+
+    new_run.route("**/component_server/", look)
+    new_run.get_by_label("System prompt").fill("Answer as a number.")
+    expect(new_run.locator(".verdicts")).to_contain_text("The helper process ended")
+    expect(new_run.locator(".launch-bar .count")).to_have_text("◆ 1 problem")
+    new_run.wait_for_timeout(1000)  # what follows from it is worked out anew
+    assert rows.inner_text() == before
+    expect(new_run.locator(".preview .wait")).to_have_text("Nothing to show: the data was not read to its end.")
+    new_run.unroute("**/component_server/")
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ("source: file:broken.jsonl", "The data cannot be read as it is set."),
+        ("source: file:three.jsonl, prompt_column: question, filter: [answer > 9]", "No row is left to train on."),
+    ],
+)
+def test_what_was_said_of_the_data_is_asked_once(new_run: Page, data: str, words: str) -> None:
+    """And stands: it neither comes and goes nor keeps the worker busy."""
+    (paths.data_folder() / "broken.jsonl").write_text("nonsense\n")
+    (paths.data_folder() / "three.jsonl").write_text('{"question": "1+1?", "answer": 2}\n' * 3)
+    show(new_run, "YAML")
+    write_yaml(new_run, re.sub(r"(?s)\ndata:.*?\n(?=\w)", f"\ndata: {{{data}}}\n", yaml_of(new_run)))
+    follows(new_run, data)
+    happening = new_run.locator(".happening")
+    expect(happening).to_have_text(words, timeout=20_000)
+    new_run.wait_for_timeout(500)
+    asked: list[str] = []
+    new_run.on("request", lambda request: asked.append(request.post_data or ""))
+    new_run.wait_for_timeout(1500)
+    assert not [one for one in asked if '"edit_settings"' in one or '"ask_worker"' in one]
+    expect(happening).to_have_text(words)
 
 
 def test_the_keyboard_skips_to_launch(new_run: Page) -> None:

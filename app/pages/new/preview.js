@@ -38,6 +38,7 @@ let checked = null; // the check's key that was asked about last
 let soon = null;
 
 const NOT_CHOSEN = "No data yet. Once it is chosen above, its rows are shown here as the model will see them.";
+const NOT_READ = "the data was not read to its end";
 // Nothing of other data than what is chosen now stays in sight: neither rows, nor columns, nor counts.
 function forgetRows(words) {
   shownSource = null;
@@ -85,9 +86,9 @@ async function look() {
   }
   setText(wait, "");
   if (found.error) {
-    forgetRows("Nothing to show: this data cannot be read as it is set above.");
-    // nothing that follows from its columns is listed; a helper that ended says nothing of the data
-    page.known = { source, unreadable: Boolean(found.problems?.length) };
+    const unreadable = Boolean(found.problems?.length); // a helper that ended says nothing of the data
+    forgetRows(`Nothing to show: ${unreadable ? "this data cannot be read as it is set above" : NOT_READ}.`);
+    page.known = { source, unreadable }; // nothing that follows from the columns of what is unreadable is listed
     announcePreview(found);
     settleIn(0); // what was counted is known no more; and where a file is gone, the app says it
     return workerSaid(

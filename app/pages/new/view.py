@@ -29,6 +29,7 @@ NO_MAPPING = Problem("", "A spec is a mapping of settings, such as “name: my-r
 CHOOSE = "Choose the data first."
 NO_ROWS = "No row is left to train on."
 UNREADABLE = "The data cannot be read as it is set."
+BY_WORKER = (UNREADABLE, NO_ROWS)  # the worker said so, and is not asked anew for having said it
 # Parts of a spec that the form holds as plain values rather than as one text each.
 PLAIN = ("rewards", "data.examples", "data.filter", "data.columns", "data.parameters", "stages", "lora")
 
@@ -74,7 +75,7 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         "figures": about.figures if about else [],
         "quickstart": text == presets.quickstart_text(),
         "name": str(raw.get("name") or "run"),
-        "keys": keys(sound, with_data=missing is None) if sound is not None else {},
+        "keys": keys(sound, with_data=missing in (None, *BY_WORKER)) if sound is not None else {},
         "lines": reading.lines,
     }
     if "script" not in hidden:

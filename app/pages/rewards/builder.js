@@ -14,8 +14,10 @@ const form = find(".building");
 const nameBox = form.querySelector("[name=name]");
 const sentenceBox = form.querySelector("[name=sentence]");
 const desk = { blocks: [], list: form.querySelector(".blocks"), changed: soon, redrawn, removed: [] };
-export let traced = { code: "", why: "" }; // what tells each block's points; or why there is nothing
+// What tells each block's points, or why there is nothing; `of`: the blocks that it was made of.
+export let traced = { code: "", why: "", of: "" };
 export const blocksNow = () => desk.blocks;
+export const isTraced = () => traced.of === JSON.stringify(desk.blocks.map(toServer));
 export const waysShown = () => way;
 let way = "code";
 let made = null; // the text that these blocks made
@@ -137,7 +139,8 @@ async function build() {
   sayOfAll(problems, fault);
   showText(form.querySelector(".penalties"), desk.blocks.some((one) => Number(one.weight) < 0) ? PENALTIES : "");
   sayName(sent.name, got.name, fault);
-  traced = { code: got.traced, why: got.untraced || "Scores come as soon as the blocks are complete." };
+  const why = got.untraced || "Scores come as soon as the blocks are complete.";
+  traced = { code: got.traced, why, of: JSON.stringify(sent.blocks) };
   const isEmpty = !desk.blocks.length && !page.text.trim();
   page.unfinished = got.code || isEmpty ? null : { ...sent, blocks: desk.blocks, fault };
   if (got.code && got.code !== page.text) {

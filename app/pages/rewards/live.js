@@ -1,12 +1,12 @@
 // Three real rows beside the blocks, scored while one builds. Who answers: examples, the model, or a past run.
 
 import { el, press, setText } from "../../ui/dom.js";
-import { number } from "../../ui/number.js";
 import { cut } from "../../ui/text.js";
 import { alikeBlocks, alikeNote } from "./alike_answers.js";
-import { blocksNow, requireBlock, traced, waysShown } from "./builder.js";
+import { blocksNow, isTraced, requireBlock, traced, waysShown } from "./builder.js";
 import { action, askWorker, button, find, on, page, stopAsking } from "./core.js";
 import { columnsInWords } from "./columns.js";
+import { drawPoint, worth } from "./points.js";
 import { dataChosen, runOfData } from "./source.js";
 import { drawTotals, markTotals, sayOfBlocks } from "./row_totals.js";
 import { plain, questionOf } from "./text.js";
@@ -207,6 +207,7 @@ function rowNumber(one, n) {
 const keyOf = () => JSON.stringify([of, from, shown.map(({ row, at, text }) => ({ row, at, text }))]);
 function scoreSoon(ms = PAUSE) {
   clearTimeout(timer);
+  scoring += 1; // scores that are on their way are of what was before
   for (const node of box.querySelectorAll(".points, .total")) node.classList.add("old");
   markTotals();
   timer = setTimeout(score, ms);
@@ -238,7 +239,7 @@ async function score() {
   }
   const functions = [{ name: TRACED, code: traced.code, parameters: {}, weight: 1, timeout: 10 }];
   const got = await askWorker("score", { completions: kept.question, functions }, (words) => say(words), "live");
-  if (mine !== scoring || !got) return;
+  if (mine !== scoring || !got || !isTraced()) return;
   if (!got.answer) {
     kept = null; // the worker may have forgotten them
     return say(got.sentence ?? "", true);
@@ -254,7 +255,7 @@ function drawPoints(answer) {
     const total = scored[at]?.scores?.[TRACED]?.value;
     const sum = node.parentElement.querySelector(".total");
     for (const each of [node, sum]) each.classList.remove("old");
-    node.replaceChildren(...blocksNow().map((block, m) => point(block, m, one.extras?.[`block ${m + 1}`]?.[at])));
+    node.replaceChildren(...blocksNow().map((block, m) => drawPoint(block, m, one.extras?.[`block ${m + 1}`]?.[at])));
     sum.replaceChildren("score ", el("b.num", worth(total)));
   }
   const pointsAt = (at) => blocksNow().map((_, m) => one.extras?.[`block ${m + 1}`]?.[at]);
@@ -281,28 +282,6 @@ function notePaidWrong(scored) {
   sayOfBlocks(alikeBlocks(scored, blocksNow(), worth, isOfExamples));
   box.querySelector(".paid").replaceChildren(...notes);
 }
-const short = (value) =>
-  number(value)
-    .replace(/(\.\d*?)0+$/, "$1")
-    .replace(/\.$/, "");
-const worth = (value) => (value === null || value === undefined ? "none" : short(value));
-function point(block, n, value) {
-  const known = typeof value === "number";
-  const kind = !known ? "" : value >= 0.995 ? ".full" : value > 0 ? ".some" : ".nothing";
-  const label = page.about.kinds[block.kind].label;
-  return el(
-    `span.point${kind}`,
-    {
-      title: known
-        ? `Block ${n + 1} gives ${number(value)}; its weight is ${block.weight}`
-        : "It says nothing of this row",
-    },
-    el("span.number", String(n + 1)),
-    `${label} `,
-    el("b.num", known ? short(value) : "–"),
-  );
-}
-
 const isOfData = () => of === dataChosen() && shown.length > 0;
 async function otherRows() {
   if (wished === "run") {

@@ -124,9 +124,8 @@ function drawNow() {
   };
   add("Held-out reward", "eval_reward", (value) => (late ? ofMost(value) : numberInWords(value) + when));
   add("KL", "kl", numberInWords);
-  // TRL calls no group tied where nothing was scored; that says nothing of them.
-  if (curves.get("groups/tied")) add("Tied groups", "groups/tied", percent);
-  else if (reward) add("Tied groups", "frac_reward_zero_std", percent);
+  const tied = ["groups/tied", "frac_reward_zero_std"].find((key) => curves.hasNumbers(key));
+  if (tied) add("Tied groups", tied, percent);
   else if (rows.length || curves.get("frac_reward_zero_std")) rows.push(pair("Tied groups", "–", "groups/tied"));
   add("Length", "completions/mean_length", (value) => `${number(value)} tokens`);
   add("Truncated", "completions/clipped_ratio", percent);

@@ -143,7 +143,7 @@ export class Chart {
     }
     this.values.querySelectorAll("b").forEach((value, i) => {
       const known = step === null ? this.board.curves.now(names[i]) : this.near(names[i], step);
-      setText(value, this.words(known ?? null));
+      setText(value, this.words(this.board.curves.hasNumbers(names[i]) ? (known ?? null) : null));
     });
   }
   // A value as it stands beside the title: as the box of now and the diagnostics write it.

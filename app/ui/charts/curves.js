@@ -138,8 +138,9 @@ export class Curves {
     return dotted(...words);
   }
 
-  // Whether there is anything of it to draw.
+  // Whether there is anything of it to draw. Where nothing was scored TRL calls no group tied: that says nothing.
   hasNumbers(name) {
+    if (name === "frac_reward_zero_std" && !this.hasNumbers("reward")) return false;
     return this.get(name)?.y.some((value) => value !== null && Number.isFinite(value)) ?? false;
   }
   // What is said in place of a chart whose metrics were logged and have no number.

@@ -5,11 +5,13 @@ what a model's own config says, and “common practice”, what practitioners' g
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.pages.new.preflight.counts import Counts, counts
 from groupwise.app.pages.new.preflight.settings import Settings
+from groupwise.storage.checks.batch import usual_group
 from groupwise.storage.checks.held_out import HOLDOUT, fewer_held_out
 from groupwise.storage.checks.starter_use import STARTER_KNOWS, is_beyond_starter
 from groupwise.storage.checks.tag_room import tag_room
@@ -182,9 +184,10 @@ def _rewards(spec: RunSpec) -> Iterator[Problem]:
 def _steps(settings: Settings, found: Counts | None) -> Iterator[Problem]:
     if found is None:
         return
-    if found.rows is not None and found.prompts and found.rows < found.prompts:
+    grouped = _in_groups(found)
+    if grouped.rows is not None and grouped.prompts and grouped.rows < grouped.prompts:
         # The worker refuses it (worker.training.train.make_trainer): TRL would train on nothing, and say it is done.
-        yield from _too_few_rows(settings, found, found.rows, found.prompts)
+        yield from _too_few_rows(settings, grouped, grouped.rows, grouped.prompts)
     if settings.count("max_steps") is None and found.steps and found.steps > LONG_RUN:
         epochs = f"{settings.number('num_train_epochs') or 0:g}"
         message = (
@@ -192,6 +195,15 @@ def _steps(settings: Settings, found: Counts | None) -> Iterator[Problem]:
             f"{format.count(found.steps)} steps. Most runs show what they can in a thousand."
         )
         yield _training("max_steps", message, ADVICE, _set_training("Stop after 1,000 steps", max_steps=1000))
+
+
+def _in_groups(found: Counts) -> Counts:
+    """The counts as they are once groups of one, which the checks refuse, are what the button there makes of them: a
+    fix of this and that one would undo each other."""
+    if found.group > 1:
+        return found
+    group = usual_group(found.generation)
+    return replace(found, group=group, prompts=None if found.generation % group else found.generation // group)
 
 
 def _too_few_rows(settings: Settings, found: Counts, rows: int, prompts: int) -> Iterator[Problem]:
