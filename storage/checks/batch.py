@@ -76,9 +76,9 @@ def check_batch(spec: RunSpec, offer: Offer, rows: int | None = None) -> list[Pr
     return [*found, *_evaluation(spec, value, size)]
 
 
-def usual_group(batch: int) -> int:
+def group_for(batch: int) -> int:
     """The group size nearest to the usual one that divides a batch of so many completions; the usual one if none does.
-    What a group that is no group is mended to, and judged as until then."""
+    What a group that is none becomes by one click, and is judged as until then."""
     return min(_fitting(batch, USUAL_GROUP), key=lambda size: abs(size - USUAL_GROUP), default=USUAL_GROUP)
 
 
@@ -86,7 +86,7 @@ def _too_low(size: Any, value: Any, batch: int) -> list[Problem]:
     found: list[Problem] = []
     others: tuple[str, ...] = BATCH_FIELDS
     if size < 2:
-        others, usual = BATCH_FIELDS[1:], usual_group(batch)
+        others, usual = BATCH_FIELDS[1:], group_for(batch)
         fix = Fix(f"Use groups of {usual}", {"training.num_generations": usual}, fallback=True)
         words = "a group needs at least 2 completions to be compared."
         found.append(Problem("training.num_generations", words, fixes=(fix,)))

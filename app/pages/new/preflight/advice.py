@@ -11,7 +11,7 @@ from typing import Any
 from groupwise.app.core import format
 from groupwise.app.pages.new.preflight.counts import Counts, counts
 from groupwise.app.pages.new.preflight.settings import Settings
-from groupwise.storage.checks.batch import usual_group
+from groupwise.storage.checks.batch import group_for
 from groupwise.storage.checks.held_out import HOLDOUT, fewer_held_out
 from groupwise.storage.checks.starter_use import STARTER_KNOWS, is_beyond_starter
 from groupwise.storage.checks.tag_room import tag_room
@@ -202,7 +202,7 @@ def _in_groups(found: Counts) -> Counts:
     fix of this and that one would undo each other."""
     if found.group > 1:
         return found
-    group = usual_group(found.generation)
+    group = group_for(found.generation)
     return replace(found, group=group, prompts=None if found.generation % group else found.generation // group)
 
 
