@@ -32,12 +32,14 @@ class Known:
 
 def known_of(sent: Any, data: DataSpec) -> Known:
     """What of that which a page sent is about this data: {source, columns, prompt_tokens, sums, unreadable, rows,
-    rows_of}, where `source` and `rows_of` are the keys that it was found out for. A Known is about it already."""
+    rows_of}, where `source` and `rows_of` are the keys that it was found out for. How many rows there are says nothing
+    of how many a filter keeps. A Known is about it already."""
     if isinstance(sent, Known):
         return sent
     if not isinstance(sent, dict) or sent.get("source") != source_key(data):
         return Known()
-    rows = _count(sent.get("rows")) if sent.get("rows_of") in (source_key(data), rows_key(data)) else None
+    counted = (rows_key(data),) if data.filter else (rows_key(data), source_key(data))
+    rows = _count(sent.get("rows")) if sent.get("rows_of") in counted else None
     sums, unreadable = sent.get("sums") is True, sent.get("unreadable") is True
     return Known(rows, _count(sent.get("prompt_tokens")), _names(sent.get("columns")), sums, unreadable)
 
