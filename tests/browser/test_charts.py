@@ -138,6 +138,8 @@ def test_a_spike_is_seen_in_a_long_run_and_what_is_no_number_is_told(open_page: 
     panel.scroll_into_view_if_needed()
     expect(panel.locator(".told")).to_have_text("3 values were not finite")
     page.wait_for_function(f"() => ({CHART})('grad_norm')")
+    ticks = "panel => panel.querySelector('.js-plotly-plot')._fullLayout.yaxis.tickmode"
+    assert panel.evaluate(ticks) == "array", "written whole: Plotly writes 0.5 as 5 on a log scale"
     assert chart(page, "grad_norm")["high"] == 50.0
     expect(page.locator('[data-chart="rewards by function"] .told')).to_have_text("no score in 2 steps")
     told = page.locator('[data-chart="completions/mean_length"] .told')

@@ -324,3 +324,22 @@ def test_a_draft_that_was_put_away_is_not_taken_up_again_by_a_late_answer(bare_p
       return [away, told()];
     }""")
     assert said == [[None, 1], ["a", 1]]
+
+
+def test_ticks_of_a_log_scale_are_written_whole(bare_page: Page) -> None:
+    made = bring(bare_page, "ui/charts/span.js", "Span")
+
+    def texts(low: float, high: float) -> list[str]:
+        ticks = made.evaluate("span => Span.logTicks(span)", [low, high])
+        return [
+            text
+            for text, value in zip(ticks.get("ticktext", []), ticks.get("tickvals", []), strict=True)
+            if low <= value <= high
+        ]
+
+    assert texts(0.3, 7) == ["0.5", "1", "2", "5"]
+    assert texts(2e-6, 5e-5) == ["2.0e-6", "5.0e-6", "1.0e-5", "2.0e-5", "5.0e-5"]
+    assert texts(0.001, 100) == ["0.001", "0.01", "0.1", "1", "10", "100"]
+    assert texts(1e-12, 1e12) == [f"1.0e-{n}" for n in (10, 5)] + ["1", "100,000", "1.0e+10"]
+    assert texts(3, 4) == [] == texts(0, 5), "left to Plotly"
+    assert texts(20, 20) == ["20"], "a line that never changes is in the middle of a power"

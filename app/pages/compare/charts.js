@@ -1,6 +1,7 @@
 // One metric of all compared runs: a line a run (its points faint under it), or a mean and a band a group of runs.
 
 import { Plots } from "../../ui/charts/plots.js";
+import { Span } from "../../ui/charts/span.js";
 import { el, setText, showText } from "../../ui/dom.js";
 import { hoverRoom, shortName } from "../../ui/name.js";
 import { dotted } from "../../ui/text.js";
@@ -97,7 +98,7 @@ export class CompareChart {
       const lines = one.lines.map(scaled);
       return one.group ? this.banded(one, lines) : lines.flatMap((line) => this.line(one, line));
     });
-    return { data, layout: this.layout(by, unit), config: { doubleClick: false } };
+    return { data, layout: this.layout(data, by, unit), config: { doubleClick: false } };
   }
 
   // A name as a hover label has room for it: a group's with a line for each of its settings.
@@ -183,9 +184,10 @@ export class CompareChart {
     ];
   }
 
-  layout(by, unit) {
+  layout(data, by, unit) {
     const tokens = this.view.x === "tokens";
     const { zoom } = this.view;
+    const own = this.about.unit ? `\u202f${this.about.unit}` : "";
     // a little more, so that neither a mark at the end nor the figure under it is cut off
     const [from, to] = zoom ?? [0, 1.01 * this.view.end || 1];
     return Plots.layout({
@@ -205,9 +207,10 @@ export class CompareChart {
         ...Plots.belowPoints,
         fixedrange: true,
         type: this.log ? "log" : "linear",
+        ...(this.log ? Span.logTicks(Span.of(data, zoom && [from / by, to / by], true).y, own) : {}),
         // around a curve that is 0 throughout the axis would begin at −1
         rangemode: this.values().every((value) => value >= 0) ? "nonnegative" : "normal",
-        ticksuffix: this.about.unit ? `\u202f${this.about.unit}` : "",
+        ticksuffix: own,
       },
     });
   }

@@ -246,6 +246,7 @@ export class Chart {
     const few = axis.plain && this.drawn.every((name) => (this.curve(name)?.x.at(-1) ?? 0) < 5);
     const grows = this.board.live && data.every((trace) => trace.mode === "lines");
     const marked = this.board.marked();
+    const unit = this.panel.unit === "%" ? "\u202f%" : "";
     return Plots.layout({
       uirevision: null,
       margin: { l: 48, r: 18, t: marked.annotations.length ? 20 : 8, b: 24 },
@@ -261,7 +262,8 @@ export class Chart {
         fixedrange: true,
         tickformat: Chart.format(Math.max(...seen.y.map(Math.abs))),
         type: this.log ? "log" : "linear",
-        ticksuffix: this.panel.unit === "%" ? "\u202f%" : "",
+        ...(this.log ? Span.logTicks(seen.y, unit) : {}),
+        ticksuffix: unit,
       },
     });
   }

@@ -1,6 +1,8 @@
 // How far the axes of a chart reach. In a run that goes on they have room for what comes, and stay where they are as
 // long as it fits: a chart whose axes stand still is drawn in no time (see FastRedraw).
 
+import { numberInWords } from "../number.js";
+
 export class Span {
   // The least and the greatest value in sight, {x: [from, to], y: [from, to]}; `range` is the stretch in sight, or null
   // for all of it. Parts that are stacked are no more than their whole.
@@ -34,6 +36,20 @@ export class Span {
     if (before && before[0] <= low && high <= before[1] && high - low > 0.6 * (before[1] - before[0])) return before;
     const room = (high - low) * 0.06;
     return [grounded ? low : low - room, high + room];
+  }
+
+  // The ticks of a log scale over these values, each written whole: Plotly writes 0.5 as “5”. Powers of ten alone over
+  // many of them; none over less than one, where Plotly's own are whole. What never changes has half of one around it.
+  static logTicks([least, most], unit = "") {
+    const [low, high] = Span.same(least, most) ? [least / Math.sqrt(10), most * Math.sqrt(10)] : [least, most];
+    const reach = Math.log10(high / low);
+    if (!(low > 0) || !Number.isFinite(high) || reach < 0.8) return {};
+    const [first, last] = [Math.floor(Math.log10(low)) - 1, Math.ceil(Math.log10(high)) + 1];
+    const each = reach > 3 ? Math.ceil(reach / 5) : 1;
+    const powers = Array.from({ length: last - first + 1 }, (_, n) => first + n).filter((power) => power % each === 0);
+    const digits = reach > 3 ? [1] : [1, 2, 5];
+    const ticks = powers.flatMap((power) => digits.map((digit) => Number(`${digit}e${power}`)));
+    return { tickmode: "array", tickvals: ticks, ticktext: ticks.map((tick) => numberInWords(tick) + unit) };
   }
 
   // Alike but for rounding.
