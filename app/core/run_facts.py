@@ -135,10 +135,7 @@ def verdict_so_far(run: Run) -> tuple[str, str]:
     if run.state not in (states.RUNNING, states.STOPPING):
         return "", ""
     with _lock:
-        known = _verdicts.get(run.id)
-        if known is None or known.at[0] != run.attempt:
-            _verdicts.clear()  # one run trains at a time
-            known = _verdicts[run.id] = _Verdict((run.attempt, None))
+        known = _verdict_of(run)
         is_due = known.at != (run.attempt, run.step) and time.monotonic() - known.made >= JUDGE_EVERY
         if is_due and not known.pending:
             known.pending, known.at = True, (run.attempt, run.step)
@@ -146,9 +143,31 @@ def verdict_so_far(run: Run) -> tuple[str, str]:
         return known.words, known.level
 
 
+def take_verdict(run: Run, words: str, level: str) -> None:
+    """Another, who judged this run that trains just now, found this against it: it counts until the next verdict, also
+    where one on an earlier look is still being made."""
+    with _lock:
+        known = _verdict_of(run)
+        known.words, known.level = words, level
+        known.at, known.made, known.pending = (run.attempt, run.step), time.monotonic(), False
+
+
+def _verdict_of(run: Run) -> _Verdict:
+    """The last verdict on this attempt, with the lock held."""
+    known = _verdicts.get(run.id)
+    if known is None or known.at[0] != run.attempt:
+        _verdicts.clear()  # one run trains at a time
+        known = _verdicts[run.id] = _Verdict((run.attempt, None))
+    return known
+
+
 def _judge(run: Run, known: _Verdict) -> None:
+    words, level = known.words, known.level
     try:
-        known.words, known.level = outcome.verdict_so_far(run, outcome.published_surroundings())
+        words, level = outcome.verdict_so_far(run, outcome.published_surroundings())
     except Exception:  # as above: its state is shown without
         LOG.exception("%s could not be judged", run.id)
-    known.made, known.pending = time.monotonic(), False
+    with _lock:
+        if known.pending:
+            known.words, known.level = words, level
+            known.made, known.pending = time.monotonic(), False

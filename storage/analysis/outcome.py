@@ -213,7 +213,12 @@ def verdict_so_far(run: Run, around: Surroundings) -> tuple[str, str]:
     """The words that stand beside the state of a run that trains, and how grave that is: of what its Overview says by
     now, in the words of an end, what is wrong. Raises sqlite3.DatabaseError."""
     evidence = evidence_reader.gather(run.folder.db, run_files.spec_of(run.folder), around)
-    words, level = verdict_on(examine(evidence))
+    return verdict_meanwhile(examine(evidence))
+
+
+def verdict_meanwhile(report: Report) -> tuple[str, str]:
+    """The words that stand beside the state of a run that trains and of which this is the report: what is wrong."""
+    words, level = verdict_on(report)
     return (words, level) if level in (PROBLEM, WARNING) else ("", "")
 
 

@@ -9,10 +9,12 @@ import pytest
 
 from groupwise.app.core import run_facts
 from groupwise.app.pages.compare import runs
-from groupwise.app.pages.run import header
+from groupwise.app.pages.run import doctor, header
 from groupwise.app.pages.run_list import runs_table
 from groupwise.storage.analysis import outcome
+from groupwise.storage.home import paths
 from groupwise.storage.record import states
+from groupwise.storage.record.record import RunWriter
 from groupwise.storage.registry import registry
 from tests.support.homes import wait_for
 from tests.support.made_runs import made_run, running
@@ -44,6 +46,25 @@ def test_a_run_that_does_well_or_has_few_steps_is_running(registry_home: Path, m
     words_in_row(run_id)
     wait_for("the judgement", lambda: run_facts._verdicts[run_id].made > 0)
     assert words_in_row(run_id) == "Running" and header.run_status({"run": run_id})["kind"] == "run"
+
+
+def test_what_the_page_of_a_run_says_of_it_is_what_stands_beside_its_state(registry_home: Path) -> None:
+    """At once, also while the last verdict is too new for another: it was fine then."""
+    run_id = made_run("turns", 40, metrics=lambda step: {"reward": 1.0 + step / 40, "kl": 0.01}, state=states.STOPPED)
+    words_in_row(running(run_id))
+    wait_for("the judgement", lambda: run_facts._verdicts[run_id].made > 0)
+    assert header.run_status({"run": run_id})["label"] == "Running"
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0})
+    for step in range(41, 61):
+        writer.commit(step, metrics={"reward": 2.0, "kl": 0.02 * 1.3 ** (step - 40)})
+    writer.close()
+    registry.set_facts(run_id, step=60)
+    report = doctor.diagnose_run({"run": run_id})
+    assert "KL is running away" in [verdict["title"] for verdict in report["verdicts"]]
+    head = header.run_status({"run": run_id})
+    assert (head["label"], words_in_row(run_id)) == ("Running · KL is running away",) * 2
+    assert report["pills"][states.RUNNING] == {"label": head["label"], "kind": head["kind"]}
+    assert report["pills"][states.STOPPING]["label"] == "Stopping · KL is running away"
 
 
 def test_a_run_is_judged_now_and_then_and_only_where_there_are_new_steps(

@@ -17,7 +17,7 @@ from groupwise.storage.home import paths
 from groupwise.storage.record import group_metrics, metrics, states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.registry import registry
-from tests.browser.conftest import Held, OpenPage, drag_begun
+from tests.browser.conftest import Held, OpenPage, drag_begun, picture
 from tests.support.homes import dashboard, no_worker, wait_for
 from tests.support.made_runs import curves, learning_group, made_run, running
 
@@ -296,3 +296,21 @@ def test_the_head_tells_of_the_step_that_the_charts_show(address: str, open_page
     page.get_by_role("tab", name="Log").click()
     go_on(run_id)
     expect(line).to_contain_text("step 102 of")
+
+
+def test_beside_the_state_stand_the_words_of_the_diagnostics_below(open_page: OpenPage, address: str) -> None:
+    """From the moment that they are there, also where the head was told of another verdict a second ago."""
+    run_id = training("turns", 100)
+    page = open_page(f"{address}/run?id={run_id}")
+    expect(page.locator(".gw-doctor .at")).to_contain_text("at step 100")
+    expect(page.locator(".gw-header .pill")).to_have_text("Running · the reward is flat")
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0})
+    for step in range(101, 131):
+        writer.commit(step, metrics={**even(step), "kl": 0.02 * 1.3 ** (step - 100)})
+    writer.close()
+    registry.set_facts(run_id, step=130)
+    pill = """() => document.querySelector(".gw-doctor article[data-key=kl]")
+        && document.querySelector(".gw-header .pill").textContent"""
+    assert page.wait_for_function(pill).json_value() == "Running · KL is running away"
+    assert page.title().startswith("Running · KL is running away")
+    picture(page, "run-in-trouble")

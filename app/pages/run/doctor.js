@@ -143,6 +143,7 @@ function drawHeadline({ headline, opening }) {
 }
 
 function take(now) {
+  dispatchEvent(new CustomEvent("groupwise:diagnosed", { detail: now.pills ?? {} }));
   view.dataset.kind = now.kind;
   view.dataset.gravest = now.level;
   find("section").hidden = !now.headline;

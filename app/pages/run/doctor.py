@@ -10,9 +10,11 @@ from urllib.parse import urlencode
 
 import gradio as gr
 
+from groupwise.app.core import run_facts
 from groupwise.app.core.end_reason import TOLD
 from groupwise.app.pages.run.checkpoints import start_from
 from groupwise.app.pages.run.statistics import solved_criterion
+from groupwise.app.ui import state_badge
 from groupwise.app.ui.live import (
     Payload,
     Unanswerable,
@@ -33,7 +35,7 @@ from groupwise.storage.analysis.doctor.examine import Report, examine
 from groupwise.storage.analysis.doctor.next_step import Next
 from groupwise.storage.analysis.doctor.verdict import Change, Link, Verdict
 from groupwise.storage.analysis.doctor.words import setting_text
-from groupwise.storage.analysis.outcome import published_surroundings
+from groupwise.storage.analysis.outcome import published_surroundings, verdict_meanwhile
 from groupwise.storage.analysis.statistics import pass_at_k, reading
 from groupwise.storage.home import files
 from groupwise.storage.record import checkpoint_files, record_check, run_files, states
@@ -42,6 +44,7 @@ from groupwise.storage.registry import registry
 POLL, POLL_ENDED = 2000, 10_000  # ms
 # Between two looks at the same run, however many watch it: so many times as long as one took, and no more seconds.
 REST, LONGEST_REST = 10, 2.0
+TRAINS = (states.RUNNING, states.STOPPING)
 KEPT = 64  # runs whose last report is kept
 WAITS = {
     states.QUEUED: "Diagnostics start with the first step.",
@@ -104,6 +107,7 @@ def _report(run: registry.Run, seq: int) -> dict[str, Any]:
         follows = None if is_ongoing(run) else report.follows
         report = without_empty_charts(report, metrics_logged(run))
         found = draw_report(run.id, report, evidence.step) | {"seq": seq, "next": next_of(run, follows)}
+        found["pills"] = _tell_head(run, report)
         if evidence.ended and not (evidence.curves or report.verdicts or evidence.held_out_before is not None):
             found["headline"] = ""
         _reports.pop(run.id, None)
@@ -112,6 +116,19 @@ def _report(run: registry.Run, seq: int) -> dict[str, Any]:
         while len(_reports) > KEPT:
             _reports.pop(next(iter(_reports)))
     return found
+
+
+def _tell_head(run: registry.Run, report: Report) -> dict[str, dict[str, str]]:
+    """The pill in the head by the states of a run that trains, in the words of this report, which all pages then have
+    beside its state; empty of others, of which what they came to is kept."""
+    if run.state not in TRAINS:
+        return {}
+    words, level = verdict_meanwhile(report)
+    run_facts.take_verdict(run, words, level)
+    return {
+        state: {"label": visible_text(state_badge.label(state, words)), "kind": state_badge.kind(state, level)}
+        for state in TRAINS
+    }
 
 
 def _examined(run: registry.Run, evidence: Evidence) -> Report:

@@ -81,6 +81,16 @@ function asCharted(now) {
   const beside = charted && document.body.dataset.tab === "overview";
   return beside && now.seq !== charted.seq ? { ...now, ...charted } : now;
 }
+// … and beside the state it has the words of the diagnostics that stand there, not those of another moment.
+let pills = {}; // by the state of a run that trains: {label, kind}
+addEventListener("groupwise:diagnosed", ({ detail }) => {
+  pills = detail;
+  draw(last);
+});
+function asDiagnosed(now) {
+  const beside = document.body.dataset.tab === "overview" && !asked && !now.asked;
+  return beside ? { ...now, ...pills[now.state] } : now;
+}
 // A link to another tab of this page needs no other page.
 function stayHere(event) {
   const { pathname, searchParams } = new URL(event.currentTarget.href);
@@ -172,7 +182,8 @@ const clock = () => new Date().toLocaleTimeString("sv", { hour: "2-digit", minut
 function draw(given) {
   if (!given) return;
   last = given;
-  const now = asCharted(withAsked(given));
+  const told = withAsked(given);
+  const now = asDiagnosed(asCharted(told));
   document.title = `${now.label} · ${now.name} · Groupwise`;
   setText(find(".found h1"), now.name);
   find(".found h1").title = now.name;
@@ -183,7 +194,7 @@ function draw(given) {
   setText(find(".line"), lostAt ? lineWhenLost(now.line) : now.line);
   find(".line").title = now.about ?? "";
   drawSentence(now.end ? "" : now.sentence, now.state === "finished", now.ahead);
-  find(".found").toggleAttribute("data-asked", now.label !== given.label || Boolean(now.asked));
+  find(".found").toggleAttribute("data-asked", told.label !== given.label || Boolean(now.asked));
   drawEnd(now.end);
   showText(find(".note"), now.note);
   const percent = Math.round(now.progress * 1000) / 10;
