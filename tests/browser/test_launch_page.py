@@ -95,9 +95,15 @@ def test_launch_waits_for_the_data_however_long_it_takes_and_says_so(context: Br
     follows(new_run, "file:slow.parquet")
     expect(new_run.locator(".launch-bar .count")).to_have_text("Reading the data…")
     launch(new_run)
-    expect(note).to_have_text("The run starts once the data is read.")
+    stay = "The run starts once the data is read: stay on this page until then."
+    expect(note).to_have_text(stay)
+    asked: list[str] = []
+    new_run.once("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    new_run.close(run_before_unload=True)
+    new_run.wait_for_timeout(500)
+    assert asked == ["beforeunload"]
     new_run.clock.run_for(30_000)
-    expect(note).to_have_text(re.compile(r"The run starts once the data is read\. \(3\d s so far\)"))
+    expect(note).to_have_text(re.compile(re.escape(stay) + r" \(3\d s so far\)"))
     held.release()
     expect(note).to_contain_text("Not started yet. ", timeout=90_000)
     expect(note).to_contain_text("The columns are Frage, answer.")

@@ -6,6 +6,13 @@ import { inFormWords } from "./form_words.js";
 import { goTo } from "./go_to.js";
 import { placeName } from "./verdicts.js";
 
+// While a launch waits, leaving the page would mean that no run ever starts: the browser asks first.
+const askFirst = (event) => event.preventDefault();
+export function askBeforeLeaving(is) {
+  if (is) addEventListener("beforeunload", askFirst);
+  else removeEventListener("beforeunload", askFirst);
+}
+
 let holds = null; // whether the answer to the last Launch is still true
 export function note(words) {
   holds = null;

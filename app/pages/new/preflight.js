@@ -23,7 +23,7 @@ import {
 } from "./core.js";
 import { showProblems } from "./fields.js";
 import { bringBelowEstimates } from "./in_sight.js";
-import { answer, forgetAnswer, note, sayBlocked } from "./launch_note.js";
+import { answer, askBeforeLeaving, forgetAnswer, note, sayBlocked } from "./launch_note.js";
 import { figure, showWhetherToTry, tryOneStep } from "./try_step.js";
 import { counts, drawVerdicts } from "./verdicts.js";
 
@@ -33,6 +33,7 @@ const go = find("[data-do=launch]");
 const state = find("[data-do=problems]");
 const NONE = "Once the problems below are fixed, this says what the run will do.";
 const OLD = "The YAML cannot be read: fix it first. This is what the run would have done before.";
+const STAY = "The run starts once the data is read: stay on this page until then.";
 let built = null;
 let buildKey = null;
 let modelKey = null;
@@ -150,10 +151,12 @@ async function launch() {
     const done = await server.launch_run({ text: page.text, built, known: page.known });
     if (done?.url) {
       noteLaunched(page.request);
+      askBeforeLeaving(false);
       location.href = done.url;
       return;
     }
     if (done?.unasked) {
+      askBeforeLeaving(true);
       note("Asking TRL whether it takes these settings…");
       const key = page.view?.keys?.build;
       buildKey = key; // or the page's own asking, a moment later, would withdraw this one
@@ -183,7 +186,10 @@ async function launch() {
 // However long it takes on a busy machine: what is wrong with the data is said before a run starts, not after.
 async function waitForData() {
   const began = Date.now();
-  await page.previewed(() => note(waitWords("The run starts once the data is read.", began)));
+  await page.previewed(() => {
+    askBeforeLeaving(true);
+    note(waitWords(STAY, began));
+  });
 }
 async function refresh() {
   settleIn(0);
@@ -199,6 +205,7 @@ async function pressLaunch() {
     await launch();
   } finally {
     launching = false;
+    askBeforeLeaving(false);
     go.classList.remove("busy");
   }
 }
