@@ -67,6 +67,18 @@ def upload(page: Page, file: Path) -> None:
         expect(page.locator(".read-as")).to_contain_text(" row", timeout=90_000)
 
 
+def test_a_preview_without_a_prompt_says_which_setting_is_missing(new_run: Page, tmp_path: Path) -> None:
+    (file := tmp_path / "sums.csv").write_text("prompt,answer\n" + "\n".join(f"{n}+{n}?,{2 * n}" for n in range(40)))
+    upload(new_run, file)
+    shown = new_run.locator(".preview .shown")
+    expect(shown).to_have_text("No prompt yet: choose the column that holds it, or write a template.")
+    picture(new_run, "new-no-prompt")
+    new_run.locator("#f-data-prompt_template").fill("{sum}")
+    expect(shown).to_have_text("No prompt yet: it comes once “Template” is fixed.")
+    new_run.get_by_role("button", name="Use this mapping").click()
+    expect(shown).to_contain_text("0+0?")
+
+
 def test_a_german_excel_file_becomes_a_launched_run_without_help(new_run: Page, tmp_path: Path) -> None:
     begun = time.monotonic()
     upload(new_run, german_csv(tmp_path))

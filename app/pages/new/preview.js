@@ -135,6 +135,16 @@ function namedEntry([path, value], n) {
     : [`${between}${label} = `, el("code.mono", visibleText(String(value)))];
 }
 
+// What keeps a row's prompt from being shown: the setting that is missing, or the one to fix.
+function sayNoPrompt() {
+  const ofOthers = /^data\.(answer|filter|columns)/; // which no prompt is made of
+  const wrong = last.problems.find(({ field, level }) => level === "blocking" && !ofOthers.test(field));
+  if (!wrong) return "The prompt of this row is empty.";
+  if (!shownAt("data.prompt_column") && !shownAt("data.prompt_template"))
+    return "No prompt yet: choose the column that holds it, or write a template.";
+  return `No prompt yet: it comes once “${about(wrong.field).label}” is fixed.`;
+}
+
 function draw() {
   body.hidden = false;
   const count = of.exact ? wholeNumber(of.count) : `about ${wholeNumber(of.count)}`;
@@ -148,8 +158,7 @@ function draw() {
   inNode(".answer").classList.toggle("mut", last.answer === null);
   setText(inNode(".note"), last.note ?? "");
   const shown = inNode(".shown");
-  if (!last.messages && !last.prompt)
-    shown.replaceChildren(el("p.s.mut", "No prompt yet: the columns it needs are not there."));
+  if (!last.messages && !last.prompt) shown.replaceChildren(el("p.s.mut", sayNoPrompt()));
   else if (exact || !last.messages)
     shown.replaceChildren(el("pre.mono.exact", { tabindex: "0" }, visibleText(last.prompt)));
   else
