@@ -1,6 +1,7 @@
 """The group and batch arithmetic of GRPOConfig: what does not fit, in words, and the nearest settings that do. Pure."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from groupwise.storage.checks.held_out import check_held_out
@@ -30,21 +31,15 @@ def check_batch(spec: RunSpec, offer: Offer, rows: int | None = None) -> list[Pr
     """
     if offer.training is None:
         return []
-    fields, processes = offer.training, spec.launch.processes
-
-    def value(name: str) -> Any:
-        given = spec.training.get(name)
-        return given if given is not None else fields.get(name, {}).get("default")
-
+    processes, value = spec.launch.processes, _value_of(spec, offer)
     size, device_batch = value("num_generations"), value("per_device_train_batch_size")
     per_generation = value("steps_per_generation") or value("gradient_accumulation_steps")
     held_out = check_held_out(spec, offer, rows)
+    if low := check_batch_values(spec, offer):
+        return low + held_out
     if not all(isinstance(number, int) for number in (size, device_batch, per_generation)):
         return held_out
-    batch = value("generation_batch_size") or device_batch * processes * per_generation
-    low = _too_low(size, value, batch)
-    if low:
-        return low + held_out
+    batch = _batch_of(value, processes)
     if value("generation_batch_size") and value("steps_per_generation"):
         path = "training.generation_batch_size"
         fixes = (
@@ -82,19 +77,43 @@ def group_for(batch: int) -> int:
     return min(_fitting(batch, USUAL_GROUP), key=lambda size: abs(size - USUAL_GROUP), default=USUAL_GROUP)
 
 
-def _too_low(size: Any, value: Any, batch: int) -> list[Problem]:
-    found: list[Problem] = []
+def check_batch_values(spec: RunSpec, offer: Offer) -> list[Problem]:
+    """What of the settings of the arithmetic is too little or too much, each by itself, whatever the others are."""
+    if offer.training is None:
+        return []
+    value, found = _value_of(spec, offer), list[Problem]()
     others: tuple[str, ...] = BATCH_FIELDS
-    if size < 2:
-        others, usual = BATCH_FIELDS[1:], group_for(batch)
+    size = value("num_generations")
+    if isinstance(size, int) and size < 2:
+        others, usual = BATCH_FIELDS[1:], group_for(_batch_of(value, spec.launch.processes))
         fix = Fix(f"Use groups of {usual}", {"training.num_generations": usual}, fallback=True)
         words = "a group needs at least 2 completions to be compared."
         found.append(Problem("training.num_generations", words, fixes=(fix,)))
     return found + [
         Problem(f"training.{name}", words, fixes=(Fix("Use the default", {}, (f"training.{name}",), fallback=True),))
         for name in others
-        if value(name) is not None and (words := _out_of_reach(value(name)))
+        if isinstance(value(name), int) and (words := _out_of_reach(value(name)))
     ]
+
+
+def _value_of(spec: RunSpec, offer: Offer) -> Callable[[str], Any]:
+    """What gives a setting as it is, or else TRL's default."""
+    fields = offer.training or {}
+
+    def value(name: str) -> Any:
+        given = spec.training.get(name)
+        return given if given is not None else fields.get(name, {}).get("default")
+
+    return value
+
+
+def _batch_of(value: Callable[[str], Any], processes: int) -> int:
+    """The completions of a generation; those of a usual group where a number that decides them is none."""
+    per_generation = value("steps_per_generation") or value("gradient_accumulation_steps")
+    numbers = (value("per_device_train_batch_size"), per_generation, value("generation_batch_size") or 1)
+    if not all(isinstance(number, int) for number in numbers):
+        return USUAL_GROUP
+    return value("generation_batch_size") or numbers[0] * processes * numbers[1]
 
 
 def _out_of_reach(number: int) -> str:

@@ -7,7 +7,7 @@ GRPOConfig, which has the last word.
 from dataclasses import replace
 from typing import Any
 
-from groupwise.storage.checks.batch import BATCH_FIELDS, check_batch
+from groupwise.storage.checks.batch import BATCH_FIELDS, check_batch, check_batch_values
 from groupwise.storage.checks.data import check_data
 from groupwise.storage.checks.held_out import check_held_out
 from groupwise.storage.checks.kl import check_kl
@@ -87,7 +87,11 @@ def _examine_one(
     ]
     found = [*spaces, *(problem for problem in found if problem.field not in named)]
     wrong = {problem.field for problem in found} & {f"training.{name}" for name in BATCH_FIELDS}
-    found += check_held_out(spec, offer, rows) if wrong else check_batch(spec, offer, rows)
+    if wrong:
+        found += [one for one in check_batch_values(spec, offer) if one.field not in wrong]
+        found += check_held_out(spec, offer, rows)
+    else:
+        found += check_batch(spec, offer, rows)
     return with_fitting_lengths(found, spec, offer)
 
 

@@ -1,6 +1,7 @@
 """What of a spec's data keeps a run from being launched, as far as it can be told without reading rows. Pure, but for
 a look at files."""
 
+import difflib
 import re
 from collections.abc import Collection
 from typing import Any
@@ -16,6 +17,7 @@ from groupwise.storage.spec.rows.file_format import (
     DATA_SUFFIXES,
     FILE_SETTINGS,
     SETTING_OWNERS,
+    data_suffix,
     file_kind,
     settings_of_source,
 )
@@ -26,6 +28,7 @@ from groupwise.storage.spec.words.problem import WARNING, Fix, Problem, did_you_
 from groupwise.storage.spec.words.setting_names import unknown_setting
 
 HUB_DATASET = re.compile(r"(?!.*(?:--|\.\.))[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+NEAR_FILE = 0.75  # of a name to another's, without their endings, from where on one is a slip of the other
 LONGEST_BUTTON = 60  # characters of a template that is offered on one
 KINDS = "task:NAME (built in), gym:NAME (reasoning-gym), file:NAME (in the home's data folder) or hub:ORG/NAME"
 
@@ -119,16 +122,28 @@ def _gym(name: str, parameters: dict[str, Any], limit: int | None, offer: Offer)
     return found
 
 
+def _near_file(name: str, there: list[str]) -> str | None:
+    """The file whose name is a slip of this one: how it ends, as most do, makes no two alike."""
+    stems = {_stem(one): one for one in there}
+    close = difflib.get_close_matches(_stem(name), stems, n=1, cutoff=NEAR_FILE)
+    return stems[close[0]] if close else None
+
+
+def _stem(name: str) -> str:
+    return name.casefold().removesuffix(data_suffix(name))
+
+
 def _file(name: str) -> list[Problem]:
     there = _files()
-    close = nearest_name(name, there)
+    close = _near_file(name, there)
     another = Fix("Choose another file", {}, leads=True)
     fixes = (*(_use_fix("data.source", f"file:{close}") if close else ()), another)
     try:
         path = paths.data_file(name)
         if not path.is_file():
             message = f"there is no file “{name}” in {paths.data_folder()}. Upload it, or copy it there."
-            return [Problem("data.source", message + did_you_mean(name, there), fixes=fixes)]
+            hint = f" Did you mean “{close}”?" if close else ""
+            return [Problem("data.source", message + hint, fixes=fixes)]
         if not file_kind(name):
             return [Problem("data.source", unreadable_kind(name), fixes=fixes)]
         if path.stat().st_size == 0:

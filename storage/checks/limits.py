@@ -12,10 +12,11 @@ LEAST: dict[str, tuple[float, bool]] = {
     "learning_rate": (0, False), "beta": (0, False), "epsilon": (0, False), "max_grad_norm": (0, False),
     "weight_decay": (0, False), "warmup_steps": (0, False), "num_iterations": (1, False), "save_steps": (0, True),
     "logging_steps": (0, True), "eval_steps": (0, True), "max_completion_length": (1, False), "top_p": (0, True),
+    "top_k": (0, False),
 }  # fmt: skip
 MOST = 10**9  # steps, tokens or epochs: beyond, it is a slip of the hand
-# Shares: above 1 they are per cent, or a slip.
-SHARES = {"top_p": "above 0 and at most 1", "min_p": "between 0 and 1"}
+# Shares, and from where to where above 1 they are per cent: a top_p of 2 is none that anybody means.
+SHARES = {"top_p": ("above 0 and at most 1", 50, 100), "min_p": ("between 0 and 1", 1, 50)}
 # How often something is done, in steps: the setting that says whether steps are counted, and TRL's own value of it.
 EVERY = {
     "save_steps": ("save_strategy", "steps"), "logging_steps": ("logging_strategy", "steps"),
@@ -61,8 +62,9 @@ def _problem(name: str, value: float, spec: RunSpec) -> Problem | None:
         message = f"should be a whole number of steps, or a share of the run below 1, not {value:g}."
         return Problem(path, message, fixes=(*near, *fix))
     if name in SHARES and value > 1:
-        per_cent = (Fix(f"Use {value / 100:g}", {path: value / 100}),) if value <= 100 else ()
-        return Problem(path, f"should be {SHARES[name]}.", fixes=(*per_cent, *fix))
+        words, low, high = SHARES[name]
+        per_cent = (Fix(f"Use {value / 100:g}", {path: value / 100}),) if low <= value <= high else ()
+        return Problem(path, f"should be {words}.", fixes=(*per_cent, *fix))
     if abs(value) > MOST and name not in ("seed", "data_seed"):
         return Problem(path, "is too large to mean anything.", fixes=fix)
     return None

@@ -49,7 +49,8 @@ def problem_of_error(detail: Any, lines: dict[str, int], raw: dict[str, Any], pa
     value = detail["input"]
     numbers: tuple[Fix, ...] = ()
     if detail["type"] in TAKES_NUMBERS:
-        whole = detail["type"] == "int_type"
+        counted = detail["type"] == "count_or_share" and isinstance(value, float) and value >= 1
+        whole = detail["type"] == "int_type" or counted
         message += meant_number_words(value, whole=whole)
         numbers = number_fixes(field, value, whole=whole)
     if detail["type"] == "string_pattern_mismatch":

@@ -60,6 +60,8 @@ def view_of(text: str, fix: dict[str, Any] | None = None) -> dict[str, Any]:
         ("training:\n  max_steps: 5\0\n", 4, CONTROL, "Remove it", "training:\n  max_steps: 5\n"),
         ("training:\n  max_steps: 5\n  beta:\x01 0.1\x02\n", 5, CONTROL, "Remove all 2 of them",
          "training:\n  max_steps: 5\n  beta: 0.1\n"),
+        ("data:\n  system_prompt: \"Think  # hard\n  limit: 5\n", 4, QUOTE,
+         "Close the quotation mark: \"Think\"  # hard", "data:\n  system_prompt: \"Think\"  # hard\n  limit: 5\n"),
         ("data:\n  system_prompt: \"Think\n  limit: 5\n", 4, QUOTE, "Close the quotation mark: \"Think\"",
          "data:\n  system_prompt: \"Think\"\n  limit: 5\n"),
         ("data:\n  system_prompt: 'It's on'\n", 4, IN_QUOTES, "Put it in quotes",

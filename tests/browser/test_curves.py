@@ -114,6 +114,17 @@ def test_no_share_of_tied_groups_is_drawn_where_nothing_was_scored(page: Page) -
     assert page.evaluate(drawn) == [True, True]
 
 
+def test_the_length_of_those_that_ended_is_of_the_steps_that_now_is_of(page: Page) -> None:
+    """That some ended at the beginning says nothing of a run in which none does any more."""
+    name, held_out = "completions/mean_terminated_length", "eval_completions/mean_terminated_length"
+    y: list[float | None] = [*map(float, range(1, 31)), *[None] * 10]
+    evaluated = {"x": [0, 20, 40], "y": [14.0, 12.0, None]}
+    taken(page, {"reset": True, "curves": {name: {"x": list(range(1, 41)), "y": y}, held_out: evaluated}})
+    assert page.evaluate("names => names.map((name) => curves.now(name) ?? null)", [name, held_out]) == [None, None]
+    taken(page, {"reset": False, "curves": {name: {"x": [41, 42], "y": [8.0, 6.0]}, held_out: {"x": [60], "y": [9.0]}}})
+    assert page.evaluate("names => names.map((name) => curves.now(name))", [name, held_out]) == [7, 9]
+
+
 @pytest.fixture
 def smoothed(bare_page: Page) -> Callable[[list[float | None]], list[float | None]]:
     made = bring(bare_page, "ui/charts/smoother.js", "Smoother")

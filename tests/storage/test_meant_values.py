@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import from_dict
-from groupwise.storage.spec.words.problem import Problem
+from groupwise.storage.spec.words.problem import Problem, SpecError
 from groupwise.worker.questions.build import lora_fields, training_fields
 
 
@@ -42,6 +44,20 @@ def test_a_share_in_per_cent_is_offered_as_a_share() -> None:
     found = about("training.top_p", training={"top_p": 95})
     assert found.message == "should be above 0 and at most 1."
     assert found.fixes[0].settings == {"training.top_p": 0.95}
+    assert about("training.min_p", training={"min_p": 5}).fixes[0].settings == {"training.min_p": 0.05}
+    for field, slip in (("top_p", 2), ("min_p", 95)):  # as per cent nobody samples so
+        assert [fix.label for fix in about(f"training.{field}", training={field: slip}).fixes] == ["Use the default"]
+
+
+def test_a_top_k_below_nothing_is_said_with_a_default_that_is_taken() -> None:
+    found = about("training.top_k", training={"top_k": -5})
+    assert found.message == "should be at least 0." and found.fixes[0].removed == ("training.top_k",)
+
+
+def test_what_is_wrong_with_each_number_of_a_batch_is_said_beside_one_that_is_none() -> None:
+    wrong = {"per_device_train_batch_size": "0,5", "gradient_accumulation_steps": -3, "num_generations": 1}
+    for field, words in (("gradient_accumulation_steps", "at least 1."), ("num_generations", "at least 2 completions")):
+        assert words in about(f"training.{field}", training=wrong).message
 
 
 def test_a_setting_without_a_default_is_left_out() -> None:
@@ -53,3 +69,10 @@ def test_a_clip_range_that_is_turned_round_is_a_warning() -> None:
     found = about("training.epsilon_high", training={"epsilon_high": 0.1})
     assert found.level == "warning" and found.message.startswith("is below epsilon (0.2)")
     assert found.fixes[0].settings == {"training.epsilon_high": 0.2}
+
+
+def test_a_number_of_rows_that_is_written_as_a_decimal_is_offered_whole() -> None:
+    with pytest.raises(SpecError) as caught:
+        from_dict({"name": "small", "rewards": [{"name": "format"}], "data": {"holdout": 1e3}})
+    [found] = caught.value.problems
+    assert found.fixes[0].settings == {"data.holdout": 1000}

@@ -171,7 +171,8 @@ def test_a_copied_folder_says_which_file_to_put_where_and_runs_with_them(registr
         return str(ended.value)
 
     told = "{name} is not here. Copy it to {place}: it was in {folder}/ of the data home."
-    assert missing() == told.format(name="starter", place=copied.path / "starter", folder="models")
+    model = told.format(name="starter", place=copied.path / "starter", folder="models")
+    assert missing() == f"{model} Or give any model's folder: MODEL=/where/it/is python train.py"
     shutil.copytree(starter.MODEL, copied.path / "starter")
     assert missing() == told.format(name="my rows.csv", place=copied.path / "my rows.csv", folder="data")
     shutil.copy(home / "data" / "my rows.csv", copied.path)

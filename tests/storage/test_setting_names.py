@@ -85,4 +85,8 @@ def test_a_field_of_the_spec_beside_the_one_that_was_meant_is_only_removed() -> 
     by_field = {problem.field: problem for problem in caught.value.problems}
     assert [fix.label for fix in by_field["data.dataset"].fixes] == [REMOVE]
     assert "Did you mean “source”? It is set already." in by_field["data.dataset"].message
+    with pytest.raises(SpecError) as labelled:
+        parse_spec("name: a\nrewards: [{name: format}]\ntags: [x, y]\n")
+    [tags] = labelled.value.problems
+    assert "in Runs" in tags.message and [fix.label for fix in tags.fixes] == ["Remove it"], "never “stages”"
     assert by_field["data.spit"].fixes[0].settings == {"data.split": "train"} and by_field["data.spit"].line == 3

@@ -130,7 +130,9 @@ async function begin() {
   if (coming.draft?.early && !page.early) await catchUp(opened);
   else if (coming.add) takeReward(coming.add);
   root.dataset.ready = "yes";
-  if (params().get("at")) goTo({ field: params().get("at") });
+  // What was changed is named at the top, which stays in sight; where nothing was, one is led to what is to be changed.
+  const isNamed = page.about.arrival?.changes.length > 0;
+  if (params().get("at") && !isNamed) goTo({ field: params().get("at") });
   waitForCatalogue();
   return undefined;
 }

@@ -32,7 +32,8 @@ export function watchValues() {
 export function withValueBefore(problem) {
   const before = good.get(problem.field);
   const usual = problem.fixes?.findIndex(({ fallback }) => fallback) ?? -1;
-  if (problem.level !== "blocking" || usual < 0 || before === undefined) return problem;
+  const isHere = before === page.view?.shown?.[problem.field]; // seen while another problem kept this one from sight
+  if (problem.level !== "blocking" || usual < 0 || before === undefined || isHere) return problem;
   const button = { label: `Use ${before}`, edits: [{ path: problem.field, typed: before }] };
   const isBefore = ({ settings }) => before !== "" && Number(settings?.[problem.field]) === Number(before);
   if (problem.fixes.some((fix) => !fix.fallback && isBefore(fix)))

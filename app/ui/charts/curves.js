@@ -167,7 +167,16 @@ export class Curves {
   // What a metric is now: the mean of the last steps, as many as the server says (storage/record/recent.py); of what
   // only grows, is set, or is seldom measured, the last value.
   now(name) {
+    if (name.endsWith("_terminated_length")) return this.nowOfSome(name);
     return Curves.single(name) ? this.newest(name, this.stageBegan()).at(-1) : this.recent(name)?.mean;
+  }
+  // The same of what not every step has: what the steps before these had says nothing of now.
+  nowOfSome(name) {
+    const { x, y } = this.get(name)?.tail ?? this.get(name) ?? { x: [], y: [] };
+    const logged = y.filter((_, i) => x[i] > this.stageBegan());
+    const many = Curves.single(name) ? 1 : Math.max(1, Math.min(this.window, Math.floor(logged.length / 2)));
+    const known = logged.slice(-many).filter((value) => value !== null);
+    return known.length ? known.reduce((a, b) => a + b, 0) / known.length : undefined;
   }
   // The step of a metric's last value.
   lastAt(name) {

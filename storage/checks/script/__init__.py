@@ -21,7 +21,8 @@ def folder_with(name, folder):
     for place in (HERE, HERE.parent.parent / folder):
         if (place / name).exists():
             return place
-    raise SystemExit(f"{name} is not here. Copy it to {HERE / name}: it was in {folder}/ of the data home.")
+    other = " Or give any model's folder: MODEL=/where/it/is python train.py" if folder == "models" else ""
+    raise SystemExit(f"{name} is not here. Copy it to {HERE / name}: it was in {folder}/ of the data home.{other}")
 '''
 
 

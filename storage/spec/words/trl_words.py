@@ -11,6 +11,7 @@ _PARTS = {"args": "training", "training_args": "training", "grpo_config": "train
 _FUNCTIONS = ("reward_funcs", "reward_functions", "reward_fns")
 _DATASETS = ("train_dataset", "dataset_name")
 _FOLDERS = ("output_dir", "logging_dir")
+_LABELS = ("tags", "tag", "note", "notes")
 _SOURCES = ("hub:", "file:", "task:", "gym:")
 
 
@@ -32,6 +33,9 @@ def trl_problem(
         return _called(place, "name", value if isinstance(value, str) else None, given, line)
     if name in _FOLDERS:
         return Problem(place, "is not set here: each run has its own folder.", line,
+                       fixes=(Fix("Remove it", {}, (place,)),))  # fmt: skip
+    if name in _LABELS:
+        return Problem(place, "is not set here: a run gets its tags and its note on its page and in Runs.", line,
                        fixes=(Fix("Remove it", {}, (place,)),))  # fmt: skip
     return None
 

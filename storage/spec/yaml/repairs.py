@@ -128,10 +128,10 @@ def _unclosed(at: int, line: str) -> Iterator[Repair]:
     plain = line.rstrip()
     found = _VALUE.fullmatch(plain)
     mark = found[4][0] if found else ""
-    if mark and mark in "'\"" and plain.count(mark) % 2:
-        yield Repair(
-            at, [plain + mark], f"Close the quotation mark: {shorten(found[4] + mark if found else '')}", QUOTE
-        )
+    if found and mark in "'\"" and plain.count(mark) % 2:
+        remark = behind[0] if (behind := re.search(r"\s+#.*$", found[4])) else ""
+        closed = f"{found[4].removesuffix(remark)}{mark}{remark}"
+        yield Repair(at, [found[1] + closed], f"Close the quotation mark: {shorten(closed)}", QUOTE)
     open_ones: list[str] = []
     for sign in re.sub(r"'[^']*'|\"[^\"]*\"", "", plain):
         if sign in "{[":
