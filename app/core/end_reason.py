@@ -8,6 +8,7 @@ from groupwise.storage.registry.registry import Run
 TOLD = (states.FAILED, states.KILLED, states.INTERRUPTED)
 SENTENCE = re.compile(r"(.+?[.!?])\s+(?=[A-Z“])", re.DOTALL)
 PREFIX = re.compile(r"(Failed at step \d+|Could not be started): ")
+PLACE = re.compile(r"^[a-z_]+(\.\w+)*(, line \d+)?: (?=there is no )")  # in a YAML that is not in sight there
 # What a reward function did that ended it, and its own words, which are no headline; what to do, a button says.
 NO_SCORES = re.compile(
     r"(the reward function “.+” scored nothing in .+ in a row): (.+?)( Fix it under Rewards.*)?", re.DOTALL
@@ -24,7 +25,7 @@ def reason_of(run: Run) -> str:
 def headline_and_rest(sentence: str) -> tuple[str, str]:
     """The first of some sentences, as a headline, and the rest. What a library said is no headline: it stands below
     one."""
-    said = PREFIX.sub("", sentence)
+    said = PLACE.sub("", PREFIX.sub("", sentence))
     if RAW.match(said):
         return "An unexpected error ended it", said
     first = SENTENCE.match(said)

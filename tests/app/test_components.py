@@ -108,6 +108,9 @@ def test_resume_names_the_newest_checkpoint_that_is_still_there(run_id: str) -> 
     killed = dataclasses.replace(run, state=states.KILLED, sentence=words.replace("Stopped", "Killed"))
     told = ending.describe_end(killed)
     assert told and (told["headline"], told["rest"]) == ("Killed at step 3, as asked", damaged)
+    gone = "Could not be started: data.source, line 7: there is no file “weg.csv” in data. Upload it."
+    lost = ending.describe_end(dataclasses.replace(run, state=states.FAILED, sentence=gone))
+    assert lost and lost["headline"] == "There is no file “weg.csv” in data", "no line of a YAML that is not in sight"
     many = checkpoints.removed_words(range(1, 15))
     assert many.endswith("2 earlier ones and step 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.")
 

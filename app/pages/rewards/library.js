@@ -264,7 +264,7 @@ export function drawLibraryActions() {
     setText(
       dialog.querySelector("p"),
       `Delete “${page.open.name}” with its ${plural(page.open.versions.length, "version")}? ` +
-        "Runs that used it keep their own copy.",
+        "There is no undo; runs that used it keep their own copy.",
     );
     dialog.showModal();
     dialog.querySelector(".cancel").focus();
