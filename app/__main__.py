@@ -9,7 +9,7 @@ import sqlite3
 import sys
 from dataclasses import replace
 
-from groupwise.app.cli.parser import SUMMARIES, build_parser, makes_token, names_backup, token_from
+from groupwise.app.cli.parser import SUMMARIES, build_parser, makes_token, names_backup, refuse_unknown, token_from
 from groupwise.app.cli.terminal import safe_output
 from groupwise.app.core.command_errors import CANCELLED, DONE, FAILED, CommandError
 from groupwise.storage.home import paths
@@ -26,7 +26,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _answer_arguments(given: list[str]) -> int:
     try:
-        code = _run_command(build_parser().parse_args(_add_default_command(given)))
+        parser, arguments = build_parser(), _add_default_command(given)
+        refuse_unknown(parser, arguments[0])
+        code = _run_command(parser.parse_args(arguments))
         sys.stdout.flush()  # here, where a reader that has gone is understood
         return code
     except (CommandError, paths.HomeError) as error:

@@ -16,6 +16,7 @@ from groupwise.storage.backup.backup import make_backup
 from groupwise.storage.backup.names import BackupError
 from groupwise.storage.backup.restore import restore_backup
 from groupwise.storage.backup.told import Restored, Told
+from groupwise.storage.backup.unpack import MAKE_ONE, may_be_backup
 from groupwise.storage.home import paths
 from groupwise.storage.spec.words.number_words import are_words, count_words, join_words
 
@@ -67,6 +68,8 @@ def restore_file(options: argparse.Namespace) -> int:
     into = paths.expand_home(options.into).absolute() if options.into is not None else paths.home()
     if not archive.is_file():
         raise CommandError(f"There is no file {archive}.", WRONG_INPUT)
+    if not may_be_backup(archive):
+        raise CommandError(f"{archive} is no backup of Groupwise. {MAKE_ONE}", WRONG_INPUT)
     try:
         restored = restore_backup(archive, into)
     except BackupError as error:

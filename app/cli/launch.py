@@ -1,5 +1,6 @@
 """`groupwise launch`: a YAML file becomes a queued run, or a list of what is wrong with it and nothing else."""
 
+import contextlib
 import os
 import sys
 import time
@@ -21,12 +22,17 @@ from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue, Shipped
 from groupwise.storage.spec.rows.as_written import say_as_written
 from groupwise.storage.spec.rows.number_text import ask_for_thousands
+from groupwise.storage.spec.rows.other_kinds import CODE, kind_by_name
+from groupwise.storage.spec.rows.text_kinds import is_binary
 from groupwise.storage.spec.spec import RunSpec, line_numbers, parse_spec, to_yaml
 from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Problem, SpecError
 from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES, read_yaml
 
 CHECKING = "Checking the settings, the data and the model…"
 KEPT_BY_WARNINGS = "Nothing was started: --strict does not launch with warnings."
+GIVE_YAML = (
+    "Give the YAML file of a run: New run saves one (YAML, “Export”), and in the folder of each run is its spec.yaml."
+)
 PATIENCE = 60.0  # seconds for a worker's first word; importing TRL on a cold disk takes most of it
 
 
@@ -75,13 +81,32 @@ def _set_name(spec: RunSpec, name: str | None) -> RunSpec:
 
 def _read_spec_file(path: Path) -> str:
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise CommandError(f"{path} is larger than {MAX_BYTES // 1024} KB: too large for a spec.", WRONG_INPUT)
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise CommandError(f"{path} is not text in UTF-8.", WRONG_INPUT) from error
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+        if len(content) <= MAX_BYTES:
+            return content.decode("utf-8")
+        why = _other_kind(path, content) or f"is larger than {MAX_BYTES // 1024} KB: too large for a spec"
+    except UnicodeDecodeError:
+        why = _other_kind(path, content) or "is not text in UTF-8: save it as UTF-8"
+    except FileNotFoundError:
+        why = "is not there"
+    except IsADirectoryError:
+        inside = path / paths.RunFolder(path).spec.name
+        if inside.is_file():
+            raise CommandError(f"{path} is a folder. Give the file in it: {inside}", WRONG_INPUT) from None
+        why = "is a folder"
     except OSError as error:
         raise CommandError(f"{path} cannot be read: {error.strerror}.", WRONG_INPUT) from error
+    raise CommandError(f"{path} {why}. {GIVE_YAML}", WRONG_INPUT)
+
+
+def _other_kind(path: Path, content: bytes) -> str:
+    """What a file is that no YAML can be, by its name or else its bytes; "" where it may be text. Code is told of by
+    itself."""
+    kind = kind_by_name(path.name)
+    if kind and kind != CODE:
+        return f"is {kind}, not a run in YAML"
+    return "is binary, not a run in YAML" if is_binary(content) else ""
 
 
 def _refuse_foreign(path: Path, text: str) -> None:
@@ -110,7 +135,7 @@ def _create_run(
     written = spec.data.source
     source = _outside_file(written, beside)
     if source is not None and not source.is_file():
-        missing = Problem("data.source", f"there is no file {source}.", lines.get("data.source"))
+        missing = Problem("data.source", f"there is no file {source}.{_at_home(source)}", lines.get("data.source"))
         others = problems_of_file(spec, offer, lines, PATIENCE, [*form, missing])
         raise SpecError([one for one in others if one == missing or one.field not in ("data", "data.source")])
     copied, is_new = copy_into_home(source) if source else (None, False)
@@ -127,6 +152,14 @@ def _create_run(
         raise
     kept = write_found_reading(text if spec == parse_spec(text) else to_yaml(spec), spec)
     return registry.create_run(kept, name=spec.name, model=spec.model.id, data=spec.data.source), found
+
+
+def _at_home(source: Path) -> str:
+    """How to name the file of the same name that is in the home, which is meant where there is none beside the spec."""
+    with contextlib.suppress(ValueError):  # no file there can be called so
+        if (there := paths.data_file(source.name)).is_file():
+            return f" Or write file:{source.name} for the one in {there.parent}."
+    return ""
 
 
 def _add_hint(problem: Problem, source: str, beside: Path) -> Problem:

@@ -200,6 +200,18 @@ def _port(text: str) -> int:
     return int(text)
 
 
+def refuse_unknown(parser: argparse.ArgumentParser, command: str) -> None:
+    """Say of a first word that is no command which one may be meant, before the list of all, and exit."""
+    if command in SUMMARIES or command.startswith("-"):
+        return
+    from groupwise.storage.spec.words.problem import did_you_mean  # here: a right word needs none
+
+    near = did_you_mean(command, list(SUMMARIES))
+    if command.lower().endswith((".yaml", ".yml")):
+        near = " `groupwise launch FILE` starts the run of a file."
+    parser.error(f"there is no command “{command[:80]}”.{near} The commands: {', '.join(SUMMARIES)}.")
+
+
 def names_backup(options: argparse.Namespace) -> bool:
     """Whether `restore` was given a backup's file, and no run's id."""
     return options.into is not None or any(name.endswith((".tar.gz", ".tgz", ".tar")) for name in options.runs)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import sqlite3
 import sys
 import time
@@ -234,10 +235,18 @@ def delete(options: argparse.Namespace) -> int:
 
 
 def restore(options: argparse.Namespace) -> int:
-    """Bring deleted runs back; the exit code."""
+    """Bring deleted runs back; the exit code. What names no run but a file is meant as a backup."""
     open_home()
     gone = [one.run for one in trash.deleted_runs()]
-    _change([find_run(beginning, gone).id for beginning in options.runs], trash.restore_run, "Restored")
+    try:
+        ids = [find_run(beginning, gone).id for beginning in options.runs]
+    except CommandError:
+        if not any(os.path.isfile(paths.expand_home(name)) for name in options.runs):
+            raise
+        from groupwise.app.cli.backup import restore_file  # which imports from here
+
+        return restore_file(options)
+    _change(ids, trash.restore_run, "Restored")
     return DONE
 
 

@@ -34,7 +34,8 @@ LOG.addFilter(Repeats())  # a page asks again and again
 MOST_RUNS = 50  # of a payload
 GONE = "The folder of this run was deleted. What it recorded is gone with it."
 DAMAGED = (
-    "This run's record is damaged, or was copied only in part ({}). If run.db was copied here, copy it again, whole."
+    "This run's record is damaged, or was copied only in part ({}). If there is a whole copy of run.db (in a backup, "
+    "say), put it into the run's folder. Without one what was recorded is lost; settings, log and checkpoints are kept."
 )
 # As this is run, the part's element is there: see ui/mount.js.
 BEGIN = 'dispatchEvent(new CustomEvent("groupwise:part", {{ detail: {{ name: "{}", element, server }} }}));'

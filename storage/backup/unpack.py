@@ -21,6 +21,8 @@ MOST_CONTENTS = 256 * 2**20  # bytes of the list of all files
 KEYS = {"path", "size"}  # what may stand there
 BLOCK = 2**20
 GZIP = b"\x1f\x8b"
+MAGIC = slice(257, 262)  # where a tar file says that it is one
+MAKE_ONE = "`groupwise backup FILE.tar.gz` makes one."
 # What a damaged file makes of gzip and tarfile.
 _BROKEN = (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, RecursionError, ValueError, OverflowError)
 
@@ -60,6 +62,13 @@ class _Entry(tarfile.TarInfo):
 
 def _refuse(name: str, why: str) -> NoReturn:
     raise BackupError(f"It holds “{name[:200]}”, which {why}: Groupwise did not make it so. Nothing was restored.")
+
+
+def may_be_backup(archive: Path) -> bool:
+    """Whether a file begins as an archive does that may be a backup. Raises OSError."""
+    with files.open_file(archive, follow=True) as file:
+        head = file.read(MAGIC.stop)
+    return head.startswith(GZIP) or head[MAGIC] == b"ustar"
 
 
 def unpack(archive: Path, place: Path) -> Head:
@@ -107,7 +116,7 @@ class _Unpacking:
         if name in self._found:
             _refuse(name, "is there twice")
         if (self._head is None) != (name == HEAD):
-            raise BackupError("It is no backup that Groupwise made. `groupwise backup FILE.tar.gz` makes one.")
+            raise BackupError(f"It is no backup that Groupwise made. {MAKE_ONE}")
         if CONTENTS in self._found:
             _refuse(name, "comes after its end")
         if len(self._found) > MOST_FILES:
@@ -143,7 +152,7 @@ class _Unpacking:
     def _read_head(self) -> Head:
         head = value_if_fitting(_HEAD, files.read_json(self._place / HEAD))
         if head is None:
-            raise BackupError("It is no backup that Groupwise made. `groupwise backup FILE.tar.gz` makes one.")
+            raise BackupError(f"It is no backup that Groupwise made. {MAKE_ONE}")
         if head.form > FORM:
             raise BackupError(
                 f"A newer version of Groupwise ({head.groupwise}) made this backup. Update Groupwise, then restore it."
@@ -168,7 +177,11 @@ class _Unpacking:
 
     def break_off(self, why: str) -> BackupError:
         """What is said of an archive that is not whole."""
-        after = f" after {self._last[:200]}, its file {len(self._found):,}" if self._last else " at its beginning"
+        if not self._last:
+            return BackupError(
+                f"It is no backup of Groupwise, or a damaged one ({why}). Nothing was restored. {MAKE_ONE}"
+            )
+        after = f" after {self._last[:200]}, its file {len(self._found):,}"
         return BackupError(f"It is damaged or was cut off{after} ({why}). Nothing was restored.")
 
 

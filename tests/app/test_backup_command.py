@@ -43,7 +43,8 @@ def test_a_home_goes_through_a_file_by_command(groupwise: Groupwise, registry_ho
     for arguments, code, words in (
         (["restore", str(tmp_path / "no.tar.gz")], 2, "There is no file"),
         (["restore", file, file], 2, "one backup alone"),
-        (["restore", str(new / "registry.db"), "--into", str(tmp_path / "n")], 1, "damaged or was cut off"),
+        (["restore", str(new / "registry.db"), "--into", str(tmp_path / "n")], 2, "is no backup of Groupwise."),
+        (["restore", str(new / "registry.db")], 2, "is no backup of Groupwise. `groupwise backup FILE.tar.gz` makes"),
     ):
         result = groupwise(*arguments)
         assert result.returncode == code and words in result.stderr and result.stderr.count("\n") == 1, arguments

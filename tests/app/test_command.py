@@ -233,6 +233,7 @@ def test_runs_are_renamed_tagged_deleted_and_restored_by_command(groupwise: Grou
         (["tag", "x" * 41, one], 2, "at most 40 characters; “xxx"),
         (["delete", going], 1, "is running: stop it first"),
         (["restore", one], 2, "There is no deleted run"),
+        (["restore", __file__], 2, "is no backup of Groupwise. `groupwise backup FILE.tar.gz` makes one."),
     ):
         result = groupwise(*arguments)
         assert result.returncode == code and words in result.stderr and result.stderr.count("\n") == 1, arguments

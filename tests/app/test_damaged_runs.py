@@ -70,7 +70,11 @@ def test_a_record_that_was_damaged_after_its_end_is_told_of(registry_home: Path)
     record.write_bytes(record.read_bytes()[:5000])
     assert cells(drawn(), run_id)[2] == "Finished · record is damaged"
     assert 'class="pill bad"' in drawn()["rows"]
-    assert run_status({"run": run_id})["label"] == "Finished · record is damaged"
+    now = run_status({"run": run_id})
+    assert now["label"] == "Finished · record is damaged"
+    note = str(now["note"])
+    assert "(in a backup, say), put it into the run's folder." in note and "log and checkpoints are kept." in note
+    assert note.endswith("“Use these settings” opens a new run like it; under Runs it can be deleted.")
 
 
 def test_what_lies_among_the_runs_and_is_none_is_said_once_and_as_text(registry_home: Path, monkeypatch: Any) -> None:

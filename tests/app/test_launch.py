@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from groupwise.app.cli.launch import CHECKING
+from groupwise.app.cli.launch import CHECKING, GIVE_YAML
 from groupwise.storage.home import paths
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.registry.messages.problem import Failed, ProblemMessage
@@ -119,13 +119,14 @@ def test_what_only_trl_refuses_is_said_with_its_line(groupwise: Groupwise, regis
     [
         (b"name: [", "This is not YAML"),
         (b"", "A spec is a mapping of settings"),
-        (b"\xff\xfe\x00", "is not text in UTF-8"),
+        (b"name: \xfc", "is not text in UTF-8: save it as UTF-8. Give the YAML file of a run"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 2000, "is binary, not a run in YAML. Give the YAML file of a run"),
         (b"name: !!python/object/apply:os.system ['touch /tmp/x']", "This is not YAML"),
         (b"x: &a [1]\ny: *a", "Aliases"),
         (b"# " + b"x" * 300_000, "larger than 256 KB"),
         (b'name: "\\u200b"\nrewards: [{name: format}]', "1: name: A run needs a name: nothing of"),
     ],
-    ids=["unclosed", "empty", "binary", "tag", "alias", "huge", "unseen"],
+    ids=["unclosed", "empty", "latin", "binary", "tag", "alias", "huge", "unseen"],
 )
 def test_a_file_that_is_no_spec_is_a_sentence(
     groupwise: Groupwise, offered: Path, tmp_path: Path, content: bytes, words: str
@@ -153,8 +154,54 @@ def test_what_is_imported_on_the_page_is_told_so(
 
 
 def test_a_spec_that_is_not_there_or_a_folder_is_a_sentence(groupwise: Groupwise, offered: Path, tmp_path: Path):
-    assert "No such file" in launch_bad(groupwise, tmp_path / "none.yaml")[0]
-    assert "directory" in launch_bad(groupwise, tmp_path)[0]
+    pictured = tmp_path / "a.png"
+    pictured.write_bytes(b"\x89PNG\r\n")
+    for path, why in {
+        tmp_path / "none.yaml": "is not there",
+        tmp_path: "is a folder",
+        pictured: "is a picture, not a run in YAML",
+    }.items():
+        (said,) = launch_bad(groupwise, path)
+        assert said == f"groupwise: {path} {why}. {GIVE_YAML}"
+    write(tmp_path, SPEC)
+    assert launch_bad(groupwise, tmp_path) == [
+        f"groupwise: {tmp_path} is a folder. Give the file in it: {tmp_path}/spec.yaml"
+    ]
+
+
+def test_a_word_that_is_no_command_is_told_which_may_be_meant(groupwise: Groupwise):
+    for word, said in {
+        "lanch": " Did you mean “launch”?",
+        "my.yaml": " `groupwise launch FILE` starts",
+        "?": "",
+    }.items():
+        result = groupwise(word)
+        assert result.returncode == 2 and f"there is no command “{word}”.{said}" in result.stderr
+        assert "The commands: serve, launch, list" in result.stderr
+
+
+def test_a_file_that_is_in_the_home_and_not_beside_the_spec_is_pointed_to(
+    groupwise: Groupwise, offered: Path, tmp_path: Path
+):
+    (paths.data_folder() / "few.csv").write_text("question,answer\n1+1?,2\n")
+    path = write(tmp_path, SPEC.replace("task:arithmetic", "file:./few.csv"))
+    said = f"there is no file {tmp_path}/few.csv. Or write file:few.csv for the one in {paths.data_folder()}."
+    assert launch_bad(groupwise, path)[0] == f"{path}:3: data.source: {said}"
+
+
+@pytest.mark.usefixtures("registry_home", "no_worker")
+def test_rows_that_ask_nothing_are_the_only_cause(groupwise: Groupwise, tmp_path: Path):
+    """It was said beside it that there are 0 rows."""
+    offer.publish()
+    write(tmp_path, '{"question": null, "answer": "2"}', "my.jsonl")
+    path = write(tmp_path, SPEC.replace("task:arithmetic", "file:./my.jsonl"))
+    cause = ProblemMessage.from_plain({**EMPTY, "level": "blocking", "message": "none of the rows asks anything."})
+    checked = offer.CHECKED.model_copy(
+        update={"problems": [cause], "kept": 0, "rows": offer.PREVIEWED.rows.model_copy(update={"count": 1})}
+    )
+    with offer.answering(others={questions.CHECK_DATA: checked}):
+        lines = launch_bad(groupwise, path)
+    assert graves(lines) == [f"{path}:3: data.filter: none of the rows asks anything."]
 
 
 def test_a_name_that_cannot_be_is_refused(groupwise: Groupwise, offered: Path, tmp_path: Path):

@@ -151,6 +151,7 @@ def test_of_a_file_that_is_gone_nothing_is_reckoned_and_another_can_be_chosen(re
     known = {"source": there["keys"]["source"], "rows": 120, "rows_of": there["keys"]["source"]}
     none = new_run.edit_settings({"text": text, "known": {**known, "rows": 0}})
     assert (none["sentences"], none["figures"]) == (["No row is left to train on."], [])
+    assert launch.spec_and_problems(text, {**known, "rows": 0})[1], "and nothing is launched for it"
     unread = new_run.edit_settings({"text": text, "known": {"source": known["source"], "unreadable": True}})
     assert (unread["sentences"], unread["figures"]) == (["The data cannot be read as it is set."], [])
     assert "0 rows" not in str(none["problems"]), "what follows from that is no problem of its own"

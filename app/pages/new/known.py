@@ -15,6 +15,7 @@ MADE_OF_ROWS = {
     "answer_column", "answer_pattern", "answer_numbers", "columns",
 }  # fmt: skip
 MOST_COLUMNS, LONGEST_NAME = 1000, 200
+NO_ROWS = "No row is left to train on."
 
 
 @dataclass(frozen=True)

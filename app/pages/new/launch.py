@@ -9,7 +9,7 @@ from typing import Any
 from groupwise.app.core import worker_process
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import edits, found_reading, presets
-from groupwise.app.pages.new.known import known_of
+from groupwise.app.pages.new.known import NO_ROWS, Known, known_of
 from groupwise.app.pages.new.preflight.report import Report, report
 from groupwise.app.pages.new.yaml_edit import ABSENT
 from groupwise.storage.checks.check import examine_spec
@@ -165,15 +165,19 @@ def spec_and_problems(text: str, known: Any = None) -> tuple[RunSpec | None, lis
     told without the worker. `known`: what the page's preview has found out."""
     offer = Offer.read_published()
     reading = check_text(text, offer, known)
-    found = without_answered(
-        reading.problems + (estimates(reading.sound, offer, known).problems if reading.sound else [])
-    )
+    about = estimates(reading.sound, offer, known).problems if reading.sound else []
+    found = without_answered([*reading.problems, *about])
+    if reading.sound and known_of(known, reading.sound.data).rows == 0:
+        found.append(Problem("data.source", NO_ROWS))
     return reading.spec, [problem for problem in found if problem.level == BLOCKING]
 
 
 def estimates(spec: RunSpec, offer: Offer, known: Any = None, *, told: bool = True) -> Report:
-    """What the run will do and take. `told`: else only the problems, where nobody sees the rest."""
+    """What the run will do and take. `told`: else only the problems, where nobody sees the rest. Where no row is left
+    nothing follows from that but what whoever counted them says: it is the cause."""
     about = known_of(known, spec.data)
+    if about.rows == 0:
+        about = Known()
     tokens = about.prompt_tokens
     if tokens is None and spec.data.source.startswith("task:"):
         tokens = TASK_TOKENS

@@ -8,7 +8,7 @@ from typing import Any
 from groupwise.app.pages.new import edits, form_rows, found_reading, launch, presets, yaml_edit
 from groupwise.app.pages.new.field_values import field_text
 from groupwise.app.pages.new.found_reading import reading_key
-from groupwise.app.pages.new.known import Known, is_chosen, known_of, rows_key, short_hash, source_key
+from groupwise.app.pages.new.known import NO_ROWS, Known, is_chosen, known_of, rows_key, short_hash, source_key
 from groupwise.app.pages.new.sound_offers import with_sound_offers
 from groupwise.app.pages.new.taken_name import name_problems
 from groupwise.storage.checks import script
@@ -27,7 +27,6 @@ from groupwise.storage.spec.yaml.yaml_text import read_yaml
 View = dict[str, Any]
 NO_MAPPING = Problem("", "A spec is a mapping of settings, such as “name: my-run”.", 1)
 CHOOSE = "Choose the data first."
-NO_ROWS = "No row is left to train on."
 UNREADABLE = "The data cannot be read as it is set."
 BY_WORKER = (UNREADABLE, NO_ROWS)  # the worker said so, and is not asked anew for having said it
 # Parts of a spec that the form holds as plain values rather than as one text each.
@@ -53,8 +52,7 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     of_data = known_of(known, as_checked.data) if as_checked else Known()
     missing = _missing_data(as_checked, reading.problems, of_data) if as_checked else None
     told = "preflight" not in hidden and missing is None
-    counted = Known() if of_data.rows == 0 else known  # nothing follows from none, but that
-    about = launch.estimates(as_checked, offer, counted, told=told) if as_checked else None
+    about = launch.estimates(as_checked, offer, known, told=told) if as_checked else None
     advised = [*about.problems, *name_problems(as_checked)] if about and as_checked else []
     found = reading.problems + advised
     if as_checked and of_data.unreadable:

@@ -212,13 +212,19 @@ def read_standing(run: registry.Run) -> tuple[dict[str, Any], dict[str, float | 
     except sqlite3.OperationalError:
         raise
     except record_check.LostRecord as lost:
-        again = " A resume begins another." if run.state in states.RESUMABLE else ""
-        return {}, unknown, str(lost) + again
+        return {}, unknown, str(lost) + _ways_on(run, " A resume begins another.")
     except sqlite3.DatabaseError as error:
-        again = " A resume sets it aside and begins another." if run.state in states.RESUMABLE else ""
-        return {}, unknown, DAMAGED.format(error) + again
+        return {}, unknown, DAMAGED.format(error) + _ways_on(run, " A resume sets it aside and begins another.")
     newer = record_check.NEWER_SENTENCE if record_check.is_newer(run.folder.db) else ""
     return _of_this_attempt(run, facts), pace, newer
+
+
+def _ways_on(run: registry.Run, resumed: str) -> str:
+    """What can be done with a run whose record is lost. `resumed`: what a resume does then, where it may be resumed."""
+    if run.state in states.RESUMABLE:
+        return resumed
+    copied = "“Use these settings” opens a new run like it; u" if ending.can_be_copied(run) else "U"
+    return f" {copied}nder Runs it can be deleted." if run.state in states.ENDED else ""
 
 
 def _of_this_attempt(run: registry.Run, facts: dict[str, Any]) -> dict[str, Any]:
