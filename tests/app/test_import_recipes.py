@@ -62,3 +62,10 @@ def test_what_was_not_found_is_to_be_chosen_and_never_the_quickstarts() -> None:
     assert said_of_it.endswith("a run has one dataset: trl-lib/y was chosen. AI-MO/x was left out.")
     recipe = describe_brought(read_brought("r.yaml", "reward_funcs: [accuracy]\nlearning_rate: 1.0e-6\n"), Offer())
     assert recipe["summary"][0][1].startswith("not found") and "source: 'hub:'" in recipe["text"]
+
+
+def test_one_setting_is_not_some_settings() -> None:
+    said = describe_brought(
+        read_brought("r.yaml", "model_name_or_path: a/b\nreward_funcs: [accuracy]\nseed: 1\n"), Offer()
+    )
+    assert ["Training", "1 setting"] in said["summary"]

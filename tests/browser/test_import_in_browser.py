@@ -178,6 +178,10 @@ def test_a_file_that_is_no_text_or_too_large_is_refused(importing: Locator, tmp_
     picture_file.write_bytes(b"\x89PNG\xff\xfe")
     importing.locator("input.import").set_input_files(picture_file)
     expect(importing.locator(".said")).to_have_text("“x.py” is not text in UTF-8.")
+    rows = tmp_path / "Rows.xlsx"
+    rows.write_bytes(b"PK\x03\x04\xff")
+    importing.locator("input.import").set_input_files(rows)
+    expect(importing.locator(".said")).to_have_text("“Rows.xlsx” is data: choose it under Data, File.")
     with large.open("wb") as file:
         file.truncate(100 * 1024 * 1024)
     importing.locator("input.import").set_input_files(large)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from groupwise.storage.checks.script_reader import ScriptImport, read_script
+from groupwise.storage.library.rewards import signature
 
 COSINE = '''
 import math
@@ -178,3 +179,46 @@ def test_what_only_running_the_script_would_tell_is_named(before: str, reward: s
     assert found.functions == [] and "rewards" not in found.raw
     said = "\n".join(found.notes)
     assert words in said and "Write it under Rewards." in said
+
+
+# ---- what a partial gives ----
+PARTIAL = [
+    # the function's arguments, and what a partial gives of them
+    ("completions, low=1, **kwargs", "low=2"),
+    ("completions, low, **kwargs", "low=2"),
+    ("completions, low: int = 1, prompts=None, **kwargs", "low=2"),
+    ("\n    completions,\n    low=1,\n    **kwargs,\n", "low=2"),
+    ("completions, *, low=1, **kwargs", "low=2"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "given"), PARTIAL)
+def test_what_a_partial_gives_arrives_as_a_parameter(arguments: str, given: str):
+    before = (
+        f"from functools import partial\ndef longer({arguments}):\n    # why\n"
+        "    return [float(len(c) > low) for c in completions]\n"
+    )
+    found = reading(before, f"partial(longer, {given})")
+    (one,) = found.functions
+    assert found.raw["rewards"] == [{"name": "longer", "parameters": {"low": 2}, "weight": 1.0}]
+    (known,) = signature.analyse(one.code, "longer").functions
+    assert [each["name"] for each in known.parameters] == ["low"] and known.arguments == ["completions"]
+    assert one.problems == [] and one.where == [] and "# why" in one.code
+    ours: dict[str, Any] = {}
+    exec(one.code, ours)  # noqa: S102
+    assert ours["longer"](completions=COMPLETIONS, **found.raw["rewards"][0]["parameters"]) == [0.0, 1.0, 0.0, 0.0]
+
+
+def test_what_a_partial_gives_that_can_be_no_parameter_is_said():
+    body = "    return [1.0 for c in completions]\n"
+    rest = f"from functools import partial\ndef score(completions, **kwargs):\n{body}"
+    called = (
+        "from functools import partial\ndef score(completions, low=1, **kwargs):\n"
+        "    return [low for c in completions] or score(completions, 3)\n"
+    )
+    for before in (rest, called):
+        found = reading(before, "partial(score, low=2)")
+        assert found.raw["rewards"] == [{"name": "score", "weight": 1.0}]
+        assert any(
+            "score's parameter low (line" in note and "set it in the function's code" in note for note in found.notes
+        )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from groupwise.storage.checks.script_reader import read_script
-from groupwise.storage.checks.script_reader.training import PLACES
+from groupwise.storage.checks.script_reader.places import PLACES
 from tests.support.foreign_scripts import without_closing
 
 HEAD = """
@@ -296,3 +296,37 @@ def test_the_trainer_that_is_trained_is_taken():
 def test_a_function_that_nobody_calls_is_followed_with_its_defaults():
     raw, said = read(HEAD + "def main(rate=1e-4):\n    GRPOTrainer('a/m', args=GRPOConfig(learning_rate=rate)).train()")
     assert raw["training"] == {"learning_rate": 1e-4} and "main (line 8) is called nowhere in the script" in said
+
+
+# ---- how a model is loaded that TRL does not load ----
+KWARGS = ", model_init_kwargs={'torch_dtype': 'bfloat16'}"
+
+
+@pytest.mark.parametrize("model", ["AutoModelForCausalLM.from_pretrained('a/m')", "build('a/m')"])
+def test_model_init_kwargs_of_a_model_that_is_passed_loaded_are_said(model: str):
+    raw, said = read(script(model=model, config=KWARGS))
+    assert "dtype" not in raw["model"]
+    after = "was not taken: TRL reads it only for a model that is passed by its name."
+    assert f"model_init_kwargs (line 8) {after}" in said
+
+
+def test_model_init_kwargs_of_a_model_by_its_name_are_taken():
+    raw, said = read(script(config=KWARGS))
+    assert raw["model"] == {"id": "a/m", "dtype": "bfloat16"} and said == ""
+    assert read(script(model="AutoModelForCausalLM.from_pretrained('a/m')", config=", model_init_kwargs=None"))[1] == ""
+
+
+# ---- rows by their number, of rows that stand in another order here ----
+@pytest.mark.parametrize("lost", ["sort('x')", "shuffle()", "shuffle(seed=now())"])
+@pytest.mark.parametrize("chosen", ["skip(10)", "select(range(100))", "select(range(10, 20))", "take(5)"])
+def test_once_the_order_is_lost_no_rows_are_chosen_by_their_number(lost: str, chosen: str):
+    raw, said = read(script(data=f"load_dataset('a/b', split='train').{lost}.{chosen}"))
+    assert raw["data"]["split"] == "train" and "limit" not in raw["data"]
+    name = lost.partition("(")[0]
+    assert f"{chosen.partition('(')[0]}(…) (line 9) was not taken, as {name}(…) before it was not" in said
+
+
+def test_rows_are_skipped_after_a_filter_and_not_before_it():
+    for kept in ("lambda r: r['x'] > 3", "lambda r: good(r)"):
+        raw, said = read(script(data=f"load_dataset('a/b', split='train').filter({kept}).skip(10)"))
+        assert raw["data"]["split"] == "train" and "skip(…) (line 9) leaves out the first 10 rows" in said

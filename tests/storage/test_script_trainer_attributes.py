@@ -10,7 +10,7 @@ import pytest
 
 from groupwise.storage.checks.script_reader import read_script
 from groupwise.storage.checks.script_reader.trainer_attributes import READ_IN_TRAINING, USED_UP
-from tests.storage.test_script_nothing_dropped import HEAD, read
+from tests.storage.test_script_nothing_dropped import HEAD, read, script
 
 TWO = (
     HEAD + "def short(completions, **kwargs):\n    return [1.0 for _ in completions]\n"
@@ -71,3 +71,35 @@ def test_trl_reads_these_attributes_as_it_trains_and_those_not():
     beside_sampling = {"__init__", "_compute_loss", "_tool_call_loop"}  # Dr. GRPO's divisor
     for name in USED_UP:
         assert read_in[name] <= (beside_sampling if name == "max_completion_length" else {"__init__"}), name
+
+
+@pytest.mark.parametrize("given", ["'a/m', think_format_reward, cfg, data", "'a/m', think_format_reward, args=cfg"])
+def test_the_config_is_reached_by_way_of_the_trainer_however_it_was_passed(given: str):
+    text = f"{HEAD}cfg = GRPOConfig('o')\ndata = load_dataset('a/b')\ntrainer = GRPOTrainer({given})\n"
+    raw, said = read(f"{text}trainer.args.learning_rate = 1e-5\ntrainer.train()\n")
+    assert raw["training"] == {"learning_rate": 1e-5} and "no place" not in said
+    assert "learning_rate (line 11) is set after the trainer was made: it was taken all the same." in said
+
+
+@pytest.mark.parametrize(
+    "set_",
+    [
+        "object.__setattr__(args, 'top_k', 40)",
+        "args.__setattr__('top_k', 40)",
+        "args.__dict__['top_k'] = 40",
+        "vars(args)['top_k'] = 40",
+        "args.__dict__.update(top_k=40)",
+        "vars(args).update({'top_k': 40})",
+    ],
+)
+def test_a_setting_is_set_by_any_of_pythons_ways(set_: str):
+    raw, said = read(script(f"{set_}"))
+    assert raw["training"] == {"beta": 0.1, "top_k": 40} and said == ""
+
+
+@pytest.mark.parametrize(
+    "set_", ["setattr(args, which(), 40)", "vars(args)[which()] = 40", "vars(args).update(more())"]
+)
+def test_of_a_setting_that_cannot_be_told_that_is_said(set_: str):
+    said = read(script(set_))[1]
+    assert "(line 11) was not taken: what it sets, only running the script would tell." in said

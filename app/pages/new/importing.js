@@ -11,6 +11,8 @@ import { goTo } from "./go_to.js";
 import { stillTrue } from "./import_notes.js";
 
 const MOST_FILE = 50 * 1024 * 1024; // bytes: notebooks hold pictures, which stay here
+// Data by its name, of what is read as data and is no text that could be a script or a recipe, too.
+const DATA_FILE = /\.(csv|tsv|jsonl|parquet|xlsx?|ods)(\.gz)?$/i;
 const NO_ANSWER = "The server did not answer. Try again.";
 const dialog = find("dialog.importing");
 const paste = dialog.querySelector(".paste");
@@ -170,6 +172,7 @@ function put(text) {
 // Why a file cannot be read, in a sentence; "" where it was.
 async function readFile(brought) {
   const said = `“${brought.name}”`;
+  if (DATA_FILE.test(brought.name)) return `${said} is data: choose it under Data, File.`;
   if (brought.size > MOST_FILE) return `${said} is larger than ${MOST_FILE / 1024 / 1024} MB.`;
   const text = await textOf(brought);
   if (text === null) return `${said} is not text in UTF-8.`;

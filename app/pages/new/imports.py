@@ -19,6 +19,7 @@ from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import library
 from groupwise.storage.library.rewards.library import LibraryError
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.number_words import count_words
 from groupwise.storage.spec.words.problem import BLOCKING, SpecError
 from groupwise.storage.spec.yaml import yaml_text
 
@@ -128,7 +129,7 @@ def _summary(brought: Brought) -> list[list[str]]:
         ["Model", str(raw["model"]["id"])[:200] or "not found: choose one after the import"],
         ["Data", later if source.endswith(":") else source[:200]],
         ["Rewards", ", ".join(rewards)[:400] or "not found"],
-        ["Training", f"{len(training)} settings" + (", with LoRA" if raw.get("lora") is not None else "")],
+        ["Training", count_words(len(training), "setting") + (", with LoRA" if raw.get("lora") is not None else "")],
     ]
 
 

@@ -13,11 +13,12 @@ from groupwise.storage.checks.script_reader.leftovers import note_leftovers
 from groupwise.storage.checks.script_reader.model import ModelReader
 from groupwise.storage.checks.script_reader.notebook import Code, is_notebook, plain_code, read_notebook
 from groupwise.storage.checks.script_reader.parsing import parse_script, refusal
+from groupwise.storage.checks.script_reader.places import is_config
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.reward_code import ScriptFunction
 from groupwise.storage.checks.script_reader.rewards import RewardReader
 from groupwise.storage.checks.script_reader.trainer_arguments import note_arguments
-from groupwise.storage.checks.script_reader.training import find_trainer, is_config, lora, run_name, training
+from groupwise.storage.checks.script_reader.training import find_trainer, lora, run_name, training
 from groupwise.storage.spec.words.problem import SpecError
 
 

@@ -14,7 +14,14 @@ from groupwise.storage.checks.script_reader.command_line import (
     typer_default,
 )
 from groupwise.storage.checks.script_reader.evaluate import Evaluator
-from groupwise.storage.checks.script_reader.members import Arguments, class_member, is_hashable, is_trl_class
+from groupwise.storage.checks.script_reader.members import (
+    Arguments,
+    class_member,
+    is_hashable,
+    is_trl_class,
+    spread_into,
+)
+from groupwise.storage.checks.script_reader.places import owner_of_dict
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.scopes import Scope, either
 from groupwise.storage.checks.script_reader.values import (
@@ -149,7 +156,11 @@ class Caller(Evaluator):
 
     def call(self, callee: Value, call: Arguments, node: ast.AST) -> Value:
         path = callee.path if isinstance(callee, Outer) else ""
-        if path == "setattr" and len(call.given) == 3 and isinstance(name := plain_or(call.given[1]), str):
+        if (
+            path in ("setattr", "object.__setattr__")
+            and len(call.given) == 3
+            and isinstance(name := plain_or(call.given[1]), str)
+        ):
             self._set(call.given[0], name, call.given[2], node)
             return Plain(node, None)
         if path == "getattr" and len(call.given) >= 2 and isinstance(name := plain_or(call.given[1]), str):
@@ -196,6 +207,12 @@ class Caller(Evaluator):
             self.call_function(function, Arguments([]), node)
 
     def call_method(self, of: Value, name: str, call: Arguments, node: ast.AST) -> Value:
+        owner = owner_of_dict(of)
+        if name == "update" and owner is not None and self._update(owner, call, node):
+            return Plain(node, None)
+        if name == "__setattr__" and len(call.given) == 2 and isinstance(said := plain_or(call.given[0]), str):
+            self._set(of, said, call.given[1], node)
+            return Plain(node, None)
         parsed = parsed_arguments(of, name, call, node)
         if name in PARSES and parsed is not None:
             self.parsed.append(parsed)
@@ -228,10 +245,23 @@ class Caller(Evaluator):
         if not self.quiet and not isinstance(of, Class):
             self.settings.append(Setting(node, of, name, value, len(self.calls)))
 
+    def _update(self, owner: Made, call: Arguments, node: ast.AST) -> bool:
+        """vars(args).update(…): sets each attribute; whether all their names are known."""
+        made = Mapping(node, dict(call.named), list(call.dark))
+        for value in call.given:
+            spread_into(made, value)
+        if made.dark or not all(isinstance(name, str) for name in made.entries):
+            return False
+        for name, value in made.entries.items():
+            self._set(owner, name, value, node)
+        return True
+
     def _set_item(self, of: Value, key: Value, value: Value, node: ast.AST) -> None:
         known = plain_or(key, Unknown)
         plain_key = is_hashable(known)
-        if isinstance(of, (Batch, Row)) and isinstance(known, str):
+        if (owner := owner_of_dict(of)) is not None and isinstance(known, str):
+            self._set(owner, known, value, node)
+        elif isinstance(of, (Batch, Row)) and isinstance(known, str):
             given = one_of_batch(value) if isinstance(of, Batch) else value
             of.columns[known] = either(node, of.columns.get(known), given) if self.branches else given
         elif isinstance(of, Mapping) and plain_key:

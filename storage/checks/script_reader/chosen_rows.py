@@ -21,6 +21,7 @@ class ChosenRows:
         self.row = Row(reading.script.tree, {})
         self.split: Made | None = None
         self._done: list[str] = []  # filter, shuffle, limit, holdout, in the script's order
+        self._lost = ""  # the step that was not taken, after which rows that are chosen by their number are others
 
     def _order(self, name: str, step: Made, *before: str) -> None:
         """Note a step that the script does after what comes after it here."""
@@ -36,11 +37,13 @@ class ChosenRows:
         if not _count(seed, 0):
             after = "has no seed: rows stay in the order of the source here. Set data.shuffle to shuffle them."
             said = value is not None and seed is not None
+            self._lost = self._lost or "shuffle"
             self.reading.note(
                 "shuffle(…)", step, "has a seed that could not be taken: set data.shuffle." if said else after
             )
             return
         if "shuffle" in self._done:
+            self._lost = self._lost or "shuffle"
             self.reading.note("A second shuffle(…)", step, "was not taken.")
             return
         self._order("shuffle", step, "limit", "holdout")
@@ -68,7 +71,11 @@ class ChosenRows:
         """Rows from `start` on, up to `end`: the limit, or else a slice of the split, where nothing came before."""
         if start == 0 and end is None:
             return
-        if end is not None and end <= start:
+        if self._lost:
+            instead = ". Set data.limit, or a filter, here." if start else ": set data.limit here."
+            after = f"was not taken, as {self._lost}(…) before it was not{instead}"
+            self.reading.note(f"{step.name}(…)", step, after)
+        elif end is not None and end <= start:
             self.reading.note(f"{step.name}(…)", step, "leaves no rows: it was not taken.")
         elif start == 0:
             assert end is not None
@@ -127,9 +134,11 @@ class ChosenRows:
         self.reading.account(*given.values())
         found = conditions.conditions_of(self.reading, function, self.row) if isinstance(function, Function) else None
         if found is None:
+            self._done.append("filter")
             self.reading.note("A filter", step, "was not taken: say which rows to keep here.")
             return
         self._order("filter", step, "shuffle", "limit", "holdout")
+        self._done.append("filter")
         self.taken.setdefault("filter", []).extend(found)
 
 

@@ -24,6 +24,7 @@ from groupwise.storage.checks.script_reader.values import (
 )
 
 _NO_MATTER = {"with_format", "set_format", "flatten_indices", "cache", "to_iterable_dataset", "prefetch"}
+_OTHER_ORDER = {"sort", "shard", "repeat", "batch"}
 
 
 class DataReader(ChosenRows):
@@ -126,6 +127,7 @@ class DataReader(ChosenRows):
         if reader is not None:
             reader(step)
         elif step.name not in _NO_MATTER:
+            self._lost = self._lost or (step.name if step.name in _OTHER_ORDER else "")
             self.reading.note(f"{step.name}(…)", step, "on the data was not taken: it has no place in a spec.")
             self.reading.account(*step.arguments, *step.keywords.values())
         return None

@@ -12,6 +12,7 @@ from groupwise.storage.checks.script_reader.members import (
     note_unknown_change,
     spread_into,
 )
+from groupwise.storage.checks.script_reader.places import given_by_place
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.scopes import Scope, either
 from groupwise.storage.checks.script_reader.values import (
@@ -73,6 +74,8 @@ class Evaluator(Expressions):
             return of.later[name]
         if of.name[:1].isupper() and name in of.keywords:  # settings are read back by their names
             return of.keywords[name]
+        if (placed := given_by_place(of, name)) is not None:
+            return placed
         return class_member(of.cls, name) if of.cls is not None else None
 
     def _read_subscript(self, node: ast.Subscript, scope: Scope) -> Value:

@@ -4,10 +4,11 @@ import ast
 
 from groupwise.storage.checks.script_reader.calling import Setting
 from groupwise.storage.checks.script_reader.members import is_builtin
+from groupwise.storage.checks.script_reader.places import is_config, owner_of_dict
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
 from groupwise.storage.checks.script_reader.source import is_source
 from groupwise.storage.checks.script_reader.tracker_calls import note_tracker
-from groupwise.storage.checks.script_reader.training import config_values, is_config
+from groupwise.storage.checks.script_reader.training import config_values
 from groupwise.storage.checks.script_reader.unsaid import BY_TRL, FOR_THE_SHELL, NO_CHANGE, list_names
 from groupwise.storage.checks.script_reader.values import (
     Column,
@@ -51,6 +52,7 @@ _LOOKS = {"apply_chat_template", "decode", "batch_decode", "encode", "get_added_
           "convert_tokens_to_ids", "convert_ids_to_tokens"}  # fmt: skip
 _QUIET_NAMES = {"SimpleNamespace", "Namespace", "EasyDict", "getLogger", "get_logger", "TrlParser", "HfArgumentParser"}
 _LOUD = {"exec", "eval", "setattr", "open", "compile"}  # of Python's own
+_NOT_TOLD = "was not taken: what it sets, only running the script would tell. Set it here."
 SEED = "was not taken: training.seed sets the seed here."
 _TOKENS = "was not taken: tokens belong in the environment (HF_TOKEN)."
 _SAVED = "was not taken: each run keeps its model in its own folder."
@@ -138,6 +140,8 @@ def _note_train(reading: Reading, call: Made) -> None:
 
 
 def _is_quiet(call: Made) -> bool:
+    if _sets_unknown(call):
+        return False
     if _is_look(call) or (call.name.startswith("is_") and call.name.endswith("_available")):
         return True
     if call.receiver is not None:
@@ -191,12 +195,21 @@ def _note_call(reading: Reading, call: Made, lost: set[int]) -> None:
         reading.leave_out(f"get_ipython().{name}", call, FOR_THE_SHELL)
     elif call.path.startswith("subprocess."):
         reading.leave_out(f"{short_path(call)}(…)", call, NO_CHANGE)
+    elif _sets_unknown(call):
+        reading.note(f"{short_path(call)}(…)", call, _NOT_TOLD)
     elif note_tracker(reading, call):
         pass
     elif name in _BY_NAME:
         reading.note(f"{short_path(call)}(…)", call, _BY_NAME.get(call.path, _BY_NAME[name]))
     else:
         reading.note(f"{short_path(call)}(…)", call, "was not taken: a spec has no place for it.")
+
+
+def _sets_unknown(call: Made) -> bool:
+    """setattr(args, name, value), vars(args).update(more): where it cannot be told which attributes are set."""
+    return call.name in ("setattr", "__setattr__") or (
+        call.name == "update" and owner_of_dict(call.receiver) is not None
+    )
 
 
 def _note_data(reading: Reading, call: Made, lost: set[int]) -> None:
@@ -271,7 +284,9 @@ def _note_setting(reading: Reading, setting: Setting) -> None:
         return
     else:
         said = ast.unparse(getattr(setting.node, "targets", [setting.node])[0])[:60]
-        reading.note(f"“{said}”", setting.node, "is set, which was not taken: a spec has no place for it.")
+        unknown = owner_of_dict(setting.of) is not None
+        after = _NOT_TOLD if unknown else "is set, which was not taken: a spec has no place for it."
+        reading.note(f"“{said}”", setting.node, after)
 
 
 def _is_default(setting: Setting) -> bool:

@@ -4,7 +4,7 @@ import ast
 from typing import Any
 
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
-from groupwise.storage.checks.script_reader.training import config_of
+from groupwise.storage.checks.script_reader.training import config_values
 from groupwise.storage.checks.script_reader.unsaid import NO_CHANGE
 from groupwise.storage.checks.script_reader.values import Item, Made, Mapping, Outer, Part, Plain, Value, plain_or
 
@@ -39,9 +39,15 @@ class ModelReader:
         self.load: Made | None = None
         self.named: str | None = None  # the id under which it is loaded
         self._dtype: str | None = None
+        self._by_name = False  # whether TRL loads it, with the config's model_init_kwargs
 
     def settings(self) -> dict[str, Any]:
         """id, revision, dtype, attn_implementation, quantization, as far as they are said."""
+        taken = self._reached()
+        self._note_unused_kwargs()
+        return taken
+
+    def _reached(self) -> dict[str, Any]:
         node = self.reading.trainer.get("model")
         if node is None:
             return self._unreached()
@@ -123,12 +129,9 @@ class ModelReader:
         reading.account(value)
         self.named = named
         taken: dict[str, Any] = {"id": named} | ({"revision": revision} if revision else {})
-        config = config_of(reading)
-        options = (
-            (config.later.get("model_init_kwargs") or config.keywords.get("model_init_kwargs")) if config else None
-        )
         if self.load is not None:
             return taken
+        options, self._by_name = config_values(reading).get("model_init_kwargs"), True
         if options is None or plain_or(options, 0) is None:
             return self._in_float32(taken, self._how({}))
         if not isinstance(options, Mapping):
@@ -138,6 +141,17 @@ class ModelReader:
         found = {str(name): value for name, value in options.entries.items()}
         self._note_rest(found)
         return self._in_float32(taken, self._how(found))
+
+    def _note_unused_kwargs(self) -> None:
+        """The config's model_init_kwargs, which TRL reads only where the model is passed by its name."""
+        options = config_values(self.reading).get("model_init_kwargs")
+        if self._by_name or options is None or self.reading.own:
+            return
+        self.reading.account(options)
+        if plain_or(options, 0) in (None, {}):
+            return
+        after = "was not taken: TRL reads it only for a model that is passed by its name."
+        self.reading.note("model_init_kwargs", options, after)
 
     def _in_float32(self, taken: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
         """The settings of a model that TRL loads by its name: where no dtype is said, in float32."""

@@ -7,6 +7,7 @@ from typing import Any
 from groupwise.storage.checks.known_rewards import Known, known_reward
 from groupwise.storage.checks.script_reader.closures import Unclosed, callable_method, usual_name
 from groupwise.storage.checks.script_reader.copied_rewards import copied_reward
+from groupwise.storage.checks.script_reader.kept_parameters import keep_parameters, parameter_names
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
 from groupwise.storage.checks.script_reader.reward_code import ScriptFunction, extract_function
@@ -155,9 +156,24 @@ class RewardReader:
                 parameters[key] = to_plain(given)
             except Unknown:
                 self.reading.note_computed(f"{named['name']}'s parameter {key}", given)
+        parameters = self._kept_as_parameters(str(named["name"]), parameters, value)
         for part in value.dark:
             self.reading.note_computed(f"A parameter of {named['name']}", part)
-        return {**named, "parameters": {**named.get("parameters", {}), **parameters}}
+        parameters = {**named.get("parameters", {}), **parameters}
+        return {**named, **({"parameters": parameters} if parameters else {})}
+
+    def _kept_as_parameters(self, name: str, given: dict[str, Any], at: Made) -> dict[str, Any]:
+        """Of what a partial gives a function whose code comes along what it then has as parameters. Those of its
+        arguments become keyword-only in the code, as only these are parameters; a note on what else it is given."""
+        found = next(((known, one) for known, one in self._own.items() if one.name == name), None)
+        if found is None:
+            return given
+        known, one = found
+        self._own[known] = changed = keep_parameters(one, given)
+        kept = parameter_names(changed)
+        for key in sorted(given.keys() - kept):
+            self.reading.note(f"{name}'s parameter {key}", at, "was not taken: set it in the function's code.")
+        return {key: value for key, value in given.items() if key in kept}
 
     def _called_with(self, call: Made, known: Known) -> dict[str, Any]:
         """The parameters that a factory is called with."""

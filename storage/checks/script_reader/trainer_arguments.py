@@ -1,8 +1,8 @@
 """The trainer's other arguments: none of them is dropped without a word."""
 
 from groupwise.storage.checks.script_reader.model import ModelReader, model_id
+from groupwise.storage.checks.script_reader.places import PLACES
 from groupwise.storage.checks.script_reader.reading import Reading
-from groupwise.storage.checks.script_reader.training import PLACES
 from groupwise.storage.checks.script_reader.unsaid import BY_TRL, NO_CHANGE
 from groupwise.storage.checks.script_reader.values import Item, Items, Made, Value, plain_or
 

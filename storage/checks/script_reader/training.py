@@ -6,6 +6,7 @@ from typing import Any
 
 from groupwise.storage.checks.script_reader.command_line import PARSERS
 from groupwise.storage.checks.script_reader.config_class import class_defaults
+from groupwise.storage.checks.script_reader.places import PLACES, is_config, is_trainer
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.tracker_calls import tracker_settings
 from groupwise.storage.checks.script_reader.trainer_attributes import attribute_settings
@@ -21,9 +22,6 @@ from groupwise.storage.checks.script_reader.values import (
 )
 from groupwise.storage.spec.spec import MOST_NAME
 
-PLACES = ("model", "reward_funcs", "args", "train_dataset", "eval_dataset", "processing_class",
-          "reward_processing_classes", "callbacks", "optimizers", "quantization_config", "peft_config", "tools",
-          "rollout_func", "environment_factory")  # fmt: skip
 _STARTS = ("__init__",)
 
 
@@ -71,16 +69,6 @@ def _read_config_as_args(reading: Reading, chosen: Made) -> None:
 
 def _trainers(reading: Reading) -> list[Made]:
     return [call for call in reading.script.calls if is_trainer(call)]
-
-
-def is_trainer(call: Made) -> bool:
-    """Whether a call makes TRL's GRPO trainer, or one that derives from it."""
-    return call.receiver is None and call.name.endswith("GRPOTrainer")
-
-
-def is_config(value: Value | None) -> bool:
-    """Whether a value is a GRPOConfig, or one that derives from it."""
-    return isinstance(value, Made) and value.receiver is None and value.name.endswith("GRPOConfig")
 
 
 def _options(value: Value | None) -> list[Value]:
