@@ -321,8 +321,11 @@ def test_model_init_kwargs_of_a_model_by_its_name_are_taken():
 @pytest.mark.parametrize("chosen", ["skip(10)", "select(range(100))", "select(range(10, 20))", "take(5)"])
 def test_once_the_order_is_lost_no_rows_are_chosen_by_their_number(lost: str, chosen: str):
     raw, said = read(script(data=f"load_dataset('a/b', split='train').{lost}.{chosen}"))
-    assert raw["data"]["split"] == "train" and "limit" not in raw["data"]
     name = lost.partition("(")[0]
+    if name == "shuffle" and chosen in ("select(range(100))", "take(5)"):  # so many of any rows
+        assert raw["data"]["limit"] == (5 if chosen == "take(5)" else 100) and "shuffle(…) (line 9) has" in said
+        return
+    assert raw["data"]["split"] == "train" and "limit" not in raw["data"]
     assert f"{chosen.partition('(')[0]}(…) (line 9) was not taken, as {name}(…) before it was not" in said
 
 

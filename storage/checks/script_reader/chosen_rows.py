@@ -71,7 +71,7 @@ class ChosenRows:
         """Rows from `start` on, up to `end`: the limit, or else a slice of the split, where nothing came before."""
         if start == 0 and end is None:
             return
-        if self._lost:
+        if self._lost and (start or self._lost != "shuffle"):  # so many of rows in any order are taken as so many
             instead = ". Set data.limit, or a filter, here." if start else ": set data.limit here."
             after = f"was not taken, as {self._lost}(…) before it was not{instead}"
             self.reading.note(f"{step.name}(…)", step, after)
