@@ -16,7 +16,18 @@ import {
   setAside,
   setRequest,
 } from "../../ui/run_drafts.js";
-import { find, isDraftChanged, keepDraft, onView, page, replaceText, restoreDraft, server, settled } from "./core.js";
+import {
+  find,
+  isDraftChanged,
+  keepDraft,
+  onView,
+  page,
+  replaceText,
+  restoreDraft,
+  server,
+  settled,
+  shownAt,
+} from "./core.js";
 import { showView } from "./views.js";
 
 const arrival = find(".arrival");
@@ -24,7 +35,10 @@ const handed = find(".handed");
 const offered = find(".offered");
 const origin = find(".origin");
 
-let standing = null; // what the arrival says: {said, from, before: changed on another page, typed: or on this one}
+// What the arrival says: {said, from, before: changed on another page, typed: or on this one, kept: its changes that
+// still stand}; and what their fields showed as one arrived.
+let standing = null;
+let arrived = null;
 
 const link = (label, onclick) => el("button.link.s", { type: "button", onclick }, label);
 const closer = (onclick) => el("button.btn.quiet.s", { type: "button", "aria-label": "Dismiss", onclick }, "×");
@@ -66,6 +80,7 @@ export function standOn(about, request = page.request, typed = false) {
   page.request = request;
   setRequest(request);
   showOrigin();
+  arrived = null;
   arrival.hidden = true;
   if (about.arrival) drawArrival(about.arrival, about.origin, typed);
 }
@@ -78,8 +93,9 @@ const change = ({ label, before, after }) =>
 // run.
 function drawArrival(said, from, before) {
   const typed = before || isDraftChanged();
-  standing = { said, from, before, typed };
-  const { run, name, changes, refused } = said;
+  const { run, name, refused } = said;
+  const changes = changesKept(said);
+  standing = { said, from, before, typed, kept: changes.length };
   const where = run ? el("a", { href: `/run?id=${encodeURIComponent(run.id)}` }, run.name) : "";
   const own = typed ? "with what you changed since" : "with nothing changed";
   const none = changes.length ? ", with:" : run ? `, ${own}.` : ".";
@@ -94,10 +110,14 @@ function drawArrival(said, from, before) {
   );
   arrival.hidden = false;
 }
+// What was changed on the way here, but for what was changed here again.
+const changesKept = ({ changes }) => changes.filter(({ field }) => !arrived || shownAt(field) === arrived.get(field));
 // What is changed here is said, and no longer once it is undone.
 onView(() => {
-  if (!arrival.hidden && standing && (standing.before || isDraftChanged()) !== standing.typed)
-    drawArrival(standing.said, standing.from, standing.before);
+  if (arrival.hidden || !standing) return;
+  const { said, from, before, typed, kept } = standing;
+  arrived ??= new Map(said.changes.map(({ field }) => [field, shownAt(field)]));
+  if ((before || isDraftChanged()) !== typed || changesKept(said).length !== kept) drawArrival(said, from, before);
 });
 // What was changed here is kept, and offered there.
 function beginAnew() {

@@ -15,11 +15,13 @@ REWARDS = re.compile(r"(stages\.[0-9]{1,4}\.)?rewards")
 
 @dataclass(frozen=True)
 class Change:
-    """A setting that an address changed: what a person calls it, what it was and what it is, as a field shows them."""
+    """A setting that an address changed: what a person calls it, what it was and what it is, as a field shows them, and
+    its path."""
 
     label: str
     before: str
     after: str
+    field: str = ""
 
 
 def change(text: str, asked: object, offer: Offer) -> tuple[str, list[Change], str]:
@@ -41,7 +43,7 @@ def change(text: str, asked: object, offer: Offer) -> tuple[str, list[Change], s
         before = _text_before(raw, field, offer)
         text = edits.apply(text, edits.read_edits([{"path": field, "typed": value}], types))
         if yaml_edit.load(text) != raw:
-            made.append(Change(_label(field, text), before, value))
+            made.append(Change(_label(field, text), before, value, field))
     return text, made, _refusal(refused, offer)
 
 
