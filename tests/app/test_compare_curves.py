@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from itertools import pairwise
 from pathlib import Path
@@ -206,6 +207,18 @@ def test_finals_are_the_means_of_the_last_ten_over_all_attempts_and_the_last_eva
     found = final(path)
     assert (found["step"], found["reward"], found["held_out"]) == (20, 2.0, 0.5)
     assert found["tokens"] == 150 + 50 and found["kl"] is None and found["time"] is not None
+
+
+def test_the_length_of_those_that_ended_is_of_the_steps_that_the_others_are_of(tmp_path: Path) -> None:
+    """As the run's page has it; where none has ended since, it is not what it once was."""
+    path, name = tmp_path / "run.db", "completions/mean_terminated_length"
+    lengths = {s: {"completions/mean_length": 48.0, name: 10.0 if s < 25 else None} for s in range(1, 41)}
+    written(path, lengths)
+    with contextlib.closing(db.open_reader(path)) as record:
+        assert name not in finals.last_means(record)
+    written(path, {s: {"completions/mean_length": 48.0, name: float(s)} for s in (41, 42)}, attempt=2, begin=40)
+    with contextlib.closing(db.open_reader(path)) as record:
+        assert finals.last_means(record)[name] == 41.5
 
 
 def test_a_run_that_collapsed_is_not_ranked_by_its_peak_and_every_reader_has_the_same_held_out_reward(

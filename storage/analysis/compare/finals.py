@@ -41,6 +41,7 @@ def final_values(run: Database, counting: list[Part] | None = None) -> dict[str,
     return found
 
 
+OF_SOME = "_terminated_length"  # what not every step has: where no completion ended by itself
 MOST_METRICS = 500  # of one run: a reward function may log as many as it likes
 
 
@@ -49,7 +50,19 @@ def last_means(run: Database, counting: list[Part] | None = None) -> dict[str, f
     lately = _of_last_stage(run, metrics.stretches(run) if counting is None else counting)
     keys = list(keys_of(run).items())[:MOST_METRICS]
     means = {name: recent.now_of(name, recent.recent_values(run, key, lately)) for name, key in keys}
+    for name, key in keys:
+        if name.endswith(OF_SOME):
+            means[name] = _now_of_some(run, key, keys_of(run).get(name.replace(OF_SOME, "_length")), name, lately)
     return {name: mean for name, mean in means.items() if mean is not None}
+
+
+def _now_of_some(run: Database, key: int, of_all: int | None, name: str, lately: list[Part]) -> float | None:
+    """The mean over the steps that the length of all completions is now of, as a run's page has it; None where none of
+    these has a value: what the steps before them had says nothing of now."""
+    logged = [step for step, _ in recent.recent_points(run, of_all, lately)]
+    size = 1 if recent.SINGLE.match(name) else recent.window_of(len(logged))
+    known = [value for step, value in recent.recent_points(run, key, lately) if step in logged[-size:]]
+    return math.fsum(known) / len(known) if known else None
 
 
 def seconds_trained(run: Database) -> float | None:
