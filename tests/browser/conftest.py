@@ -198,6 +198,7 @@ def picture(page: Page, name: str) -> None:
         return
     shots = Path(os.environ["GROUPWISE_SHOTS"])
     shots.mkdir(exist_ok=True)
+    before = page.viewport_size
     for look, (scheme, width) in LOOKS.items():
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         page.set_viewport_size({"width": width, "height": 900})
@@ -205,7 +206,7 @@ def picture(page: Page, name: str) -> None:
         _draw_all(page)
         page.screenshot(path=shots / f"{name}-{look}.png", full_page=True)
     page.emulate_media(color_scheme="light")
-    page.set_viewport_size({"width": 1440, "height": 900})
+    page.set_viewport_size(before or {"width": 1440, "height": 900})
 
 
 def _draw_all(page: Page) -> None:

@@ -89,9 +89,13 @@ def test_a_german_excel_file_becomes_a_launched_run_without_help(new_run: Page, 
     expect(read_as.locator("tbody tr").first).to_contain_text("Wie viel ist „0 + 0“; genau?")
     mapping = new_run.get_by_role("button", name="Use this mapping")
     expect(mapping).to_be_visible()
-    first = new_run.locator("[data-path='data.prompt_template']").bounding_box()
-    suggested = mapping.bounding_box()
-    assert first and suggested and suggested["y"] < first["y"]  # above the fields that it fills
+    template = new_run.locator("[data-path='data.prompt_template']")
+
+    def stands_above() -> bool:  # the button is drawn anew as more of the file is known
+        suggested, first = mapping.bounding_box(), template.bounding_box()
+        return bool(suggested and first and suggested["y"] < first["y"])
+
+    wait_for("a suggestion above the fields that it fills", lambda: new_run.wait_for_timeout(30) or stands_above())
     mapping.click()
     follows(new_run, "answer_column: Lösung (€)")
     expect(new_run.locator(".preview .message.user")).to_contain_text("Wie viel ist")

@@ -75,6 +75,19 @@ def test_a_form_begun_from_a_run_is_there_after_leaving_reloading_and_in_the_nex
     expect(second.get_by_label("Max completion length", exact=True)).to_have_value("96")
 
 
+def test_what_was_done_while_the_server_answers_is_undone_step_by_step(new_run: Page) -> None:
+    held = Held(new_run, "edit_settings")
+    new_run.get_by_label("Temperature", exact=True).fill("0.9")
+    wait_for("the question", lambda: new_run.wait_for_timeout(30) or held.kept)
+    new_run.get_by_label("Steps", exact=True).fill("78")
+    new_run.get_by_label("KL weight", exact=True).fill("0.3")
+    held.release()
+    follows(new_run, "beta: 0.3")
+    new_run.get_by_role("button", name="Undo").click()
+    expect(new_run.get_by_label("KL weight", exact=True)).to_have_value("0.02")
+    expect(new_run.get_by_label("Steps", exact=True)).to_have_value("78")
+
+
 def test_settings_that_were_only_looked_at_leave_new_run_as_it_was(
     open_page: OpenPage, shared_dashboard: str, past: str
 ) -> None:

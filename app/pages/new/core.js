@@ -38,6 +38,7 @@ export const asTyped = new Map(); // path → what was typed and what it is show
 let sending = []; // edits that the server has and has not answered
 let busy = false;
 let timer = null;
+let steps = 0; // what was done here, one after the other
 let lastKept = 0;
 let lastPlaces = ""; // the settings that were edited last: those of another are a step of their own
 let era = 0;
@@ -64,10 +65,11 @@ export const plainAt = (path) => page.view?.plain?.[path] ?? null;
 // Edits: {path, typed}, {path, value}, {path, remove: true} or {fix}. What is typed while the server answers goes with
 // the next request.
 export function edit(changes) {
+  steps += 1;
   for (const change of changes) {
     const same = pending.findIndex((other) => other.path && other.path === change.path);
     if (same >= 0) pending.splice(same, 1);
-    pending.push(change);
+    pending.push({ ...change, step: steps });
   }
   keepDraft();
   settleIn(0);
@@ -132,13 +134,18 @@ function endLate() {
   lateSoon = null;
   page.late = false;
 }
+// What was done first of what is pending: each step goes by itself, so that Undo takes back one.
+function nextStep() {
+  const other = pending.findIndex(({ step }) => step !== pending[0].step);
+  return pending.splice(0, other < 0 ? pending.length : other);
+}
 async function settle() {
   timer = null;
   if (busy) return settleIn(30);
   busy = true;
   countLate();
   const text = page.text;
-  const sent = pending.splice(0);
+  const sent = nextStep();
   const of = era;
   sending = sent;
   const view = await within(15_000, server.edit_settings({ text, edits: sent, known: page.known, hidden: hidden() }));

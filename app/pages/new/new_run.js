@@ -157,7 +157,8 @@ async function catchUp(now) {
   const asked = params()
     .getAll("set")
     .map((one) => one.split(/=(.*)/s, 2).map((part) => part.trim()));
-  for (const [path, typed] of asked) if (typed && !isOurs(path)) edit([asEdit(path, typed)]);
+  const late = asked.filter(([path, typed]) => typed && !isOurs(path));
+  if (late.length) edit(late.map(([path, typed]) => asEdit(path, typed)));
   const reward = coming.add || params().get("reward");
   if (reward) await takeReward(reward);
   page.early = false;

@@ -87,11 +87,9 @@ def _missing_data(spec: RunSpec, problems: list[Problem], known: Known) -> str |
     own, None where there is data."""
     if not is_chosen(spec.data):
         return CHOOSE
-    if known.unreadable:
-        return UNREADABLE
-    if known.rows == 0:
-        return NO_ROWS
-    return "" if any(one.field == "data.source" and one.level == BLOCKING for one in problems) else None
+    if any(one.field == "data.source" and one.level == BLOCKING for one in problems):
+        return ""
+    return UNREADABLE if known.unreadable else NO_ROWS if known.rows == 0 else None
 
 
 def _place_problem(problem: Problem, raw: dict[str, Any], lines: dict[str, int]) -> Problem:
