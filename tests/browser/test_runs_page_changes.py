@@ -85,6 +85,10 @@ def test_a_name_a_note_and_tags_are_written_where_they_stand(open_page: OpenPage
     row.locator(".tag").click()
     page.wait_for_url("**q=paper**")
     order(page, [one])
+    row.locator("td.name").hover()
+    expect(row.locator(".edits")).to_have_css("opacity", "1")
+    name, edits = row.locator(".title").bounding_box(), row.locator(".edits").bounding_box()
+    assert name and edits and 0 <= edits["x"] - name["x"] - name["width"] <= 16, "right behind the name, not the cell"
     long = name_of(one)[:60].ljust(80, "x")
     labels.rename(one, long)
     page.mouse.move(5, 5)
