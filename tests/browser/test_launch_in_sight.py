@@ -116,6 +116,8 @@ def test_the_name_of_the_run_that_a_time_is_known_from_has_room_in_its_sentence(
     expect(quoted).to_have_attribute("title", name)
     for width in (1440, 390):
         new_run.set_viewport_size({"width": width, "height": 900})
+        new_run.locator(".right").evaluate("node => node.scrollIntoView()")  # figures are made where they are in sight
+        expect(quoted).to_be_visible()
         assert quoted.evaluate(
             "words => [...words.querySelectorAll('*')].every(one => !one.scrollLeft && "
             "getComputedStyle(one).overflow === 'visible')"

@@ -131,6 +131,7 @@ def test_a_stage_uses_the_run_s_rewards_until_it_has_its_own(new_run: Page) -> N
     new_run.locator("#stage-0-rewards").click()
     stage = new_run.locator(".stage").first
     stage.get_by_role("button", name="Remove correctness").click()
+    expect(stage.get_by_role("button", name="Remove correctness")).to_have_count(0)  # the list is drawn anew
     stage.get_by_label("weight of format").fill("3")
     follows(new_run, "weight: 3")
     stage.locator(".settings summary").click()
