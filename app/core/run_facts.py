@@ -132,7 +132,7 @@ def verdict_beside(run: Run) -> tuple[str, str]:
 def verdict_so_far(run: Run) -> tuple[str, str]:
     """What the doctor says against a run that trains, and how grave that is, as it was last worked out: beside the
     answers, now and then, where there are new steps. Nothing before it trains."""
-    if run.state not in (states.RUNNING, states.STOPPING):
+    if run.state not in states.TRAINS:
         return "", ""
     with _lock:
         known = _verdict_of(run)

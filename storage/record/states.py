@@ -11,6 +11,7 @@ KILLED = "killed"
 INTERRUPTED = "interrupted"
 
 LIVE = frozenset({STARTING, RUNNING, STOPPING})  # there should be a training process
+TRAINS = (RUNNING, STOPPING)  # and it makes steps
 ENDED = frozenset({FINISHED, STOPPED, FAILED, KILLED, INTERRUPTED})
 RESUMABLE = frozenset({STOPPED, FAILED, KILLED, INTERRUPTED})
 

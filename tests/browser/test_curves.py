@@ -151,6 +151,16 @@ def test_a_smoothed_line_lies_on_a_trend_and_calms_noise(
     assert statistics.pstdev(calm[count // 4 :]) < left * statistics.pstdev(noise)
 
 
+def test_a_line_is_smoothed_over_as_many_as_now_is_the_mean_of(bare_page: Page) -> None:
+    """About 7 steps beside “last 10”: two windows on one screen. Very many points take more, or hide their course."""
+    made = bring(bare_page, "ui/charts/smoother.js", "Smoother")
+    counts = [5, 12, 15, 19, 20, 60, 199]
+    assert made.evaluate("counts => counts.map((count) => Smoother.reach(count))", counts) == [
+        0, *[recent.window_of(count) for count in counts[1:]],
+    ]  # fmt: skip
+    assert made.evaluate("Smoother.reach(200)") == 25
+
+
 def test_a_smoothed_line_never_leaves_what_there_was_and_keeps_gaps(
     smoothed: Callable[[list[float | None]], list[float | None]],
 ) -> None:

@@ -17,7 +17,8 @@ const desk = { blocks: [], list: form.querySelector(".blocks"), changed: soon, r
 // What tells each block's points, or why there is nothing; `of`: the blocks that it was made of.
 export let traced = { code: "", why: "", of: "" };
 export const blocksNow = () => desk.blocks;
-export const isTraced = () => traced.of === JSON.stringify(desk.blocks.map(toServer));
+const told = (blocks) => JSON.stringify(blocks);
+export const isTraced = () => traced.of === told(desk.blocks.map(toServer));
 export const waysShown = () => way;
 let way = "code";
 let made = null; // the text that these blocks made
@@ -140,7 +141,7 @@ async function build() {
   showText(form.querySelector(".penalties"), desk.blocks.some((one) => Number(one.weight) < 0) ? PENALTIES : "");
   sayName(sent.name, got.name, fault);
   const why = got.untraced || "Scores come as soon as the blocks are complete.";
-  traced = { code: got.traced, why, of: JSON.stringify(sent.blocks) };
+  traced = { code: got.traced, why, of: told(sent.blocks) };
   const isEmpty = !desk.blocks.length && !page.text.trim();
   page.unfinished = got.code || isEmpty ? null : { ...sent, blocks: desk.blocks, fault };
   if (got.code && got.code !== page.text) {

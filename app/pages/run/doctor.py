@@ -44,7 +44,6 @@ from groupwise.storage.registry import registry
 POLL, POLL_ENDED = 2000, 10_000  # ms
 # Between two looks at the same run, however many watch it: so many times as long as one took, and no more seconds.
 REST, LONGEST_REST = 10, 2.0
-TRAINS = (states.RUNNING, states.STOPPING)
 KEPT = 64  # runs whose last report is kept
 WAITS = {
     states.QUEUED: "Diagnostics start with the first step.",
@@ -121,13 +120,13 @@ def _report(run: registry.Run, seq: int) -> dict[str, Any]:
 def _tell_head(run: registry.Run, report: Report) -> dict[str, dict[str, str]]:
     """The pill in the head by the states of a run that trains, in the words of this report, which all pages then have
     beside its state; empty of others, of which what they came to is kept."""
-    if run.state not in TRAINS:
+    if run.state not in states.TRAINS:
         return {}
     words, level = verdict_meanwhile(report)
     run_facts.take_verdict(run, words, level)
     return {
         state: {"label": visible_text(state_badge.label(state, words)), "kind": state_badge.kind(state, level)}
-        for state in TRAINS
+        for state in states.TRAINS
     }
 
 

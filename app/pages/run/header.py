@@ -42,7 +42,7 @@ TAB_BUTTONS = "".join(
 )
 TOOK = (
     "It took as long as all its attempts trained, evaluation between steps and steps that a resume did anew included, "
-    "the pauses between attempts not. A step on average: the mean of all."
+    "the pauses between attempts not."
 )
 TEMPLATE = f"""
 <div class="missing" hidden><h1>No such run</h1><p class="why mut"></p>
@@ -136,19 +136,18 @@ def _progress(
     before = facts.get("before")
     step = facts.get("step") or (0 if before else run.step)
     total, at = facts.get("total") or run.total, facts.get("at")
-    each, took = _means_of_ended(run) if at and run.state in states.ENDED else (None, None)
+    took = _seconds_trained(run) if at and run.state in states.ENDED else None
     left = None if ends else pace["median"]
-    line = progress_line(run.state, step, total, each or pace["step"], left, at, now, took)
+    line = progress_line(run.state, step, total, pace["step"], left, at, now, took)
     return {
         "seq": facts.get("seq", 0), "progress": min(1.0, step / total) if total else 0.0,
         "line": restart_line(step, total, before) if before else line, "about": TOOK if took else "",
     }  # fmt: skip
 
 
-def _means_of_ended(run: registry.Run) -> tuple[float | None, float | None]:
-    """Of a run that is over: what a step took on average, and how long it has trained, in seconds."""
+def _seconds_trained(run: registry.Run) -> float | None:
     with record_check.read_record(run.folder.db) as record:
-        return finals.mean_step_seconds(record), finals.seconds_trained(record)
+        return finals.seconds_trained(record)
 
 
 def label_with_place(run: registry.Run, busy: Sequence[registry.Run]) -> str:
@@ -255,13 +254,13 @@ def progress_line(
     now: float,
     took: float | None = None,
 ) -> str:
-    """step 12 of 60 · 0.5 s a step · 20 s left · updated 1 s ago; of a run that is over: 0.5 s a step on average · took
-    5 min. `each`: seconds that a step of training takes; `pace`: those between two steps, more where it evaluates. What
-    is left takes the more of both: what is said adds up."""
+    """step 12 of 60 · 0.5 s a step · 20 s left · updated 1 s ago; of a run that is over: step 60 of 60 · took 5 min,
+    and what a step takes stands below. `each`: seconds that a step of training takes; `pace`: those between two steps,
+    more where it evaluates. What is left takes the more of both: what is said adds up."""
     if not step and not at:
         return ""
     parts = [format.progress(step, total)]
-    parts += [f"{format.duration(each)} a step{' on average' if took else ''}"] if each else []
+    parts += [f"{format.duration(each)} a step"] if each and took is None else []
     parts += [f"took {format.duration(took)}"] if took else []
     if state in states.LIVE:
         known = pace and state != states.STOPPING and total > step and not silent(at, pace, now)

@@ -2,10 +2,10 @@
 // what came before best, the newest counting the most (discounted least squares, Brown 1963).
 
 export class Smoother {
-  // More points are smoothed more strongly; few are left as they are. Over about as many as “now” is the mean of
-  // (storage/record/recent.py), so that a line ends where the numbers beside it say.
+  // Few are left as they are; others over about as many as “now” is the mean of (storage/record/recent.py: window_of),
+  // so that a line ends about where the numbers beside it say, but very many, which would hide their course.
   static keep(points) {
-    return points < 12 ? 0 : points < 30 ? 0.85 : points < 200 ? 0.9 : 0.96;
+    return points < 12 ? 0 : points < 200 ? 1 - 1 / Math.min(10, Math.floor(points / 2)) : 0.96;
   }
   // How many points such a line is about, as each weighs so much less than the next: 0 where none is smoothed.
   static reach(points) {
@@ -18,8 +18,8 @@ export class Smoother {
     this.s0 = this.s1 = this.s2 = this.v0 = this.v1 = 0;
     this.low = Infinity;
     this.high = -Infinity;
-    // Holds the slope back while there is little to tell it from: a fortieth of what its weight comes to.
-    this.calm = (this.by * (1 + this.by)) / (1 - this.by) ** 3 / 40;
+    // Holds the slope back while there is little to tell it from: a sixtieth of what its weight comes to.
+    this.calm = (this.by * (1 + this.by)) / (1 - this.by) ** 3 / 60;
   }
   next(value) {
     if (value === null) return null;

@@ -98,14 +98,6 @@ def _elapsed(run: Database, attempt: int, order: str, most: int = 2**62) -> tupl
     return found
 
 
-def mean_step_seconds(run: Database) -> float | None:
-    """What a step took on average, of all that were done; None where that was not logged."""
-    key = keys_of(run).get("step_time")
-    mean = "SELECT avg(value) FROM metric WHERE key = ? AND abs(value) < 9e999"
-    found: float | None = run.execute(mean, [key]).fetchone()[0]
-    return found
-
-
 def _errors(run: Database, keys: dict[str, int], lately: list[Part], found: dict[str, Any]) -> dict[str, float | None]:
     told = [part for part in lately if part[1] <= (found["held_out_at"] or 0) <= part[2]]
     at = [(attempt, found["held_out_at"], found["held_out_at"]) for attempt, _, _ in told]
