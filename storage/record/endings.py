@@ -29,8 +29,8 @@ def ending(
     if stopping and (code is None or code < 0):
         return (states.STOPPED, f"It did not stop in time and was ended at step {step} without saving. {resume}")
     if code is None:
-        gone = f"Its process disappeared after step {step}: the machine, or its container, was restarted"
-        return states.INTERRUPTED, f"{gone}, or memory ran out. {resume}"
+        gone = f"Its process disappeared after step {step}: somebody ended it, memory ran out, or the machine"
+        return states.INTERRUPTED, f"{gone}, or its container, was restarted. {resume}"
     if code == -signal.SIGKILL:
         killed = f"Killed at step {step} (SIGKILL), which Groupwise did not send"
         return states.KILLED, f"{killed}: by hand, or by the system because memory ran out. {resume}"

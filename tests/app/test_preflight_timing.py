@@ -87,13 +87,13 @@ def test_a_like_run_says_it_better_scaled_to_more_and_longer_completions(registr
     assert longer is not None and longer.low == pytest.approx(6.0)
     assert twice.words == "roughly 4.0 s" and twice.source == "rough: “before” had 8 completions a step"
     assert longer.source == "rough: “before” had at most 100 tokens each"
-    assert same is not None and same.source == "as “before” took"
+    assert same is not None and same.source == "as a step of “before” took"
     [figure] = [one for one in report(a_spec(), offer(), MODEL).figures if one["label"] == "Time"]
     assert figure["run"] == "before" and "“before”" in figure["detail"]  # which the page cuts where it has no room
     assert same is not None and (same.words, same.times(50).words, same.run) == ("about 2.0 s", "about 2 min", "before")
     running(registry.list_runs()[0].id)
     same = timing.pace(a_spec(), offer(), MODEL)
-    assert same is not None and same.source == "as “before” takes"
+    assert same is not None and same.source == "as a step of “before” takes"
 
 
 def test_completions_that_ended_early_end_there_all_the_same(registry_home: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_run_on_other_data_is_rough_and_one_of_far_more_work_says_nothing(regi
     assert found is not None and (found.words, found.source) == ("roughly 2.0 s", "rough: “sums” had other data")
     ran(other, 5.0, name="mine")
     found = timing.pace(other, offer(), MODEL)
-    assert found is not None and (found.words, found.source) == ("about 5.0 s", "as “mine” took")
+    assert found is not None and (found.words, found.source) == ("about 5.0 s", "as a step of “mine” took")
     far = timing.pace(a_spec(per_device_train_batch_size=128), offer(), MODEL)
     assert far is not None and far.run is None
 

@@ -20,7 +20,7 @@ from tests.support.browsers import whole
 from tests.support.made_runs import curves, made_run
 
 STEPS = 2400
-SMOOTHED = re.compile(r"^Bold: smoothed over about \d\d+ steps\. Faint: as logged\.$")
+SMOOTHED = re.compile(r"^Bold: the mean of the last (?:about )?\d\d+ steps\. Faint: as logged\.$")
 # What Plotly holds of a chart: its lines, the range in sight and whether it is drawn.
 CHART = """
 title => {

@@ -80,6 +80,8 @@ def test_what_a_person_must_choose_is_where_the_new_run_opens(open_page: OpenPag
     page = open_page(f"{reading_dashboard}/run?id={made_run('too hard', 60, metrics=metrics, groups=0)}")
     expect(page.locator(".advised").first).to_have_text("Easier prompts: choose the data in a new run", timeout=LONG)
     picture(page, "doctor-advice")
+    page.get_by_role("link", name="The chart of tied groups").click()  # which draws either of two metrics
+    expect(page.locator("figure.pointed-at h3")).to_have_text("tied groups")
     changes = page.locator("article[data-key=too_hard] .changes")
     expect(changes.locator(".btn")).to_have_count(1, timeout=LONG)  # a larger group: the rest is no button
     for words, place in (("choose the data", ".source"), ("choose the rewards", ".rewards")):

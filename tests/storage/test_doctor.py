@@ -184,6 +184,30 @@ def test_a_limit_that_no_answer_fits_is_raised_and_no_weight_is_taken_away() -> 
     assert [change.settings for change in known.changes] == proposed, "as New run does"
 
 
+def test_a_limit_is_no_cause_where_most_end_far_before_it() -> None:
+    """85 % ended after 6 of 48 tokens, all scored 0: “perhaps no full answer fits” stood before “too hard”."""
+    never = Function(1.0, {"ok": 256}, 0.0, 0.0, 0.0, (0.0, 0.0))
+    curves = {"completions/clipped_ratio": line(0.17, 0.1), "rewards/correctness/mean": line(0, 0)}
+
+    def said(ended: float) -> list[str]:
+        known = curves | {"completions/mean_terminated_length": line(ended, ended)}
+        e = healthy(training={"max_completion_length": 48}, functions={"correctness": never}, curves=known)
+        return [verdict.key for verdict in examine(e).verdicts]
+
+    assert "truncated" not in said(6.4) and "truncated" in said(40)
+
+
+def test_what_came_after_kl_ran_away_at_a_high_rate_came_of_it() -> None:
+    """7 % cut off at step 1, all from step 2 on, with KL 10: the limit was blamed, and the rate not named."""
+    steps = range(1, 21)
+    curves = {
+        "completions/clipped_ratio": Curve.of(steps, [0.07] + [1.0] * 19), "kl": Curve.of(steps, [0.0] + [3.0] * 19),
+    }  # fmt: skip
+    high, usual = ([v.key for v in examine(healthy(training={"learning_rate": rate}, curves=curves)).verdicts]
+                   for rate in (0.05, 1e-6))  # fmt: skip
+    assert high == ["kl"] and "truncated" in usual
+
+
 @pytest.mark.parametrize(("every", "of_start", "of_end"), [(1, "1..5", "11..20"), (5, "1..25", "51..100")])
 def test_a_share_and_its_completions_are_of_the_steps_that_are_named(every: int, of_start: str, of_end: str) -> None:
     steps = range(every, 20 * every + 1, every)

@@ -52,7 +52,7 @@ export class Lines {
   static smoothed(line) {
     return { ...line, smooth: Smoother.over(line.y, line.of) };
   }
-  // About how many logged values a smoothed line's value is about: 0 where it is left as it is.
+  // Of how many logged values a smoothed line's value is the mean: 0 where it is left as it is.
   static reach({ of, per }) {
     return Smoother.reach(of) * per;
   }
@@ -60,7 +60,7 @@ export class Lines {
     const each = lines.map((line) => Lines.reach(line)).filter((reach) => reach);
     if (!each.length) return "";
     const [least, most] = [Math.min(...each), Math.max(...each)];
-    return `over about ${least < most ? `${wholeNumber(least)} to ` : ""}${countWords(most, "logged value")}`;
+    return `each the mean of the last ${least < most ? `${wholeNumber(least)} to ` : ""}${countWords(most, "logged value")}`;
   }
 
   // What of a line lies in a stretch of the axis (null: all of it), with the point next to either end of it.

@@ -68,7 +68,7 @@ def analyse_code(payload: Payload) -> dict[str, Any]:
 def save_function(payload: Payload) -> dict[str, Any]:
     """Keep the text as the newest version of a function; the library then. `onto`: the newest version that the page
     knows of, "" for none: where the library has another, nothing is saved and that one is told, as `newer`."""
-    name, network, onto = text(payload, "name", 80), payload.get("network") is True, payload.get("onto")
+    name, network, onto = text(payload, "name", 100_000), payload.get("network") is True, payload.get("onto")
     try:
         kept = library.save_reward(
             name, code_of(payload), network=network, onto=onto if isinstance(onto, str) else None

@@ -22,7 +22,7 @@ function toChart(metric) {
     name === metric ||
     (name.includes("*") && metric.startsWith(name.split("*")[0]) && metric.endsWith(name.split("*")[1]));
   const figure = [...document.querySelectorAll(".gw-overview figure.chart")].find((one) =>
-    (one.dataset.metrics ?? "").split(" ").some(matches),
+    (one.dataset.metrics ?? "").split(/[ ,]/).some(matches),
   );
   if (!figure) return fromAll(metric);
   figure.scrollIntoView({ block: "center", behavior: "smooth" });
@@ -34,7 +34,7 @@ function toChart(metric) {
 }
 // A metric without a chart of its own is one of “All metrics”.
 function fromAll(metric) {
-  const all = document.querySelector(".gw-overview .all");
+  const all = document.querySelector(".gw-overview .all-metrics");
   const search = all?.querySelector("input");
   if (!search) return;
   all.open = true;

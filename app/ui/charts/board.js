@@ -70,7 +70,8 @@ export class Board {
     const { x, of } = this.curve("reward") ?? { x: [] };
     const reach = Smoother.reach(x.length);
     const steps = Math.round((reach * Math.max(of ?? 0, x.length)) / (x.length || 1));
-    return reach ? `Bold: smoothed over about ${countWords(steps, "step")}. Faint: as logged.` : "";
+    const last = `${of > x.length ? "about " : ""}${countWords(steps, "step")}`;
+    return reach ? `Bold: the mean of the last ${last}. Faint: as logged.` : "";
   }
   amount(number) {
     const from = this.close && this.zoom ? this.close : this.curves;

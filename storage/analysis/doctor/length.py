@@ -24,6 +24,7 @@ from groupwise.storage.spec.words.number_words import count_words
 POINTS, TREND = 5, 20  # logged steps
 CUT, MOSTLY_CUT = 0.3, 0.6  # shares of completions
 CUT_UNPAID = 0.15  # a share that is enough where some function has never given anything
+HALF = 0.5  # of the completions, and of the limit
 ENOUGH = 64  # completions
 OF_LENGTH = {"length", "soft_overlong_punishment"}  # functions that ship and look at nothing but the length
 MASK = Change("Mask truncated completions", {"training.mask_truncated_completions": True})
@@ -78,7 +79,13 @@ def _may_lack_room(e: Evidence, name: str) -> bool:
     """Whether what a function wants may not fit: completions that end by themselves, and are none of it, say so."""
     if name == "format" and e.tags:
         return changes.lacks_room_for_tags(e)
-    return changes.longest(e) < changes.SHORTEST
+    return changes.longest(e) < changes.SHORTEST and not _end_early(e)
+
+
+def _end_early(e: Evidence) -> bool:
+    """Whether most completions end by themselves, and far before the limit: there was room, for whatever they say."""
+    cut, ended = e.curve("completions/clipped_ratio"), e.curve("completions/mean_terminated_length")
+    return len(ended) > 0 and cut.start < HALF and ended.start <= changes.longest(e) * HALF
 
 
 def length_alone(e: Evidence) -> Verdict | None:

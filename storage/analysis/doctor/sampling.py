@@ -30,7 +30,7 @@ def temperature_low(e: Evidence) -> Verdict | None:
     if temperature is None or temperature >= COOL or len(e.groups) < GROUPS or part < ONE_TEXT:
         return None
     words = (
-        f"In {percent(part)} of the groups every completion is the same, word for word: at temperature "
+        f"In {len(one)} of the {len(e.groups)} groups read, every completion is the same, word for word: at temperature "
         f"{setting_text(temperature)} sampling picks the most likely tokens, so a group has nothing to compare."
     )
     about = grounds.last_groups_of(e, grounds.is_one_text)

@@ -1,6 +1,8 @@
 """Whether the training holds: values that are no numbers, KL, clipping, gradients, the learning rate. Each rule is
 pure."""
 
+from dataclasses import replace
+
 from groupwise.storage.analysis.doctor import changes
 from groupwise.storage.analysis.doctor.curve import median
 from groupwise.storage.analysis.doctor.evidence import Evidence
@@ -83,9 +85,11 @@ def kl(e: Evidence) -> Verdict | None:
     links = (chart("kl"), step_groups(told.steps[-1], "worst"))
     fixes, rests = changes.smaller_steps(e, 0.5), Grounds(Place.TREND, share=1.0, moved=True)
     if told.at_least(KL_FAR):
+        high = _say_high_rate(e)
+        rests = replace(rests, moves=bool(high))  # then what came only after it came of it
         words = (
             f"KL to the reference model {e.verb} {short_number(told.now)} {e.at_now}: the model has drifted far from "
-            f"where it began.{_say_high_rate(e)}"
+            f"where it began.{high}"
         )
         return Verdict(
             "kl", WARNING, "KL ran away" if e.ended else "KL is running away", words,

@@ -25,8 +25,6 @@ _SHORT = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)\s*([kKM%])")
 _LOOSE_EXPONENT = re.compile(r"(?<=[0-9.])\s+(?=[eE][-+]?[0-9]{1,3}$)")  # 1 e-5
 _WITH_UNIT = re.compile(r"([-+]?[0-9][0-9., ]*?)\s*[^\W\d_]{2,}")  # 48 tokens
 _REMARK = re.compile(r"//|--|[;#]")  # begins what other languages take for one
-_DASHES = re.compile(r"(?:[-−–] ?){2,}(?=[0-9.,])")  # --5, as on a command line
-_POINTED = re.compile(r"[-+]?[0-9]*\.[0-9]*\.[0-9.]*")  # 1.0.0
 _DASHES = re.compile(r"[-−–] ?[-−–] ?(?=[0-9.,])")  # --5, as on a command line
 _POINTED = re.compile(r"[-+]?[0-9]*\.[0-9]*\.[0-9.]*")  # 1.0.0
 _WORTH = {"k": 1e3, "K": 1e3, "M": 1e6, "%": 1e-2}
@@ -104,7 +102,7 @@ def _plain(run: str) -> list[str]:
         return [run.replace(".", "").replace(",", ".")]
     if _COMMAS.fullmatch(run):
         return [run.replace(",", "")]
-    return [run] if re.fullmatch(r"[0-9]+(?:\.[0-9]*)?", run) else []
+    return [re.sub("^0+(?=[0-9])", "", run)] if re.fullmatch(r"[0-9]+(?:\.[0-9]*)?", run) else []  # 042 is 42
 
 
 def meant_number_words(value: Any, *, whole: bool = False) -> str:

@@ -38,8 +38,10 @@ KEPT_BYTES = 16 * 1024  # of each of them at most: parsed, a text takes some fif
 WORD = re.compile(r"[-+]?[\w.]+(?:[-+][\w.]+)*", re.A)  # what is one plain word wherever it stands
 _TAG = "tag:yaml.org,2002:"
 _FLOAT = re.compile(r"[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+|\.inf|\.nan)$", re.I)
-# As YAML 1.1 has them, but for base 60: 59:59 is a time, and 59:59:… with a thousand parts a number without end.
-_INT = re.compile(r"[-+]?(?:0b_*[01][01_]*|0[0-7_]+|0x_*[0-9a-f][0-9a-f_]*|0|[1-9][0-9_]*)$", re.I)
+# As YAML 1.1 has them, but for base 60: 59:59 is a time, and 59:59:… with a thousand parts a number without end; and for
+# base 8: who writes 042 means 42, and not 34.
+_INT = re.compile(r"[-+]?(?:0b_*[01][01_]*|0x_*[0-9a-f][0-9a-f_]*|0|[1-9][0-9_]*)$", re.I)
+_OCTAL = re.compile(r"[-+]?0[0-7_]+")
 _PATTERNS = {
     "null": (re.compile(r"(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""]),
     "int": (_INT, list("-+0123456789")),
@@ -114,8 +116,9 @@ class _Representer(SafeRepresenter):
         return True
 
     def represent_str(self, data: str) -> ScalarNode:
-        """Line breaks that only Unicode knows are escaped: bare, they would be read back as spaces."""
-        style = '"' if set(data) & set("\x85\u2028\u2029\ufeff") else None
+        """Line breaks that only Unicode knows are escaped: bare, they would be read back as spaces; 042 is in quotes:
+        bare, it would be read as 34 elsewhere."""
+        style = '"' if set(data) & set("\x85\u2028\u2029\ufeff") or _OCTAL.fullmatch(data) else None
         return self.represent_scalar(f"{_TAG}str", data, style=style)
 
     def represent_float(self, data: float) -> ScalarNode:

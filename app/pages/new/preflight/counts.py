@@ -83,8 +83,8 @@ def counts(spec: RunSpec, offer: Offer, rows: int | None = None) -> Counts | Non
 def split_rows(spec: RunSpec, rows: int | None) -> tuple[int | None, int | None]:
     """(held out, trained on) of so many rows of data, as the worker cuts them: first to `limit`, then `holdout`."""
     limit, held = spec.data.limit, spec.data.holdout
-    # A task makes as many rows as it is asked for; how many a file or a hub has, only reading it tells.
-    made = spec.data.source.startswith(("task:", "gym:")) and not spec.data.filter
+    # A task of ours makes as many rows as it is asked for; how many any other source has, only reading it tells.
+    made = spec.data.source.startswith("task:") and not spec.data.filter
     known = rows if rows is not None else limit if made else None
     if known is not None and limit is not None:
         known = min(known, limit)

@@ -70,7 +70,7 @@ class Pace:
             return "a rough guess until a similar run has finished"
         if self.rough:
             return f"rough: “{self.run}” {'has' if self.trains else 'had'} {self.rough}"
-        return f"as “{self.run}” {'takes' if self.trains else 'took'}"
+        return f"as a step of “{self.run}” {'takes' if self.trains else 'took'}"
 
     @property
     def words(self) -> str:
