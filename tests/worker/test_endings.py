@@ -24,7 +24,7 @@ DONE = {"outcome": "finished", "step": 60, "planned": 60}
         (None, 1, False, states.FAILED, "exit code 1"),
         (None, -9, False, states.KILLED, "by the system because memory ran out. Resume continues from step 10."),
         (None, -15, False, states.KILLED, "SIGTERM"),
-        (None, None, False, states.INTERRUPTED, "somebody ended it, memory ran out, or the machine, or its container, was restarted"),
+        (None, None, False, states.INTERRUPTED, "somebody ended it, memory ran out, or the machine, or its container"),
         (None, -9, True, states.STOPPED, "as asked, without saving. Resume continues from step 10."),
     ],
 )

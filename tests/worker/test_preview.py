@@ -101,6 +101,11 @@ def test_columns_are_recognised_by_name_and_content(row: dict[str, Any], expecte
     assert tuple(guess.get(f"data.{name}") for name in names) == expected
 
 
+def test_a_list_of_many_columns_says_how_many_more_there_are():
+    write("wide.jsonl", [{f"col{n}": n for n in range(100)}])
+    assert ", col39 and 60 more." in ask(source="file:wide.jsonl")["problems"][0]["message"]
+
+
 def test_one_click_maps_the_columns_that_were_not_found():
     parts: dict[str, Any] = {"source": "file:gsm.jsonl"}
     found = ask(**parts)

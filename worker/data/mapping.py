@@ -13,6 +13,7 @@ from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.unasked import unsayable_words
 
 UNSAID = DataSpec()  # what is not chosen is as it is there
+NAMED = 40  # columns that a problem lists
 Rows = list[dict[str, Any]]
 # How answers are marked in longer texts, and what finds them there.
 MARKS = {"####": r"####\s*(.+)", r"\boxed{": r"\\boxed\{([^{}]*)\}", "<answer>": r"(?s)<answer>\s*(.*?)\s*</answer>"}
@@ -95,7 +96,8 @@ def _guess_pattern(values: list[Any]) -> str | None:
 def mapping_problems(data: DataSpec, columns: list[str], rows: Rows) -> list[Problem]:
     """What of a spec does not fit these columns, each with what would."""
     guessed = guess(columns, rows)
-    listed = f"The columns are {', '.join(columns[:40])}."
+    more = f" and {len(columns) - NAMED:,} more" if len(columns) > NAMED else ""
+    listed = f"The columns are {', '.join(columns[:NAMED])}{more}."
     return [
         *_prompt_problems(data, columns, rows, guessed, listed),
         *_answer_problems(data, columns, rows, guessed, listed),

@@ -60,7 +60,8 @@ export class Lines {
     const each = lines.map((line) => Lines.reach(line)).filter((reach) => reach);
     if (!each.length) return "";
     const [least, most] = [Math.min(...each), Math.max(...each)];
-    return `each the mean of the last ${least < most ? `${wholeNumber(least)} to ` : ""}${countWords(most, "logged value")}`;
+    const from = least < most ? `${wholeNumber(least)} to ` : "";
+    return `each the mean of the last ${from}${countWords(most, "logged value")}`;
   }
 
   // What of a line lies in a stretch of the axis (null: all of it), with the point next to either end of it.

@@ -15,6 +15,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     step_groups,
 )
 from groupwise.storage.analysis.doctor.words import last_steps, percent, setting_text, short_number
+from groupwise.storage.spec.words.number_words import count_words
 
 GROUPS = 8  # groups that must have been read
 COOL, ONE_TEXT, MOSTLY_ONE = 0.5, 0.5, 0.85  # a temperature; shares of groups
@@ -30,8 +31,9 @@ def temperature_low(e: Evidence) -> Verdict | None:
     if temperature is None or temperature >= COOL or len(e.groups) < GROUPS or part < ONE_TEXT:
         return None
     words = (
-        f"In {len(one)} of the {len(e.groups)} groups read, every completion is the same, word for word: at temperature "
-        f"{setting_text(temperature)} sampling picks the most likely tokens, so a group has nothing to compare."
+        f"In {len(one)} of {count_words(len(e.groups), 'group')} that were read all completions are the same, word for "
+        f"word: at temperature {setting_text(temperature)} sampling picks the likeliest "
+        "tokens, so a group has nothing to compare."
     )
     about = grounds.last_groups_of(e, grounds.is_one_text)
     return Verdict(

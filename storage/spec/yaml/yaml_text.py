@@ -38,8 +38,8 @@ KEPT_BYTES = 16 * 1024  # of each of them at most: parsed, a text takes some fif
 WORD = re.compile(r"[-+]?[\w.]+(?:[-+][\w.]+)*", re.A)  # what is one plain word wherever it stands
 _TAG = "tag:yaml.org,2002:"
 _FLOAT = re.compile(r"[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+|\.inf|\.nan)$", re.I)
-# As YAML 1.1 has them, but for base 60: 59:59 is a time, and 59:59:… with a thousand parts a number without end; and for
-# base 8: who writes 042 means 42, and not 34.
+# As YAML 1.1 has them, but for base 60: 59:59 is a time, and 59:59:… with a thousand parts a number without end; and
+# for base 8: who writes 042 means 42, and not 34.
 _INT = re.compile(r"[-+]?(?:0b_*[01][01_]*|0x_*[0-9a-f][0-9a-f_]*|0|[1-9][0-9_]*)$", re.I)
 _OCTAL = re.compile(r"[-+]?0[0-7_]+")
 _PATTERNS = {
