@@ -382,5 +382,5 @@ def test_what_is_looked_at_closer_is_smoothed_as_all_of_it(lines: Page) -> None:
     few, long = {**whole, "of": 8}, {**whole, "of": 300, "per": 10}
     words = "lines => Lines.reachWords(lines)"
     assert lines.evaluate(words, [few]) == ""
-    assert lines.evaluate(words, [few, whole]) == "each the mean of the last 10 logged values"
-    assert lines.evaluate(words, [whole, long]) == "each the mean of the last 10 to 100 logged values"
+    assert lines.evaluate(words, [few, whole]) == "over the last 10 logged values"
+    assert lines.evaluate(words, [whole, long]) == "over the last 10 to 100 logged values"

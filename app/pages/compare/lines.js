@@ -61,7 +61,7 @@ export class Lines {
     if (!each.length) return "";
     const [least, most] = [Math.min(...each), Math.max(...each)];
     const from = least < most ? `${wholeNumber(least)} to ` : "";
-    return `each the mean of the last ${from}${countWords(most, "logged value")}`;
+    return `over the last ${from}${countWords(most, "logged value")}`;
   }
 
   // What of a line lies in a stretch of the axis (null: all of it), with the point next to either end of it.
