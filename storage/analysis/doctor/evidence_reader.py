@@ -28,11 +28,11 @@ from groupwise.storage.spec.spec import RunSpec
 # The metrics that the rules look at, besides rewards/NAME/….
 METRICS = (
     "reward", "reward_std", "frac_reward_zero_std", "eval_reward", "kl", "entropy", "loss", "grad_norm",
-    "learning_rate", "clip_ratio/region_mean", "completions/mean_length", "completions/clipped_ratio", "step_time",
-    "completions/mean_terminated_length",
-    "groups/tied", "groups/all_low", "groups/all_high", "groups/tied_other", "groups/spread", "groups/best",
-    "groups/worst", "groups/solved", "groups/any_solved", "groups/alike", "groups/repetition", "time/generation",
-    "time/rewards", "time/update", "system/memory_share", "eval_groups/solved",
+    "learning_rate", "clip_ratio/region_mean", "completions/mean_length", "completions/clipped_ratio",
+    "completions/mean_terminated_length", "step_time", "groups/tied", "groups/all_low", "groups/all_high",
+    "groups/tied_other", "groups/spread", "groups/best", "groups/worst", "groups/solved",
+    "groups/any_solved", "groups/alike", "groups/repetition", "time/generation", "time/rewards", "time/update",
+    "system/memory_share", "eval_groups/solved",
 )  # fmt: skip
 OF_FUNCTION = re.compile(r"(rewards/[^/]+/[^/]+|eval_rewards/[^/]+/mean)$")
 FINITE = ("loss", "grad_norm", "reward", "kl")  # those that must be numbers

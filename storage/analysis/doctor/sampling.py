@@ -32,8 +32,8 @@ def temperature_low(e: Evidence) -> Verdict | None:
         return None
     words = (
         f"In {len(one)} of {count_words(len(e.groups), 'group')} that were read all completions are the same, word for "
-        f"word: at temperature {setting_text(temperature)} sampling picks the likeliest "
-        "tokens, so a group has nothing to compare."
+        f"word: at temperature {setting_text(temperature)} sampling picks the likeliest tokens, so a group has "
+        "nothing to compare."
     )
     about = grounds.last_groups_of(e, grounds.is_one_text)
     return Verdict(
