@@ -14,11 +14,12 @@ from operator import itemgetter
 from typing import Any
 
 from groupwise.storage.home.sqlite_tools import Database
-from groupwise.storage.record.recent import NEEDED
+from groupwise.storage.record.recent import NEEDED, log_interval
 from groupwise.storage.record.rollup import SIZES
 
 MAX_POINTS = 1000
 MOST_SCANNED = 100_000  # rows that are put together for one look: some 0.1 s
+MOST_NEWEST = 2000  # steps at the end of a curve that are in no bucket: “now” is told by the last of them
 # x: steps; y: mean; low, high: the extremes in each point; tail: x and y of the steps after the last point; of: how
 # many values all of it is of. A curve of single steps has x and y.
 Curve = dict[str, Any]
@@ -100,10 +101,12 @@ def bucket_curves(
     if size == 1:
         return logged_curves(run, parts, names, span)
     found: dict[str, Curve] = {}
+    newest = min(NEEDED * log_interval(run, parts), MOST_NEWEST)
     for part in parts:
-        for name, *columns in _columns(_points(run, part, size, _name_condition(names), span)):
+        edge = max(0, (part[2] + 1 - newest) // size)
+        for name, *columns in _columns(_points(run, part, size, edge, _name_condition(names), span)):
             _extend(found, name, *columns)
-        for name, steps, values in _columns(_tail(run, part, size, _name_condition(names), span)):
+        for name, steps, values in _columns(_tail(run, part, size, edge, _name_condition(names), span)):
             if tail and part == parts[-1]:
                 _set_tail(found, name, steps, values)
             else:
@@ -146,11 +149,11 @@ def count_not_finite(run: Database, parts: Sequence[Part]) -> dict[str, int]:
     return counts
 
 
-def _points(run: Database, part: Part, size: int, wanted: list[Any], span: Span) -> list[tuple[Any, ...]]:
-    """name, step, mean, low, high, n of each bucket that is full. Sizes that nobody pre-computed are put together
-    from the next smaller one that somebody did, or from the values themselves."""
-    attempt, first, last = part
-    edge = min(_edge(last, size), span[1] // size + 1)
+def _points(run: Database, part: Part, size: int, edge: int, wanted: list[Any], span: Span) -> list[tuple[Any, ...]]:
+    """name, step, mean, low, high, n of each bucket before `edge`. Sizes that nobody pre-computed are put together from
+    the next smaller one that somebody did, or from the values themselves."""
+    attempt, first, _ = part
+    edge = min(edge, span[1] // size + 1)
     begin = max(first, span[0]) // size
     source = _source(size)
     if source == size:
@@ -162,9 +165,9 @@ def _points(run: Database, part: Part, size: int, wanted: list[Any], span: Span)
     return run.execute(_MERGED, [*shared, source, attempt, begin * many, edge * many, many]).fetchall()
 
 
-def _tail(run: Database, part: Part, size: int, wanted: list[Any], span: Span) -> list[tuple[Any, ...]]:
+def _tail(run: Database, part: Part, size: int, edge: int, wanted: list[Any], span: Span) -> list[tuple[Any, ...]]:
     attempt, first, last = part
-    begin, end, edge = max(first, span[0]), min(last, span[1]), _edge(last, size)
+    begin, end = max(first, span[0]), min(last, span[1])
     source = _source(size)
     if source == 1:
         begin = max(begin, edge * size)
@@ -174,11 +177,6 @@ def _tail(run: Database, part: Part, size: int, wanted: list[Any], span: Span) -
 def _source(size: int) -> int:
     """The largest pre-computed size that buckets of this one can be put together from; 1: the values themselves."""
     return max((known for known in SIZES if known <= size), default=1)
-
-
-def _edge(last: int, size: int) -> int:
-    """The bucket from which on there are none: the newest steps stand for themselves."""
-    return max(0, (last + 1 - NEEDED) // size)  # so many at the end are never in a bucket: “now” is told by them
 
 
 def _name_condition(names: Sequence[str] | None) -> list[Any]:

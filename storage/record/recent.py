@@ -1,10 +1,14 @@
 """What “at the start”, “at its best” and “now” mean, everywhere: means of a few logged steps of the stage that trains.
-The figures of a run's page, the diagnostics, the labels of charts, Runs, Compare and the command all say these."""
+The figures of a run's page, the diagnostics, the labels of charts, Runs, Compare and the command all say these.
+
+TRL logs every `logging_steps` steps, what is measured of groups and of time is known of each: of the latter, all the
+steps that one log tells of are one logged step (`values_a_log`), so that all figures are of the same steps."""
 
 import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 from groupwise.storage.home.sqlite_tools import Database
 
@@ -18,31 +22,66 @@ Steps = tuple[int, int]  # the first and the last of some steps
 
 
 def window_of(count: int) -> int:
-    """Of how many values “now” is the mean where there are `count`: ten, or half of fewer than twenty, so that it never
-    shares one with “at the start”."""
+    """Of how many logged steps “now” is the mean where there are `count`: ten, or half of fewer than twenty, so that it
+    never shares one with “at the start”."""
     return max(1, min(RECENT, count // 2))
 
 
 def beginning_of(count: int) -> int:
-    """Of how many values “at the start” is the mean where there are `count`: five, or half of fewer than ten."""
+    """Of how many logged steps “at the start” is the mean where there are `count`: five, or half of fewer than ten."""
     return max(1, min(BEGINNING, count // 2))
 
 
-def mean_of_recent(values: Sequence[float]) -> float | None:
-    """What a metric of these values (at least its last 20) is now; None of none."""
-    return _mean(values[-window_of(len(values)) :]) if values else None
+def values_a_log(steps: Sequence[float], interval: int) -> int:
+    """How many of a metric's values, of these steps, are of one logged step, which is of `interval` steps
+    (`log_interval`): 1 of all that TRL logs."""
+    return max(1, round(interval / (_usual_gap(steps) or interval)))
 
 
-def now_of(name: str, values: Sequence[float]) -> float | None:
+def _usual_gap(steps: Sequence[float]) -> float:
+    """The median of the steps between one and the next, by the last of them; 0 of fewer than two."""
+    gaps = sorted(later - earlier for earlier, later in pairwise(steps[-NEEDED:]))
+    return gaps[len(gaps) // 2] if gaps else 0
+
+
+def log_interval(run: Database, parts: Sequence[Part]) -> int:
+    """Steps from one of TRL's logs to the next within these stretches (its logging_steps), by the last of them; 1 where
+    there is none."""
+    key = run.execute("SELECT id FROM metric_key WHERE name = 'reward'").fetchone()
+    found = list[int]()
+    for attempt, first, last in reversed(parts if key else []):
+        found += [step for (step,) in run.execute(
+            "SELECT step FROM metric WHERE key = ? AND attempt = ? AND step BETWEEN ? AND ? ORDER BY step DESC LIMIT ?",
+            [key[0], attempt, first, last, NEEDED - len(found)],
+        )]  # fmt: skip
+        if len(found) >= NEEDED:
+            break
+    return int(_usual_gap(found[::-1])) or (found[0] - max(1, parts[0][1]) + 1 if found else 1)
+
+
+def mean_of_recent(values: Sequence[float], per: int = 1) -> float | None:
+    """What a metric of these values (at least those of its last 20 logged steps, `per` of each) is now; None of
+    none."""
+    return _mean(values[-per * window_of(len(values) // per) :]) if values else None
+
+
+def now_of(name: str, values: Sequence[float], per: int = 1) -> float | None:
     """The same, but the last value of a metric that no mean says anything of."""
-    return values[-1] if values and SINGLE.match(name) else mean_of_recent(values)
+    return values[-1] if values and SINGLE.match(name) else mean_of_recent(values, per)
+
+
+def now(run: Database, name: str, key: int | None, parts: Sequence[Part], interval: int) -> float | None:
+    """What a metric is now within these stretches, in which TRL logs every `interval` steps; None where it has no
+    finite value."""
+    points = recent_points(run, key, parts, interval)
+    return now_of(name, [value for _, value in points], values_a_log([step for step, _ in points], interval))
 
 
 @dataclass(frozen=True)
 class Course:
-    """How a metric went, in the figures that are said of it: the means of the first `begin` logged values
-    (`start`) and of the last `count` (`now`), and `best`, the highest that `count` in a row came to; and the steps
-    that those at the start (`began`) and those now (`ended`) are of: (0, 0) where they are not known."""
+    """How a metric went, in the figures that are said of it: the means of the first `begin` logged steps (`start`) and
+    of the last `count` (`now`), and `best`, the highest that `count` in a row came to; and the steps that those at the
+    start (`began`) and those now (`ended`) are of: (0, 0) where they are not known."""
 
     start: float = 0.0
     best: float = 0.0
@@ -53,11 +92,12 @@ class Course:
     ended: Steps = (0, 0)
 
 
-def course_of(values: Sequence[float], steps: Sequence[int] = ()) -> Course:
-    """The course of a metric of which every value is known; `steps`: of each."""
-    size = window_of(len(values))
-    rows = [values[at : at + size] for at in range(max(1, len(values) - size + 1))]
-    return course_of_ends(values, values, [_mean(row) for row in rows], steps, steps) if values else Course()
+def course_of(values: Sequence[float], steps: Sequence[int] = (), per: int = 1) -> Course:
+    """The course of a metric of which every value is known, `per` of each logged step; `steps`: of each."""
+    size = min(len(values), per * window_of(len(values) // per))
+    sums = [0.0, *accumulate(values)]
+    means = [(sums[at + size] - sums[at]) / size for at in range(len(values) - size + 1)] if values else []
+    return course_of_ends(values, values, means, steps, steps, per)
 
 
 def course_of_ends(
@@ -66,54 +106,58 @@ def course_of_ends(
     means: Iterable[float] = (),
     first_steps: Sequence[int] = (),
     last_steps: Sequence[int] = (),
+    per: int = 1,
 ) -> Course:
-    """The course of a metric whose first and last values (20 of each, or all) and their steps are known, and of what is
-    between the `means` of stretches of ten values or more."""
+    """The course of a metric whose first and last values (those of 20 logged steps, or all) and their steps are known,
+    and of what is between the `means` of stretches of ten logged steps or more. `per`: values of each logged step."""
     if not first or not last:
         return Course()
-    size, begin = window_of(len(first)), beginning_of(len(first))
-    start, now = _mean(first[:begin]), _mean(last[-size:])
-    spans = _spans(first_steps, last_steps, begin, size) if first_steps and last_steps else ()
-    return Course(start, max(start, now, *means), now, size, begin, *spans)
+    count, begin = window_of(len(first) // per), beginning_of(len(first) // per)
+    start, now = _mean(first[: per * begin]), _mean(last[-per * count :])
+    spans = _spans(first_steps, last_steps, per * begin, per * count) if first_steps and last_steps else ()
+    return Course(start, max(start, now, *means), now, count, begin, *spans)
 
 
 def _spans(first: Sequence[int], last: Sequence[int], begin: int, size: int) -> tuple[Steps, Steps]:
-    """The steps that the first `begin` and the last `size` logged values tell of: each of all since the one before."""
+    """The steps that the first `begin` and the last `size` values tell of: each of all since the one before."""
     every = first[1] - first[0] if len(first) > 1 else first[0]
     opening = max(1, first[0] - every + 1)
     after = last[-size - 1] + 1 if len(last) > size else opening
-    return (opening, first[begin - 1]), (after, last[-1])
+    return (opening, first[min(begin, len(first)) - 1]), (after, last[-1])
 
 
 def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def recent_values(run: Database, key: int | None, parts: Sequence[Part]) -> list[float]:
-    """The last finite values of a metric within these stretches, oldest first; as many as its figures need."""
-    return [value for _, value in recent_points(run, key, parts)]
-
-
-def first_points(run: Database, key: int | None, parts: Sequence[Part]) -> list[tuple[int, float]]:
+def first_points(run: Database, key: int | None, parts: Sequence[Part], interval: int = 1) -> list[tuple[int, float]]:
     """The first finite values of a metric within these stretches with their steps, oldest first; as many as its figures
-    need."""
-    return _end_points(run, key, parts, "ASC")
+    need where TRL logs every `interval` steps."""
+    return _end_points(run, key, parts, "ASC", interval)
 
 
-def recent_points(run: Database, key: int | None, parts: Sequence[Part]) -> list[tuple[int, float]]:
-    """The same as `recent_values`, each with its step."""
-    return _end_points(run, key, parts[::-1], "DESC")[::-1]
+def recent_points(run: Database, key: int | None, parts: Sequence[Part], interval: int = 1) -> list[tuple[int, float]]:
+    """The same of the last."""
+    return _end_points(run, key, parts[::-1], "DESC", interval)[::-1]
 
 
-def _end_points(run: Database, key: int | None, parts: Sequence[Part], order: str) -> list[tuple[int, float]]:
+def _end_points(
+    run: Database, key: int | None, parts: Sequence[Part], order: str, interval: int
+) -> list[tuple[int, float]]:
+    found = _points(run, key, parts, order, NEEDED)
+    per = values_a_log(sorted(step for step, _ in found), interval)
+    return found if per == 1 or len(found) < NEEDED else _points(run, key, parts, order, per * NEEDED)
+
+
+def _points(run: Database, key: int | None, parts: Sequence[Part], order: str, count: int) -> list[tuple[int, float]]:
     found: list[tuple[int, float]] = []
     for attempt, first, last in parts:
         found += run.execute(
             "SELECT step, value FROM metric WHERE key = ? AND attempt = ? AND step BETWEEN ? AND ? "
             f"AND value IS NOT NULL AND abs(value) < 9e999 ORDER BY step {order} LIMIT ?",
-            [key, attempt, first, last, NEEDED - len(found)],
+            [key, attempt, first, last, count - len(found)],
         ).fetchall()
-        if len(found) >= NEEDED:
+        if len(found) >= count:
             break
     return found
 
@@ -126,6 +170,12 @@ def stage_began(run: Database) -> tuple[int, int]:
     ).fetchone()
     after, number = row or (0, 0)
     return (after, number) if isinstance(after, int) and isinstance(number, int) else (0, 0)
+
+
+def stage_steps(run: Database) -> list[int]:
+    """The steps after which a run's later stages began, in their order."""
+    found = run.execute("SELECT DISTINCT json_extract(data, '$.after') FROM event WHERE kind = 'stage'").fetchall()
+    return sorted(after for (after,) in found if isinstance(after, int) and after > 0)
 
 
 def since(parts: Sequence[Part], step: int) -> list[Part]:

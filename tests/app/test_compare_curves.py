@@ -52,6 +52,21 @@ def test_a_short_run_is_drawn_as_it_was_logged(tmp_path: Path) -> None:
     assert line["x"] == list(range(1, 21)) and line["y"] == [step / 4 for step in range(1, 21)] and line["per"] == 1
 
 
+def test_a_line_says_where_a_later_stage_begins(tmp_path: Path) -> None:
+    """Smoothed across it, a line would climb for ten steps from one measure to another."""
+    written(tmp_path / "run.db", {step: {"reward": 0.0} for step in range(1, 26)})
+    writer = RunWriter(tmp_path / "run.db", 1, {"format": 1.0})
+    for after, stage, upto in ((0, 1, 0), (25, 2, 50), (25, 2, 60)):  # a resume within a stage names it again
+        writer.commit(after, events=[Event("stage", "", {"stage": stage, "of": 2, "after": after, "total": 60})])
+        for step in range(after + 1, upto + 1):
+            writer.commit(step, metrics={"reward": 1.0})
+    writer.close()
+    (line,) = lines(tmp_path / "run.db", "reward")
+    assert line["begins"] == [25] and line["x"][25] == 26
+    (by_attempt,) = lines(tmp_path / "run.db", "reward", "attempt")
+    assert by_attempt["begins"] == [25]
+
+
 def test_a_long_run_has_few_points_with_the_mean_of_all_its_values(tmp_path: Path) -> None:
     steps = 5000
     written(tmp_path / "run.db", {step: {"reward": float(step)} for step in range(1, steps + 1)})

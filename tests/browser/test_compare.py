@@ -369,7 +369,7 @@ def test_runs_with_all_settings_but_the_seed_alike_are_a_group(lines: Page) -> N
 
 def test_what_is_looked_at_closer_is_smoothed_as_all_of_it(lines: Page) -> None:
     """It begins with the points before it, whatever their number; the next point on either side is drawn too."""
-    whole = {"x": list(range(60)), "y": [(n * n) % 7 for n in range(60)], "of": 60, "per": 1}
+    whole = {"x": list(range(60)), "y": [(n * n) % 7 for n in range(60)], "of": 60, "per": 1, "a_log": 1, "begins": []}
     far = lines.evaluate("line => Lines.smoothed(line)", whole)
     near = lines.evaluate("line => Lines.cut(Lines.smoothed(line), [40.5, 43])", whole)
     assert near["x"] == [40, 41, 42, 43] and near["y"] == whole["y"][40:44]
@@ -382,5 +382,9 @@ def test_what_is_looked_at_closer_is_smoothed_as_all_of_it(lines: Page) -> None:
     few, long = {**whole, "of": 8}, {**whole, "of": 300, "per": 10}
     words = "lines => Lines.reachWords(lines)"
     assert lines.evaluate(words, [few]) == ""
-    assert lines.evaluate(words, [few, whole]) == "over the last 10 logged values"
-    assert lines.evaluate(words, [whole, long]) == "over the last 10 to 100 logged values"
+    assert lines.evaluate(words, [few, whole]) == "over the last 10 logged steps"
+    assert lines.evaluate(words, [whole, long]) == "over the last 10 to 100 logged steps"
+    of_each = {"x": list(range(600)), "y": [n % 7 for n in range(600)], "of": 600, "per": 1, "a_log": 10, "begins": []}
+    assert lines.evaluate(words, [of_each]) == "over the last 10 logged steps", "as TRL's, which are of ten steps each"
+    calm = lines.evaluate("line => Lines.smoothed(line)", of_each)["smooth"]
+    assert calm[-1] == pytest.approx(sum(of_each["y"][-100:]) / 100)

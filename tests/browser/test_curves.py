@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from groupwise.storage.record import recent
+from groupwise.storage.analysis.compare import finals
+from groupwise.storage.home import paths
+from groupwise.storage.record import metrics, recent, record_check
 from tests.browser.conftest import bring
+from tests.support.homes import fresh_home, no_worker
+from tests.support.made_runs import made_run
 
 
 @pytest.fixture
@@ -77,6 +81,8 @@ def test_now_is_of_the_stage_that_trains_also_where_it_is_the_last_evaluation(pa
     assert page.evaluate("[curves.now('eval_reward'), curves.now('reward')]") == [10, 8]
     for began, now in ((6, [10, 9.5]), (10, [None, None])):
         taken(page, {"reset": False, "curves": {}, "marks": [{"kind": "stage", "step": began}]})
+        begins = page.evaluate("curves.stageBegins(curves.get('reward').x)")
+        assert begins == [began] if began < 10 else begins == []
         assert page.evaluate("[curves.now('eval_reward') ?? null, curves.now('reward') ?? null]") == now
 
 
@@ -125,6 +131,25 @@ def test_the_length_of_those_that_ended_is_of_the_steps_that_now_is_of(page: Pag
     assert page.evaluate("names => names.map((name) => curves.now(name))", [name, held_out]) == [7, 9]
 
 
+@pytest.mark.parametrize(("steps", "every"), [(3, 3), (60, 10), (65, 10), (400, 10), (3000, 10), (9000, 25)])
+def test_now_is_of_the_same_steps_whether_it_was_logged_or_known_of_each(page: Page, steps: int, every: int) -> None:
+    """“a step 20 s” of three stood beside “generation 7.5 s” of the last."""
+    with fresh_home(), no_worker():
+        folder = paths.run_folder(made_run("logged seldom", steps, groups=1, every=every))
+        taken(page, metrics.read_metrics(folder.db))
+        with record_check.read_record(folder.db) as record:
+            means = finals.last_means(record)
+    assert page.evaluate("curves.interval") == every
+    names = ["reward", "step_time", "groups/tied", "groups/solved"]
+    assert page.evaluate("names => names.map((name) => curves.now(name))", names) == pytest.approx(
+        [means[name] for name in names]
+    )
+    assert (
+        page.evaluate("['reward', 'groups/tied'].map((name) => curves.recent(name).n)")
+        == [recent.window_of(steps // every)] * 2
+    )
+
+
 @pytest.fixture
 def smoothed(bare_page: Page) -> Callable[[list[float | None]], list[float | None]]:
     made = bring(bare_page, "ui/charts/smoother.js", "Smoother")
@@ -147,6 +172,18 @@ def test_a_smoothed_line_calms_noise_and_ends_at_what_now_is(
     assert statistics.pstdev(calm[count // 4 :]) < left * statistics.pstdev(noise)
     if count < 400:
         assert calm[-1] == pytest.approx(recent.mean_of_recent(noise))
+
+
+def test_a_line_of_each_step_is_smoothed_over_as_many_logged_steps_as_trls(bare_page: Page) -> None:
+    made = bring(bare_page, "ui/charts/smoother.js", "Smoother")
+    values = [random.Random(n).random() for n in range(300)]
+    ends = made.evaluate("values => [20, 10, 5].map((per) => Smoother.over(values, 300, per).at(-1))", values)
+    assert ends == pytest.approx([recent.mean_of_recent(values, per) for per in (20, 10, 5)])
+    staged = made.evaluate("values => Smoother.over(values, 300, 1, [200])", values)
+    assert staged[:200] == made.evaluate("values => Smoother.over(values.slice(0, 200))", values)
+    assert staged[200:] == made.evaluate("values => Smoother.over(values.slice(200))", values), "each stage for itself"
+    few = made.evaluate("values => Smoother.over(values.slice(0, 60), 60, 10).at(-1)", values)
+    assert few == pytest.approx(statistics.fmean(values[50:60])), "six logs are not smoothed: each is of its ten steps"
 
 
 def test_a_line_is_smoothed_over_as_many_as_now_is_the_mean_of(bare_page: Page) -> None:

@@ -120,14 +120,14 @@ def test_where_nothing_was_ever_earned_the_form_may_be_what_is_wrong() -> None:
     assert (plain := verdict(right, "too_hard")) is not None and plain.title == "The prompts are too hard"
 
 
-def test_of_metrics_that_are_logged_seldom_steps_and_logged_steps_are_told_apart() -> None:
+def test_where_steps_are_logged_seldom_all_figures_are_of_logged_steps() -> None:
     few = {"reward": Curve.of((10, 20, 30), (0.0, 0.0, 0.0), course=course_of((0.0, 0.0, 0.0), (10, 20, 30)))}
-    each = {name: Curve.of(range(1, 31), [1.0] * 30, course=course_of([1.0] * 30, range(1, 31)))
+    each = {name: Curve.of(range(1, 31), [1.0] * 30, course=course_of([1.0] * 30, range(1, 31), 10))
             for name in ("groups/tied", "groups/all_low")}  # fmt: skip
     e = replace(healthy(), curves=few | each, step=30)
     report = examine(e)
     assert report.headline == "A problem after 30 steps, 3 of them logged. Trends need 10 logged steps."
-    assert report.verdicts[0].sentence.startswith("100\u202f% of the groups of the last 10 steps are tied")
+    assert report.verdicts[0].sentence.startswith("100\u202f% of the groups of the last logged step are tied")
     waiting = examine(replace(e, curves=few))
     assert waiting.headline == "Diagnostics need 10 logged steps (3/10)."
 

@@ -219,6 +219,33 @@ def test_every_reader_of_a_record_says_the_same_now(steps: int) -> None:
     assert metrics.step_seconds(folder.db) == pytest.approx(means["step_time"])
 
 
+@pytest.mark.usefixtures("no_worker")
+@pytest.mark.parametrize(("steps", "every"), [(3, 3), (60, 10), (65, 10), (400, 10), (3000, 10), (3000, 25)])
+def test_figures_of_each_step_are_of_the_logged_steps_that_trls_are_of(steps: int, every: int) -> None:
+    """“a step 20 s” of three stood beside “generation 7.5 s” of the last; the share of tied groups was of the last ten
+    steps, and the reward beside it of the last ten logs."""
+    run_id = made_run("logged seldom", steps, groups=2, every=every)
+    folder = paths.run_folder(run_id)
+    evidence = evidence_reader.gather(folder.db, run_files.spec_of(folder))
+    with record_check.read_record(folder.db) as record:
+        parts = metrics.stretches(record)
+        assert recent.log_interval(record, parts) == every
+        means, row = finals.last_means(record), finals.final_values(record)
+        for name, told in (("groups/tied", row["tied"]), ("groups/solved", row["solved"])):
+            values = [value for (value,) in record.execute(
+                "SELECT value FROM metric JOIN metric_key ON id = key WHERE name = ? ORDER BY step", [name]
+            )]  # fmt: skip
+            assert len(values) == steps
+            size = every * (10 if steps // every >= 20 else max(1, steps // every // 2))
+            now = pytest.approx(_mean(values[-size:]))
+            assert [evidence.curves[name].now, means[name], told] == [now] * 3
+            first = every * (5 if steps // every >= 10 else max(1, steps // every // 2))
+            assert evidence.curves[name].start == pytest.approx(_mean(values[:first]))
+            if steps % every == 0:
+                assert evidence.curves[name].course.ended == evidence.reward.course.ended
+                assert evidence.curves[name].course.count == evidence.reward.course.count
+
+
 def test_what_it_was_at_the_start_does_not_change_while_it_trains() -> None:
     values = [0.1 * n for n in range(40)]
     courses = [recent.course_of(values[:count]) for count in range(WAIT, 40)]

@@ -50,18 +50,18 @@ export class Lines {
   // before several make a band: across the place where one of them ends, a smoothed band would show a spread that is
   // not there.
   static smoothed(line) {
-    return { ...line, smooth: Smoother.over(line.y, line.of) };
+    return { ...line, smooth: Smoother.over(line.y, line.of, line.a_log, line.begins) };
   }
-  // Of how many logged values a smoothed line's value is the mean: 0 where it is left as it is.
-  static reach({ of, per }) {
-    return Smoother.reach(of) * per;
+  // Of how many logged steps a smoothed line's value is the mean: 0 where it is left as it is.
+  static reach({ of, per, a_log }) {
+    return Smoother.reach(Math.floor(of / a_log)) * (a_log > 1 ? 1 : per);
   }
   static reachWords(lines) {
     const each = lines.map((line) => Lines.reach(line)).filter((reach) => reach);
     if (!each.length) return "";
     const [least, most] = [Math.min(...each), Math.max(...each)];
     const from = least < most ? `${wholeNumber(least)} to ` : "";
-    return `over the last ${from}${countWords(most, "logged value")}`;
+    return `over the last ${from}${countWords(most, "logged step")}`;
   }
 
   // What of a line lies in a stretch of the axis (null: all of it), with the point next to either end of it.

@@ -70,7 +70,8 @@ export class Board {
     const { x, of } = this.curve("reward") ?? { x: [] };
     const reach = Smoother.reach(x.length);
     const steps = Math.round((reach * Math.max(of ?? 0, x.length)) / (x.length || 1));
-    const last = `${of > x.length ? "about " : ""}${countWords(steps, "step")}`;
+    const noun = this.curves.interval > 1 ? "logged step" : "step";
+    const last = `${of > x.length ? "about " : ""}${countWords(steps, noun)}`;
     return reach ? `Bold: the mean of the last ${last}. Faint: as logged.` : "";
   }
   amount(number) {

@@ -16,6 +16,7 @@ export class Curves {
     this.marks = [];
     this.odd = {};
     this.window = 10; // logged steps that “now” is the mean of; the server says how many
+    this.interval = 1; // steps from one of TRL's logs to the next
   }
 
   // Takes an answer of the server; gives the names of those that have other points.
@@ -35,6 +36,7 @@ export class Curves {
       changed.add(name);
     }
     if (answer.reset) this.limit = Math.max(MOST_POINTS, this.longest + MORE_POINTS);
+    this.interval = this.logInterval();
     return changed;
   }
 
@@ -155,14 +157,16 @@ export class Curves {
     return (this.odd[name] ?? 0) + ((curve?.tail ?? curve)?.y.filter((value) => value === null).length ?? 0);
   }
 
-  // The newest values as they were logged, after the points of those before; those after a step alone.
-  newest(name, since = -1) {
+  // The newest points as they were logged, after the points of those before: one column of them.
+  whole(name, column) {
     const curve = this.get(name);
     if (!curve) return [];
-    const whole = (column) =>
-      curve.tail ? [...curve[column].slice(0, curve.closed), ...curve.tail[column]] : curve[column];
-    const steps = whole("x");
-    return whole("y").filter((value, i) => value !== null && steps[i] > since);
+    return curve.tail ? [...curve[column].slice(0, curve.closed), ...curve.tail[column]] : curve[column];
+  }
+  // Their values, of those that have one; those after a step alone.
+  newest(name, since = -1) {
+    const steps = this.whole(name, "x");
+    return this.whole(name, "y").filter((value, i) => value !== null && steps[i] > since);
   }
   // What a metric is now: the mean of the last steps, as many as the server says (storage/record/recent.py); of what
   // only grows, is set, or is seldom measured, the last value.
@@ -184,19 +188,49 @@ export class Curves {
     const { x, y } = curve?.tail?.x.length ? curve.tail : (curve ?? { x: [], y: [] });
     return x[y.findLastIndex((value) => value !== null)];
   }
+  // Their steps, of the stage that trains.
+  newestSteps(name) {
+    return this.whole(name, "x").filter((step) => step > this.stageBegan());
+  }
+  // As log_interval in storage/record/recent.py has it: by the reward, which is in every log.
+  logInterval() {
+    const steps = this.newestSteps("reward").filter((step) => step > 0);
+    return usualGap(steps) || (steps.length ? steps[0] - Math.max(0, this.stageBegan()) : 1);
+  }
+  // How many values of a metric one logged step is of: 1 of all that TRL logs. `steps`: of the values.
+  perLog(steps) {
+    return Math.max(1, Math.round(this.interval / (usualGap(steps) || this.interval)));
+  }
   // The step after which the stage that trains began.
   stageBegan() {
     return this.marks.findLast(({ kind }) => kind === "stage")?.step ?? -1;
   }
+  // Where among these steps the stages begin that are not the first of them.
+  stageBegins(steps) {
+    const begun = this.marks.filter(({ kind }) => kind === "stage");
+    return begun.map(({ step }) => steps.findIndex((one) => one > step)).filter((at) => at > 0);
+  }
   static single(name) {
     return /^(eval_|num_tokens$|epoch$|learning_rate$|time\/elapsed$|rewards\/.*\/weight$)/.test(name);
   }
-  // Mean of the last values, and of how many (`n`), of the stage that trains: ten, or half of fewer than twenty, as
-  // window_of in storage/record/recent.py has it.
+  // Mean of the last logged steps, and of how many (`n`), of the stage that trains: ten, or half of fewer than twenty,
+  // as window_of in storage/record/recent.py has it.
   recent(name) {
     const known = this.newest(name, this.stageBegan());
     if (!known.length) return null;
-    const values = known.slice(-Math.max(1, Math.min(this.window, Math.floor(known.length / 2))));
-    return { mean: values.reduce((a, b) => a + b, 0) / values.length, n: values.length };
+    const per = this.perLog(this.newestSteps(name));
+    const n = Math.max(1, Math.min(this.window, Math.floor(known.length / per / 2)));
+    const values = known.slice(-per * n);
+    return { mean: values.reduce((a, b) => a + b, 0) / values.length, n };
   }
+}
+
+// The median of the steps between one and the next, by the last of them; 0 of fewer than two.
+function usualGap(steps) {
+  const newest = steps.slice(-20);
+  const gaps = newest
+    .slice(1)
+    .map((step, i) => step - newest[i])
+    .sort((a, b) => a - b);
+  return gaps[Math.floor(gaps.length / 2)] ?? 0;
 }

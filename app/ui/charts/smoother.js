@@ -1,14 +1,23 @@
-// A smoothed line: at each point the mean of the last values, as many as “now” is the mean of (window_of in
+// A smoothed line: at each point the mean of the last logged steps, as many as “now” is the mean of (window_of in
 // storage/record/recent.py), so that it ends where the number beside its chart's title says.
 
 export class Smoother {
-  // Of how many points each is the mean: 0 where they are few. Very many are drawn calmer, or noise hides their course.
-  static reach(points) {
-    return points < 12 ? 0 : points < 400 ? Math.min(10, Math.floor(points / 2)) : 25;
+  // Of how many logged steps each is the mean: 0 where they are few. Very many are drawn calmer, or noise hides their
+  // course.
+  static reach(logged) {
+    return logged < 12 ? 0 : logged < 400 ? Math.min(10, Math.floor(logged / 2)) : 25;
   }
-  // `points`: how many all of the line has, where these are a part of it.
-  static over(values, points = values.length) {
-    const reach = Smoother.reach(points) || 1;
+  // `points`: how many all of the line has, where these are a part of it; `per`: how many of them a logged step is of;
+  // `begins`: where among the values another stage begins, of which the one before says nothing.
+  static over(values, points = values.length, per = 1, begins = []) {
+    const edges = [0, ...begins, values.length];
+    return edges.slice(1).flatMap((to, n) => {
+      const part = values.slice(edges[n], to);
+      const reach = Smoother.reach(Math.floor((begins.length ? part.length : points) / per));
+      return Smoother.means(part, per * (reach || 1));
+    });
+  }
+  static means(values, reach) {
     const last = [];
     return values.map((value) => {
       if (value === null) return null;

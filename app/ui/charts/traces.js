@@ -31,12 +31,17 @@ export const Traces = {
     return values.map((value) => chart.scale(value));
   },
 
+  smooth(chart, curve, y = curve.y) {
+    const { curves } = chart.board;
+    return Smoother.over(y, y.length, curves.perLog(curve.x), curves.stageBegins(curve.x));
+  },
+
   // Lines per metric: band (two), raw, smoothed. The raw line answers the pointer.
   lines(chart, name, colour) {
     const curve = chart.curve(name);
     const y = Traces.y(chart, curve.y);
     const count = curve.x.length;
-    const smooth = chart.panel.smooth === false ? y : Smoother.over(y);
+    const smooth = chart.panel.smooth === false ? y : Traces.smooth(chart, curve, y);
     const place = { ...Traces.base, ...Traces.x(chart, curve) };
     return [
       ...Traces.band(chart, curve, place, colour, 0.12),
@@ -98,8 +103,8 @@ export const Traces = {
     const curve = chart.curve(name);
     if (!key || curve.x.length < 2) return [];
     const of = chart.curve(key);
-    const wide = Smoother.over(of.y);
-    const middle = Smoother.over(curve.y);
+    const wide = Traces.smooth(chart, of);
+    const middle = Traces.smooth(chart, curve);
     const around = (sign) =>
       curve.x.map((step, i) => {
         const by = wide[Plots.nearest(of.x, step)];
@@ -120,7 +125,7 @@ export const Traces = {
     return {
       ...Traces.base,
       ...Traces.x(chart, curve),
-      y: Smoother.over(y).map((value) => value ?? 0),
+      y: Traces.smooth(chart, curve, y).map((value) => value ?? 0),
       text: y.map((value) => number(value)),
       stackgroup: "parts",
       fillcolor: Plots.fade(colour, 0.45),

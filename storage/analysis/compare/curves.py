@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from groupwise.storage.home.sqlite_tools import Database
-from groupwise.storage.record import metrics
+from groupwise.storage.record import metrics, recent
 from groupwise.storage.record.metric_buckets import Part
 from groupwise.storage.record.rollup import SIZES
 
@@ -15,8 +15,9 @@ POINTS = 300  # of one line: about what a chart is wide
 READ = 1000  # rows read for one line, of which the points are made
 AXES = ("step", "tokens", "time", "attempt")
 OF_AXIS = {"tokens": "num_tokens", "time": "time/elapsed"}
-# attempt; x, y: the points; per: how many logged values one of them is the mean of, at most; of: how many points all of
-# the line has where none of it is looked at closer
+# attempt; x, y: the points; per: how many logged values one of them is the mean of, at most; a_log: how many of them
+# are of one logged step; begins: the first points of later stages; of: how many points all of the line has where none
+# of it is looked at closer
 Line = dict[str, Any]
 Span = tuple[float, float]  # from and to, on the axis
 Scale = tuple[list[float], list[float]]  # steps, and where each is on the axis
@@ -57,12 +58,12 @@ def read_curves(
         scale = _scale(run, keys, axis, every, parts)
     # of each line what is drawn, and all of it
     whole = [([part], _of_attempt(every, part[0])) for part in parts] if axis == "attempt" else [(parts, every)]
-    size = _size(parts)
+    size, interval, stages = _size(parts), recent.log_interval(run, every), recent.stage_steps(run)
     found = {}
     for name in names:
         if name not in keys:
             continue
-        drawn = [_line(run, keys[name], some, size, scale, begun, line) for some, line in whole]
+        drawn = [_line(run, keys[name], some, size, scale, begun, line, interval, stages) for some, line in whole]
         drawn = [line for line in drawn if line["x"]]
         if drawn:
             found[name] = drawn
@@ -121,19 +122,23 @@ def _size(parts: Sequence[Part]) -> int:
 
 def _line(
     run: Database, key: int, parts: list[Part], size: int, scale: Scale | None,
-    begun: dict[int, int], every: list[Part],
+    begun: dict[int, int], every: list[Part], interval: int, stages: list[int],
 ) -> Line:  # fmt: skip
-    """A metric's points in these parts of a line, and beside them where it goes on; `every`: all that it has."""
+    """A metric's points in these parts of a line, and beside them where it goes on; `every`: all that it has.
+    `interval`: steps from one of TRL's logs to the next; `stages`: the steps after which later stages begin."""
     rows = [row for part in parts for row in _rows(run, key, part, size)]
     before, after = _points_beside(run, key, rows, parts, size, every) if parts else ([], [])
     points = [*before, *thin(rows, POINTS), *after] if rows or (before and after) else []
     start = begun.get(parts[0][0], 0) if parts else 0
-    x = [step - start for step, _, _ in points] if scale is None else [axis_value(scale, step) for step, _, _ in points]
+    steps = [step for step, _, _ in points]
+    x = [step - start if scale is None else axis_value(scale, step) for step in steps]
     return {
         "attempt": parts[-1][0] if parts else 0,
         "x": [_six_digits(value) for value in x],
         "y": [_six_digits(total / n) for _, n, total in points],
         "per": max((n for _, n, _ in points), default=1),
+        "begins": [at for at in (bisect.bisect_right(steps, stage) for stage in stages) if 0 < at < len(steps)],
+        "a_log": recent.values_a_log(steps, interval),
         "of": len(points) if parts == every else _points_of_all(run, key, every),
     }
 

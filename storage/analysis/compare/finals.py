@@ -28,10 +28,11 @@ def final_values(run: Database, counting: list[Part] | None = None) -> dict[str,
     `counting`: as for curves.read_curves."""
     keys, parts = keys_of(run), metrics.stretches(run) if counting is None else counting
     lately = _of_last_stage(run, parts)
+    interval = recent.log_interval(run, lately)
     found: dict[str, Any] = {"step": parts[-1][2] if parts else 0}
     for name, candidates in ENDS.items():
         metric = next((metric for metric in candidates if metric in keys), "")
-        found[name] = recent.now_of(metric, recent.recent_values(run, keys.get(metric), lately))
+        found[name] = recent.now(run, metric, keys.get(metric), lately, interval)
     if found["reward"] is None and "groups/tied" not in keys:
         found["tied"] = None  # nothing was scored: TRL then calls no group tied
     found["held_out_at"] = _last_step(run, keys.get("eval_reward"), lately)
@@ -49,7 +50,8 @@ def last_means(run: Database, counting: list[Part] | None = None) -> dict[str, f
     """What each metric that a run logged is at the end of it, as its own page says it (storage.record.recent)."""
     lately = _of_last_stage(run, metrics.stretches(run) if counting is None else counting)
     keys = list(keys_of(run).items())[:MOST_METRICS]
-    means = {name: recent.now_of(name, recent.recent_values(run, key, lately)) for name, key in keys}
+    interval = recent.log_interval(run, lately)
+    means = {name: recent.now(run, name, key, lately, interval) for name, key in keys}
     for name, key in keys:
         if name.endswith(OF_SOME):
             means[name] = _now_of_some(run, key, keys_of(run).get(name.replace(OF_SOME, "_length")), name, lately)

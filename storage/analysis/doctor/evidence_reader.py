@@ -77,7 +77,8 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
     wanted = [name for name in keys if name in METRICS or OF_FUNCTION.match(name)]
     if stage and group_metrics.target(stage.rewards) is None:  # an older version took form for what is right
         wanted = [name for name in wanted if not name.endswith("solved")]
-    curves = _curves(run, {keys[name]: name for name in wanted if not _is_held_out(name)}, parts)
+    interval = next(iter(_read_if_there(lambda: [recent.log_interval(run, parts)])), 1)
+    curves = _curves(run, {keys[name]: name for name in wanted if not _is_held_out(name)}, parts, interval)
     before = [(attempt, 0 if first == 1 else first, last) for attempt, first, last in parts]  # the first step as well
     curves |= _curves(run, {keys[name]: name for name in wanted if _is_held_out(name)}, before)
     ends = [_group_ids(run, order, since, until) for order in ORDERS]
@@ -156,13 +157,16 @@ def _newest_step(rows: list[Any]) -> int:
     return rows[0][0] if rows and isinstance(rows[0][0], int) else 0
 
 
-def _curves(run: Database, keys: dict[int, str], parts: list[tuple[int, int, int]]) -> dict[str, Curve]:
+def _curves(
+    run: Database, keys: dict[int, str], parts: list[tuple[int, int, int]], interval: int = 1
+) -> dict[str, Curve]:
+    """`interval`: steps from one of TRL's logs to the next; 1 also where each value counts for itself."""
     steps = sum(last - first + 1 for _, first, last in parts)
     size = 1 if steps <= RAW_STEPS else next((n for n in SIZES if steps / n <= RAW_STEPS), SIZES[-1])
-    return {name: curve for key, name in keys.items() if len(curve := _curve(run, key, parts, size))}
+    return {name: curve for key, name in keys.items() if len(curve := _curve(run, key, parts, size, interval))}
 
 
-def _curve(run: Database, key: int, parts: list[tuple[int, int, int]], size: int) -> Curve:
+def _curve(run: Database, key: int, parts: list[tuple[int, int, int]], size: int, interval: int) -> Curve:
     """The buckets of so many steps that are whole, and what is not in one yet as a point of its own; size 1: every
     value."""
     found: list[Bucket] = []
@@ -178,19 +182,23 @@ def _curve(run: Database, key: int, parts: list[tuple[int, int, int]], size: int
             found += raw
         elif tail or raw:
             found.append(_merge_buckets(tail + raw))
-    means = [b[2] / b[1] for b in found]
-    course = _course(run, key, parts, found) if size > 1 else None
-    return Curve.of([b[0] for b in found], means, [(b[3], b[4]) for b in found], course)
+    steps, means = [b[0] for b in found], [b[2] / b[1] for b in found]
+    if size == 1:
+        course = recent.course_of(means, steps, recent.values_a_log(steps, interval))
+    else:
+        course = _course(run, key, parts, found, interval)
+    return Curve.of(steps, means, [(b[3], b[4]) for b in found], course)
 
 
-def _course(run: Database, key: int, parts: list[tuple[int, int, int]], found: list[Bucket]) -> Course:
+def _course(run: Database, key: int, parts: list[tuple[int, int, int]], found: list[Bucket], interval: int) -> Course:
     """The figures of a curve whose points are of many steps: its ends as they were logged, and these points."""
-    first = _read_if_there(lambda: recent.first_points(run, key, parts))
-    last = _read_if_there(lambda: recent.recent_points(run, key, parts))
+    first = _read_if_there(lambda: recent.first_points(run, key, parts, interval))
+    last = _read_if_there(lambda: recent.recent_points(run, key, parts, interval))
     values = [[value for _, value in points] for points in (first, last)]
     steps = [[step for step, _ in points] for points in (first, last)]
-    means = [b[2] / b[1] for b in found if b[1] >= recent.RECENT]
-    return recent.course_of_ends(values[0], values[1], means, steps[0], steps[1])
+    per = recent.values_a_log(steps[1], interval)
+    means = [b[2] / b[1] for b in found if b[1] >= per * recent.RECENT]
+    return recent.course_of_ends(values[0], values[1], means, steps[0], steps[1], per)
 
 
 def _buckets(run: Database, key: int, attempt: int, first: int, last: int, size: int) -> list[Bucket]:

@@ -42,10 +42,7 @@ def no_gradient(e: Evidence) -> Verdict | None:
     if len(tied) < POINTS or not tied.at_least(TIED):
         return None
     level = PROBLEM if tied.at_least(MOSTLY_TIED) else WARNING
-    said = (
-        f"{percent(tied.now)} of the groups of {last_steps(tied, e.reward)} {e.verbs} tied: no learning signal from "
-        "them."
-    )
+    said = f"{percent(tied.now)} of the groups of {last_steps(tied)} {e.verbs} tied: no learning signal from them."
     threshold = f"Shown from {percent(TIED)} of groups on, as a problem from {percent(MOSTLY_TIED)}."
     source = f"That tied groups teach nothing is from {DAPO}; the shares are {MEASURED}"
     low, high = e.curve("groups/all_low"), e.curve("groups/all_high")
@@ -152,7 +149,7 @@ def never_solved(e: Evidence) -> Verdict | None:
     about = grounds.last_of(e, lambda one: (score := one.scores.get(e.target)) is not None and score < e.target_score)
     from_start = any_solved.first <= SELDOM and rates.fall(e) is None
     words = (
-        f"“{e.target}” has called {percent(solved.now)} of the completions of {last_steps(solved, e.reward)} right, "
+        f"“{e.target}” has called {percent(solved.now)} of the completions of {last_steps(solved)} right, "
         f"and {percent(any_solved.now)} of their groups {e.has} one that is: what it should learn it hardly ever sees."
         f"{' ' + BEYOND_STARTER if e.beyond_starter else ''}"
     )
@@ -233,7 +230,7 @@ def collapse(e: Evidence) -> Verdict | None:
     if not len(solved) or solved.rise > 0.1:
         return None
     words = (
-        f"{percent(alike.now)} of the completions of {last_steps(alike, e.reward)} say word for word what another of "
+        f"{percent(alike.now)} of the completions of {last_steps(alike)} say word for word what another of "
         f"their group says, and {percent(solved.now)} are right."
     )
     return Verdict(

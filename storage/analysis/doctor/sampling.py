@@ -88,7 +88,7 @@ def _tied_lately(e: Evidence) -> tuple[float, str]:
     """The share of groups that are tied now, as every page says it, and of which steps; of a record without that
     metric, of the groups that were read."""
     if len(e.tied_share):
-        return e.tied_share.now, last_steps(e.tied_share, e.reward)
+        return e.tied_share.now, last_steps(e.tied_share)
     tied = [group for group in e.last_groups if grounds.earns_the_same(group)]
     return len(tied) / len(e.last_groups), f"steps {e.last_groups[0][0].step:,} to {e.last_groups[-1][0].step:,}"
 

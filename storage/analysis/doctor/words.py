@@ -39,17 +39,10 @@ def percent_without(share: float) -> str:
     return percent(1 - share)
 
 
-def last_steps(curve: Curve, reward: Curve | None = None) -> str:
-    """The steps that what a metric is now is the mean of: “the last 10 logged steps”. Of what is known of every step,
-    where the `reward` is logged more seldom: “the last 10 steps”."""
+def last_steps(curve: Curve) -> str:
+    """The steps that what a metric is now is the mean of: “the last 10 logged steps”."""
     count = curve.course.count
-    logged = "" if reward is not None and _is_of_each(curve) and not _is_of_each(reward) else "logged "
-    return f"the last {count} {logged}steps" if count > 1 else f"the last {logged}step"
-
-
-def _is_of_each(curve: Curve) -> bool:
-    first, last = curve.course.ended
-    return last - first + 1 == curve.course.count
+    return f"the last {count} logged steps" if count > 1 else "the last logged step"
 
 
 def first_steps(curve: Curve) -> str:
