@@ -7,9 +7,12 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from groupwise.storage.analysis.compare import curves as curves_of_runs
 from groupwise.storage.home import paths
+from groupwise.storage.record import record_check
 from groupwise.storage.record.step_record import Group
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.support.homes import wait_for
 from tests.support.made_runs import curves, learning_group, made_run
 
 LONG = 60_000  # ms, for what a busy machine takes its time with
@@ -123,6 +126,14 @@ def test_a_healthy_run_and_one_that_ended_too_soon_are_told_so(open_page: OpenPa
     expect(follows).to_have_text("Next: more steps, as the reward was still rising.")
     assert no_sideways_scroll(page)
     picture(page, "doctor-well")
+    # As soon as the charts show more than it tells of, it asks: its figures stood a step or two behind those beside.
+    asked: list[str] = []
+    page.on("request", lambda request: "diagnose_run" in (request.post_data or "") and asked.append(request.url))
+    with record_check.read_record(paths.run_folder(run_id).db) as record:
+        newest = curves_of_runs.newest_seq(record)
+    detail = {"seq": newest + 1, "line": "step 61 of 61", "progress": 1}
+    page.evaluate("detail => dispatchEvent(new CustomEvent('groupwise:charted', { detail }))", detail)
+    wait_for("it asks until it has it", lambda: page.wait_for_timeout(50) or len(asked) > 2, 8)
     anew = re.compile("optimizer and schedule begin anew, and KL is measured from here")
     expect(follows.get_by_role("link", name="more steps")).to_have_attribute("title", anew)
     follows.get_by_role("link", name="more steps").click()  # from the model that the run has trained

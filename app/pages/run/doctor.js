@@ -12,6 +12,7 @@ const AT_ONCE = 3; // verdicts; the rest is folded away
 const drawn = new Map(); // key → what is on the page, so that an open “why” stays open
 const SOON = 300; // ms, where the charts show more than this tells of
 let seq = -1;
+let toldOf = 0; // the last batch of the record that this tells of, and that the charts are drawn from
 let charted = 0;
 
 // ---- the evidence: a chart on this page, or another tab with what is meant in its address ----
@@ -183,15 +184,15 @@ const wake = poll(view, async () => {
     return 5000;
   }
   if (now.headline !== undefined) {
-    seq = now.seq;
+    [seq, toldOf] = [now.seq, now.tells_of];
     take(now);
   }
   view.dataset.seq = seq;
-  return Math.floor(seq / 2) < charted ? SOON : now.poll;
+  return toldOf < charted ? SOON : now.poll;
 });
 // What is said of the run follows the charts beside it.
 addEventListener("groupwise:charted", ({ detail }) => {
   if (detail.seq === charted) return;
   charted = detail.seq;
-  if (Math.floor(seq / 2) < charted) wake();
+  if (toldOf < charted) wake();
 });

@@ -73,7 +73,8 @@ _lock = threading.Lock()
 @answer
 def diagnose_run(payload: Payload) -> dict[str, Any]:
     """How the run stands and its verdicts, where anything was recorded since number `after`; `seq` is what to give as
-    `after` next time. No `headline`: it ended before anything was logged, as the Overview says."""
+    `after` next time, and `tells_of` the number of the last batch that they tell of. No `headline`: it ended before
+    anything was logged, as the Overview says."""
     run = run_of(payload)
     live_now = is_ongoing(run)
     out: dict[str, Any] = {"poll": POLL if live_now else POLL_ENDED}
@@ -83,17 +84,18 @@ def diagnose_run(payload: Payload) -> dict[str, Any]:
         gone = not run.folder.path.is_dir()
         said = str(reason) if gone else WAITS.get(run.state, WAITS[states.STARTING] if live_now else "")
         waiting = {"kind": "waiting", "level": "waiting", "headline": said, "at": ""}
-        return out | waiting | {"seq": 0, "verdicts": [], "calm": []}
+        return out | waiting | {"seq": 0, "tells_of": 0, "verdicts": [], "calm": []}
     with record_check.one_look(record):
         # Another number where the run is over, or waits to go on: the same evidence is then said of the past.
         past = 1 if is_restarting(run) else 0 if live_now else 2
-        seq = 3 * evidence_reader.newest_batch(record) + past
+        newest = evidence_reader.newest_batch(record)
+        seq = 3 * newest + past
         if seq == whole_number(payload, "after", -1):
             return out | {"seq": seq}
-        return out | _report(run, seq)
+        return out | _report(run, seq, newest)
 
 
-def _report(run: registry.Run, seq: int) -> dict[str, Any]:
+def _report(run: registry.Run, seq: int, newest: int) -> dict[str, Any]:
     """The report at this point of the record, or the last one where that is only a moment old."""
     with _lock:  # twenty who watch one run have it looked at once
         known = _reports.get(run.id)
@@ -105,7 +107,8 @@ def _report(run: registry.Run, seq: int) -> dict[str, Any]:
         report = without_fix_of(_examined(run, evidence), failed.get("function"))
         follows = None if is_ongoing(run) else report.follows
         report = without_empty_charts(report, metrics_logged(run))
-        found = draw_report(run.id, report, evidence.step) | {"seq": seq, "next": next_of(run, follows)}
+        found = draw_report(run.id, report, evidence.step) | {"seq": seq, "tells_of": newest}
+        found["next"] = next_of(run, follows)
         found["pills"] = _tell_head(run, report)
         if evidence.ended and not (evidence.curves or report.verdicts or evidence.held_out_before is not None):
             found["headline"] = ""
