@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.gpu import cases, endings, memory, model, steps
@@ -101,6 +101,13 @@ def options(words: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--minutes", type=float, default=MINUTES, help="after which nothing more is begun (%(default)s)"
     )
+    parser.add_argument(
+        "--tokens",
+        type=int,
+        default=cases.REAL.completion,
+        metavar="N",
+        help="of each completion (%(default)s); a model as small as these takes some 80 ms for one on a slow host",
+    )
     parser.add_argument("--list", action="store_true", help="print the names, and measure nothing")
     parser.add_argument(
         "--dry", action="store_true", help="all of it with a tiny model on the CPU, to see that it works"
@@ -115,7 +122,8 @@ def main(words: list[str]) -> int:
     os.environ |= {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
     if asked.dry:
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
-    machine, load = Machine.described(asked.dry), cases.DRY if asked.dry else cases.REAL
+    machine = Machine.described(asked.dry)
+    load = cases.DRY if asked.dry else replace(cases.REAL, completion=asked.tokens)
     if not machine.gpus and not asked.dry:
         print("No NVIDIA GPU was found (nvidia-smi lists none). --dry tries everything on the CPU.", file=sys.stderr)
         return 2
