@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from groupwise.storage.analysis.compare import fields, finals
+from groupwise.storage.analysis.compare import fields, finals, noise
 from groupwise.storage.analysis.doctor import evidence_reader
 from groupwise.storage.analysis.doctor.evidence_reader import Surroundings
 from groupwise.storage.analysis.doctor.examine import Report, examine
@@ -24,6 +24,7 @@ from groupwise.storage.home import db, files, paths
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.home.value_types import value_if_fitting
 from groupwise.storage.library import right
+from groupwise.storage.library.rewards import form_alone
 from groupwise.storage.record import group_metrics, metrics, recent, record_check, run_files, states
 from groupwise.storage.registry import outcomes, registry
 from groupwise.storage.registry.messages.facts import Catalogue, Hardware, Shipped
@@ -132,8 +133,12 @@ def _file_mark(path: str) -> str:
 def rules_digest() -> str:
     """16 hexadecimal digits that change with the doctor's rules, the figures they are told by, or this file."""
     read = hashlib.sha256()
-    figures = map(Path, (__file__, finals.__file__, recent.__file__, group_metrics.__file__, right.__file__))
-    for path in (*figures, *sorted(Path(evidence_reader.__file__).parent.glob("*.py"))):
+    figures = (finals, noise, recent, group_metrics, right, form_alone)
+    for path in (
+        Path(__file__),
+        *(Path(str(figure.__file__)) for figure in figures),
+        *sorted(Path(evidence_reader.__file__).parent.glob("*.py")),
+    ):
         read.update(path.read_bytes())
     return read.hexdigest()[:16]
 

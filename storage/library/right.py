@@ -1,15 +1,20 @@
-"""Whether a run bears out that a reward function says what is right: its scores may be by another scale, or always the
-same. Every share that is called solved or right goes by this, on all pages and in the diagnostics."""
+"""Whether a run bears out that a reward function says what is right: its scores may be by another scale, always the
+same, or grades of the form. Every share that is called solved or right goes by this, on all pages and in the
+diagnostics."""
 
 from pathlib import Path
 
 from groupwise.storage.home import files
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.library.rewards import builder
+from groupwise.storage.library.rewards.form_alone import looks_at_form_alone
 from groupwise.storage.record import group_metrics
 from groupwise.storage.record.group_metrics import SOLVED, TIED, Target
 from groupwise.storage.registry.messages.functions import MOST_CODE
 from groupwise.storage.spec.spec import RunSpec
+
+YES_OR_NO = 2  # different scores, at most, of a function that says whether something is so
+SCORES = 4096  # the first of a run, by which it is told
 
 
 def code_of_reward(rewards: Path, name: str) -> str:
@@ -35,14 +40,29 @@ def may_score_otherwise(target: Target, rewards: Path) -> bool:
     return target[1] == SOLVED and not gives_one(target, rewards)
 
 
+def grades_form(run: Database, target: Target, rewards: Path) -> bool:
+    """Whether it looks at nothing but what the model wrote and has given more than two different scores: how long a
+    completion is, say. One that reads the answer, or only says yes or no, may tell what is right."""
+    if gives_one(target, rewards) or not looks_at_form_alone(code_of_reward(rewards, target[0]), target[0]):
+        return False
+    different = run.execute(
+        "SELECT DISTINCT value FROM (SELECT value FROM score WHERE value IS NOT NULL "
+        "AND function = (SELECT id FROM reward_function WHERE name = ?) LIMIT ?) LIMIT ?",
+        [target[0], SCORES, YES_OR_NO + 1],
+    ).fetchall()
+    return len(different) > YES_OR_NO
+
+
 def scores_otherwise(run: Database, target: Target, rewards: Path) -> bool:
-    """Whether it has told completions apart in this run, and never come to 1: −23 or 0.4 say nothing of what is right,
-    and 0 % would be said of every run; where it is known that it could have, 0 % is true. Or whether it gave every
-    completion the same, which says as little: all that it could, where it is known what that is. One that compares with
-    the answer may have found all of them right."""
+    """Whether it grades the form. Or whether it has told completions apart in this run, and never come to 1: −23 or 0.4
+    say nothing of what is right, and 0 % would be said of every run; where it is known that it could have, 0 % is true.
+    Or whether it gave every completion the same, which says as little: all that it could, where it is known what that
+    is. One that compares with the answer may have found all of them right."""
     name, threshold = target
     if name in group_metrics.OF_ANSWERS:  # first: the record is asked at each look at a group
         return False
+    if grades_form(run, target, rewards):
+        return True
     known = not may_score_otherwise(target, rewards)
     low, high = _extremes(run, f"rewards/{name}/mean")
     if low is None or high is None:

@@ -10,6 +10,7 @@ from groupwise.app.pages.compare import prompts as compare_prompts
 from groupwise.app.pages.run import groups, overview, same_prompt, statistics
 from groupwise.storage.analysis import outcome
 from groupwise.storage.analysis.doctor.evidence_reader import gather
+from groupwise.storage.analysis.doctor.examine import examine
 from groupwise.storage.home import paths
 from groupwise.storage.library.rewards import builder
 from groupwise.storage.record import run_files
@@ -19,14 +20,23 @@ from tests.support.made_runs import made_run
 
 STEPS = 12
 BLOCKS = [builder.Block("number_equals"), builder.Block("length_between")]
+LONGER = "def mine(completion_ids, answer=None, **kwargs):\n    return [len(ids) / 48 for ids in completion_ids]\n"
 BY_HAND = "def mine(completions, **kwargs):\n    return [0.5 for _ in completions]\n"
 
 
-def ran(name: str, code: str, differs: float | None, usual: float = 0.5, function: str = "mine") -> str:
-    """A run of `function`, which gives `usual`, and, once a step, `differs`."""
+def ran(
+    name: str,
+    code: str,
+    differs: float | None,
+    usual: float = 0.5,
+    function: str = "mine",
+    *,
+    other: float | None = None,
+) -> str:
+    """A run of `function`, which gives `usual`, and, once a step, `differs`; and `other` once in each group."""
 
     def make_group(step: int, n: int) -> Group:
-        given = [usual, usual, usual, usual if differs is None or n else differs]
+        given = [usual, usual, usual if other is None else other, usual if differs is None or n else differs]
         made = [Completion(f"{step} {n} {at}", 4, False, one, 0.0, [(one, "ok")]) for at, one in enumerate(given)]
         return Group("train", step, f"prompt {n}", {}, made)
 
@@ -110,6 +120,19 @@ def test_what_gave_1_once_calls_that_right_whoever_wrote_it(registry_home: Path)
     by_hand = ran("once", BY_HAND, 1.0)
     told = solved_on_pages(by_hand, ran("beside", BY_HAND, 1.0))
     assert (sorted(told["groups"]), told["compare"], told["statistics"]) == (["0/4"] * 3 + ["1/4"], 1 / 16, "mine")
+
+
+def test_what_grades_the_form_calls_nothing_right_though_it_gave_1(registry_home: Path) -> None:
+    """As it was seen of a reward for length alone: “<1 % of completions were right”, on Overview and in Runs."""
+    form, beside = ran("form", LONGER, 1.0, other=0.75), ran("beside", BY_HAND, 0.0)
+    assert solved_on_pages(form, beside) == NOTHING
+    run = registry.get_run(form)
+    assert run is not None and "right" not in outcome.read_outcome(run, outcome.published_surroundings()).verdict
+    report = examine(gather(run.folder.db, run_files.spec_of(run.folder)))
+    assert "right" not in report.headline
+    assert overview.draw_board({"run": form})["graded"] is True
+    reads = LONGER.replace("len(ids) / 48", "len(ids) / 48 if answer else 0")
+    assert solved_on_pages(ran("reads", reads, 1.0, other=0.75), form)["compare"] == 1 / 16, "it reads the answer"
 
 
 def test_a_page_that_was_there_before_the_code_is_told_of_it_when_the_run_begins(registry_home: Path) -> None:

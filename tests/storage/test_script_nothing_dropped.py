@@ -52,6 +52,11 @@ def test_a_lora_config_that_is_not_passed_is_not_taken():
     assert "lora" not in raw and "LoraConfig(…) (line 11) does not reach the trainer: no LoRA was taken." in said
     raw, said = read(script("one = LoraConfig(r=8)\ntwo = LoraConfig(r=4)", more=", peft_config=two"))
     assert raw["lora"] == {"r": 4} and "LoraConfig(…) (line 11) does not reach the trainer" in said
+    assert "no LoRA was taken" not in said and "LoRA is that of LoraConfig(…) (line 12)." in said
+    wrapped = "unused = LoraConfig(r=8)\nmodel = FastLanguageModel.get_peft_model(model, r=24, lora_alpha=48)"
+    raw, said = read(script(wrapped, model="FastLanguageModel.from_pretrained('u/m')"))
+    assert raw["lora"] == {"r": 24, "lora_alpha": 48} and "no LoRA was taken" not in said
+    assert "it was not taken. LoRA is that of FastLanguageModel.get_peft_model(…) (line 12)." in said
 
 
 def test_unsloths_get_peft_model_is_taken():

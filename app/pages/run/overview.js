@@ -26,7 +26,8 @@ let most = null; // what the reward can come to, where that is known
 // ---- the board ----
 function layOut(layout) {
   laidOut = true;
-  [curves.window, most, board.known] = [layout.window, layout.most, layout.known];
+  curves.window = layout.window;
+  takeTold(layout);
   find(".sections").replaceChildren(
     ...layout.sections.map((section) => {
       const made = section.panels.map((panel) => new Chart(panel, board));
@@ -43,7 +44,7 @@ function layOut(layout) {
 
 // What the code of the reward functions says, which a run has from when it begins: this page may be older.
 function takeTold(told) {
-  [most, board.known] = [told.most, told.known];
+  [most, board.known, board.graded] = [told.most, told.known, told.graded];
 }
 
 // Before the first step there is nothing to draw: what it waits for is said once, not in a dozen empty boxes.

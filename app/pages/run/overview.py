@@ -121,11 +121,12 @@ def _board(run: registry.Run, payload: Payload, seen: str) -> dict[str, Any]:
         out["latest"] = latest_group(record)
         out["colours"] = colours_of_functions(find.function_names(record))
         out["events"] = events(record, event)
-        if any(row["kind"] in ("begin", "stage") for row in out["events"]):
-            if not new["reset"]:
-                out["marks"] = metrics.marks(record)
-            if not new["reset"] or payload.get("drawn"):  # the run has its code from when it begins
-                out |= told_by_code(run, run_files.spec_of(run.folder))
+        begins = any(row["kind"] in ("begin", "stage") for row in out["events"])
+        if begins and not new["reset"]:
+            out["marks"] = metrics.marks(record)
+        # The run has its code from when it begins, and scores from its first step.
+        if (begins or payload.get("empty")) and (not new["reset"] or payload.get("drawn")):
+            out |= told_by_code(run, run_files.spec_of(run.folder))
     if not new["curves"]:
         out["ended"] = ended_notice(run, out["wait"])
     return out | new
@@ -140,6 +141,7 @@ def board_layout(run: registry.Run) -> dict[str, Any]:
         "window": RECENT,
         "most": told["most"],
         "known": told["known"],
+        "graded": told["graded"],
         "sections": figures.sections(
             grpo_settings(spec), run.state in states.ENDED, teller=told["teller"], **drawn_by_spec(spec)
         ),
@@ -196,15 +198,25 @@ def drawn_by_spec(spec: RunSpec | None) -> dict[str, bool]:
 def told_by_code(run: registry.Run, spec: RunSpec | None) -> dict[str, Any]:
     """What the code of a run's reward functions decides of the charts: `most`, the most that the reward can come to
     (None where it is not known), `teller`, the only function that says what is right, where that need not be borne out
-    (else empty), and `known`: whether it is known which score it gives what is right."""
+    (else empty), `known`: whether it is known which score it gives what is right, and `graded`: whether it has been
+    seen to grade the form of completions, which says nothing of that."""
     if spec is None:
-        return {"most": None, "teller": "", "known": False}
+        return {"most": None, "teller": "", "known": False, "graded": False}
     told = targets(spec)
     only = next(iter(told)) if len(told) == 1 else None
     teller = only[0] if only and only[0] not in group_metrics.OF_ANSWERS else ""
     known = only is not None and not right.may_score_otherwise(only, run.folder.rewards)
     code_of = functools.partial(right.code_of_reward, run.folder.rewards)
-    return {"most": best_possible.most_of_run(spec, code_of), "teller": teller, "known": known}
+    most, graded = best_possible.most_of_run(spec, code_of), only is not None and _grades_form(run, only)
+    return {"most": most, "teller": teller, "known": known, "graded": graded}
+
+
+def _grades_form(run: registry.Run, target: group_metrics.Target) -> bool:
+    try:
+        with record_check.read_record(record_of(run)) as record:
+            return right.grades_form(record, target, run.folder.rewards)
+    except Unanswerable:  # there is no record yet
+        return False
 
 
 def targets(spec: RunSpec) -> set[group_metrics.Target]:

@@ -10,6 +10,7 @@ from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import recent
 
 MOST = 20_000  # groups of one figure
+SURE = 2.0  # standard errors: what is within them may be chance
 Group = tuple[int, float | None]  # how many completions count, and their mean reward, if they have one
 
 
@@ -17,6 +18,28 @@ def error_of_mean(groups: Sequence[Group]) -> float | None:
     """The standard error of the mean reward of groups; None of fewer than two that have one."""
     means = [mean for _, mean in groups if mean is not None]
     return statistics.stdev(means) / math.sqrt(len(means)) if len(means) > 1 else None
+
+
+def error_of_change(run: Database, then: int, now: int) -> float | None:
+    """The standard error of how far held-out reward has moved between the evaluations of two steps: by prompt, where
+    both asked the same. None where that cannot be told."""
+    first, last = _held_out_means(run, then), _held_out_means(run, now)
+    shared = first.keys() & last.keys()
+    if len(shared) > 1:
+        return error_of_mean([(1, last[prompt] - first[prompt]) for prompt in shared])
+    errors = [error_of_mean([(1, mean) for mean in means.values()]) for means in (first, last)]
+    return None if None in errors else math.hypot(*(error or 0.0 for error in errors))
+
+
+def _held_out_means(run: Database, step: int) -> dict[int, float]:
+    """The mean reward of each prompt of the evaluation of a step, the last one there."""
+    sql = "SELECT max(attempt) FROM grp WHERE mode = 'eval' AND step = ?"
+    found = run.execute(
+        f"SELECT prompt, avg(mean) FROM grp WHERE mode = 'eval' AND step = ? AND attempt = ({sql}) "
+        "AND mean IS NOT NULL GROUP BY prompt LIMIT ?",
+        [step, step, MOST],
+    )
+    return dict(found.fetchall())
 
 
 def error_of_share(share: float | None, groups: Sequence[Group]) -> float | None:

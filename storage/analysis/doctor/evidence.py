@@ -108,9 +108,11 @@ class Evidence:
     weights_lost: bool = False  # … because the model's output was inf or nan
     held_out_before: float | None = None  # the held-out reward at `since`
     held_out_prompts: int = 0  # of the last evaluation; 0: not known
+    held_out_error: float | None = None  # of how far held-out reward has moved; None: not known
     tags: TagRoom | None = None  # what the tags that “format” wants take; None: none are wanted
     room: int | None = None  # tokens that the model reads at most, the prompt's included; None: not known
     gives_one: bool = False  # whether it is known that its target can give 1, and calls that right
+    nothing_right: bool = False  # whether none of its functions says what is right, though of one it could be thought
     beyond_starter: bool = False  # whether the starter model is asked what it was not made for
     unsolved: Unsolved | None = None  # its prompts that were never solved; None: not counted, as the run goes on
 
@@ -188,7 +190,8 @@ class Evidence:
 
     @property
     def _target(self) -> group_metrics.Target:
-        return group_metrics.target(self.rewards) or ("", group_metrics.SOLVED)
+        found = None if self.nothing_right else group_metrics.target(self.rewards)
+        return found or ("", group_metrics.SOLVED)
 
     @property
     def weights_move(self) -> bool:

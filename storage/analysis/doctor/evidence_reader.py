@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from groupwise.storage.analysis.compare import noise
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
 from groupwise.storage.checks.starter_use import is_beyond_starter
@@ -61,9 +62,11 @@ def gather(path: Path, spec: RunSpec | None, around: Surroundings | None = None,
     around = around or Surroundings()
     with record_check.read_record(path) as run:
         found = _gather_evidence(run, spec, around, 2**62 if until is None else until)
-    target = group_metrics.target(found.rewards)
-    known = target is not None and right.gives_one(target, RunFolder(path.parent).rewards)
-    return replace(found, gives_one=known)
+        target, rewards = group_metrics.target(found.rewards), RunFolder(path.parent).rewards
+        if target is not None and _read_if_there(lambda: [right.grades_form(run, target, rewards)]) == [True]:
+            curves = {name: curve for name, curve in found.curves.items() if not name.endswith("solved")}
+            return replace(found, nothing_right=True, curves=curves)
+    return replace(found, gives_one=target is not None and right.gives_one(target, rewards))
 
 
 def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, until: int) -> Evidence:
@@ -102,7 +105,7 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
         tags=tag_room(stage.rewards, spec.model.id) if spec and stage else None,
         beyond_starter=bool(spec and is_beyond_starter(spec)),
         room=facts.max_position if facts else None, held_out_before=_held_out_before(run, keys, min(since, until)),
-        held_out_prompts=_held_out_prompts(run, until),
+        held_out_prompts=_held_out_prompts(run, until), held_out_error=_held_out_error(run, curves.get("eval_reward")),
     )  # fmt: skip
 
 
@@ -122,6 +125,14 @@ def _held_out_prompts(run: Database, until: int) -> int:
     last = "SELECT max(step) FROM grp WHERE mode = 'eval' AND step <= ?"
     rows = _rows(run, f"SELECT count(DISTINCT prompt) FROM grp WHERE mode = 'eval' AND step = ({last})", [until])
     return rows[0][0] if rows else 0
+
+
+def _held_out_error(run: Database, told: Curve | None) -> float | None:
+    """By how much the difference of its first and its last evaluation may be off by chance."""
+    if told is None or len(told) < 2:
+        return None
+    found = _read_if_there(lambda: [noise.error_of_change(run, told.steps[0], told.steps[-1])])
+    return found[0] if found else None
 
 
 def places(spec: RunSpec | None, number: int) -> dict[str, str]:

@@ -234,8 +234,8 @@ def _summarise_reward(e: Evidence, kind: str, against: dict[str, str]) -> str:
 def _say_functions(e: Evidence, kind: str) -> str:
     """What single functions say beside the total: by which it rose, and whether answers are right more often."""
     if kind == "up":
-        return rise.say_by_which(e) + rise.say_right(e)
-    return rise.say_clear_rise(e) if kind == "level" else ""
+        return rise.say_by_which(e) + rise.say_scored(e) + rise.say_right(e)
+    return (rise.say_clear_rise(e) if kind == "level" else "") + rise.say_scored(e)
 
 
 def _direction(e: Evidence) -> str:

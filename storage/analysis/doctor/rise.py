@@ -1,8 +1,12 @@
 """What a reward that rose does not say: what rose in it, that answers are right more often, or that held-out prompts
 are answered better. Pure."""
 
+import math
+from collections.abc import Sequence
+
+from groupwise.storage.analysis.compare import noise
 from groupwise.storage.analysis.doctor.curve import Curve
-from groupwise.storage.analysis.doctor.evidence import Evidence
+from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
 from groupwise.storage.analysis.doctor.words import percent, short_number
 from groupwise.storage.spec.words.number_words import count_words
 
@@ -18,6 +22,7 @@ NEARLY_ALL = 0.9  # right: there is little left to rise
 ROSE = 0.05  # of a function's own range
 CERTAIN = 3.0  # standard errors
 NAMED = 2  # functions at most
+SCORED_MORE = 0.1  # of the completions: what a function scores more or fewer of than at the start
 HARDLY = 0.25  # of how far it rose in training: a held-out rise that does not bear it out
 
 
@@ -74,15 +79,27 @@ def say_held_out(e: Evidence) -> str:
         return ""
     then, now = short_number(told.values[0]), short_number(told.values[-1])
     if not held_out_moved(e):
-        return f"; held-out reward {e.verb} {now}, and {then} at first{_of_prompts(e)}"
+        chance = ", which may be chance" if _differs_held_out(e) else ""
+        return f"; held-out reward {e.verb} {now}, and {then} at first{_of_prompts(e)}{chance}"
     way = _fell(e) if told.values[-1] < told.values[0] else "rose" if e.ended else "is up"
     return f"; held-out reward {way} from {then} to {now}{_of_prompts(e)}"
 
 
 def held_out_moved(e: Evidence) -> bool:
-    """Whether held-out reward is another than at first by more than the prompts of a small evaluation differ by."""
+    """Whether held-out reward is another than at first by more than the prompts of a small evaluation differ by, and
+    by more than chance, as far as that is known."""
+    return _differs_held_out(e) and not _may_be_chance(e)
+
+
+def _differs_held_out(e: Evidence) -> bool:
     told = e.curve("eval_reward")
     return len(told) > 1 and abs(told.values[-1] - told.values[0]) >= LESS_HELD_OUT * e.scale
+
+
+def _may_be_chance(e: Evidence) -> bool:
+    """Whether held-out reward has moved by no more than two standard errors."""
+    told = e.curve("eval_reward")
+    return e.held_out_error is not None and abs(told.values[-1] - told.values[0]) <= noise.SURE * e.held_out_error
 
 
 def held_out_rose(e: Evidence) -> bool:
@@ -126,6 +143,26 @@ def say_by_which(e: Evidence) -> str:
     return f", by {named}{_say_held_out_stayed(e, risen)}" if named else ""
 
 
+def say_scored(e: Evidence) -> str:
+    """That a function that counts scores more of the completions than at the start, or fewer: its own mean is of those
+    that it scores, and in the reward the others count 0. “” where none does, beyond chance."""
+    for name in (one for one, told in e.functions.items() if told.weight):
+        (then, at_first), (now, at_last) = _scored_share(name, e.first), _scored_share(name, e.last)
+        if not at_first or not at_last or abs(now - then) < SCORED_MORE:
+            continue
+        both = (then * at_first + now * at_last) / (at_first + at_last)
+        if abs(now - then) >= CERTAIN * math.sqrt(both * (1 - both) * (1 / at_first + 1 / at_last)):
+            gave = "gave" if e.ended else "gives"
+            return f", and “{name}” {gave} a score to {percent(now)} of completions, {percent(then)} at the start"
+    return ""
+
+
+def _scored_share(name: str, samples: Sequence[Sample]) -> tuple[float, int]:
+    """The share of these completions that a function has scored, and how many they are."""
+    scored = sum(one.scores.get(name) is not None for one in samples)
+    return scored / max(1, len(samples)), len(samples)
+
+
 def say_clear_rise(e: Evidence) -> str:
     """Which functions rose for certain, though the total may not have, and from what to what; “” where none did."""
     risen = functions_that_rose(e, CERTAIN)[:NAMED]
@@ -158,7 +195,7 @@ def _fell(e: Evidence) -> str:
 def held_out_fell(e: Evidence) -> bool:
     """Whether held-out reward is lower than at first by more than chance, or most of it is gone."""
     told = e.curve("eval_reward")
-    if len(told) < 2:
+    if len(told) < 2 or _may_be_chance(e):
         return False
     lost, earned = told.values[0] - told.values[-1], told.values[0] - min(e.low or 0.0, told.low)
     return lost >= LESS_HELD_OUT * e.scale or (lost >= LESS_HELD_OUT / 2 * e.scale and lost >= LOST_HELD_OUT * earned)

@@ -26,6 +26,7 @@ from groupwise.storage.checks.script_reader.values import (
     Value,
     beginning,
     plain_or,
+    script_line,
 )
 
 # What neither trains nor changes what is trained.
@@ -58,6 +59,7 @@ _TOKENS = "was not taken: tokens belong in the environment (HF_TOKEN)."
 _SAVED = "was not taken: each run keeps its model in its own folder."
 _HUB = "was not taken: set training.push_to_hub and hub_model_id to push what was trained."
 _TRACKER = "was not taken: every metric is recorded in the run's own file."
+_NO_LORA = "does not reach the trainer: no LoRA was taken."
 _BY_NAME = {
     "set_seed": SEED, "manual_seed": SEED, "manual_seed_all": SEED, "seed": SEED, "seed_everything": SEED,
     "wandb.login": "was not taken: keys belong in the environment of Groupwise (WANDB_API_KEY).",
@@ -71,7 +73,7 @@ _BY_NAME = {
     "remove_callback": "was not taken: a run has no callbacks of one's own.",
     "init": _TRACKER, "finish": _TRACKER, "log": _TRACKER,
     "evaluate": "was not taken: set training.eval_strategy to evaluate while it trains.",
-    "LoraConfig": "does not reach the trainer: no LoRA was taken.",
+    "LoraConfig": _NO_LORA,
     "GRPOConfig": "does not reach the trainer: it was not taken.",
     "BitsAndBytesConfig": "does not reach the model: it was not taken.",
     "load_dataset": "does not reach the trainer as its training data: it was not taken.",
@@ -81,7 +83,7 @@ _BY_NAME = {
     "for_inference": "is Unsloth's own, and was not taken.",
     "for_training": "is Unsloth's own, and was not taken.",
     "from_pretrained": "does not reach the trainer: it was not taken.",
-    "get_peft_model": "does not reach the trainer: no LoRA was taken.",
+    "get_peft_model": _NO_LORA,
     "set_device": "was not taken: which GPUs a run may use, the environment of Groupwise says (CUDA_VISIBLE_DEVICES).",
     "get_last_checkpoint": "was not taken: use Resume on the run's page.",
     "notebook_launcher": "was not taken: launch.processes says how many processes train.",
@@ -200,9 +202,18 @@ def _note_call(reading: Reading, call: Made, lost: set[int]) -> None:
     elif note_tracker(reading, call):
         pass
     elif name in _BY_NAME:
-        reading.note(f"{short_path(call)}(…)", call, _BY_NAME.get(call.path, _BY_NAME[name]))
+        reading.note(f"{short_path(call)}(…)", call, _say_by_name(reading, call))
     else:
         reading.note(f"{short_path(call)}(…)", call, "was not taken: a spec has no place for it.")
+
+
+def _say_by_name(reading: Reading, call: Made) -> str:
+    """What is said of a call by its name; of LoRA that goes nowhere, beside one that was taken, which that is."""
+    said = _BY_NAME.get(call.path, _BY_NAME[call.name])
+    if said != _NO_LORA or reading.adapter is None:
+        return said
+    taken = f"{short_path(reading.adapter)}(…) ({reading.place(script_line(reading.adapter))})"
+    return f"does not reach the trainer: it was not taken. LoRA is that of {taken}."
 
 
 def _sets_unknown(call: Made) -> bool:

@@ -52,6 +52,7 @@ class Reading:
         self.answer: tuple[str, Value, str | None] | None = None
         self.trainer: dict[str, Value] = {}
         self.made_trainer: Made | None = None
+        self.adapter: Made | None = None  # the call that LoRA was taken from
         self.unsaid = Unsaid()
         self._notes: dict[str, int] = {}
         self._said: set[int] = set()

@@ -235,6 +235,7 @@ def lora(reading: Reading, wrapped: list[Made]) -> dict[str, Any] | None:
 def _of_wrapper(reading: Reading, call: Made) -> dict[str, Any] | None:
     """LoRA as peft.get_peft_model(model, LoraConfig(…)) or Unsloth's get_peft_model(model, r=…) says it."""
     reading.account_one(call)
+    reading.adapter = call
     if len(call.arguments) > 1 or "peft_config" in call.keywords:
         return _of_config(reading, call.keywords.get("peft_config") or call.arguments[1])
     reading.note_dark(call.dark, "the settings under lora")
@@ -284,6 +285,7 @@ def _of_config(reading: Reading, value: Value) -> dict[str, Any] | None:
             reading.account(value)
         return None
     reading.account_one(value)
+    reading.adapter = value
     reading.note_dark(value.dark, "the settings under lora")
     given = dict(zip(["task_type"], value.arguments, strict=False)) | value.keywords | value.later
     for setting in reading.script.settings:

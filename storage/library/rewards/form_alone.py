@@ -1,0 +1,36 @@
+"""Whether a reward function is seen to look at nothing but what the model wrote: neither at the answer nor at any other
+column of its rows. Read from the syntax tree, never run."""
+
+import ast
+import functools
+
+from groupwise.storage.library.rewards import defined
+from groupwise.storage.library.rewards.bodies import Function
+from groupwise.storage.spec.syntax_tree import parse_module
+
+# What TRL gives beside the rows. `prompts` is not among it: the answer to a sum can be told by the question.
+NO_ROWS = {"completions", "completion_ids", "trainer_state", "log_extra", "log_metric"}
+
+
+@functools.lru_cache(maxsize=64)
+def looks_at_form_alone(code: str, name: str) -> bool:
+    """Whether it reads no column of its rows: none among its arguments, and nothing of its **kwargs. Not where there
+    is no such function in the code, which may then read whatever it likes."""
+    try:
+        found = next((one for one in defined.top_level_functions(parse_module(code)) if one.name == name), None)
+        return found is not None and not _may_be_columns(found) & _read_names(found)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+
+
+def _may_be_columns(function: Function) -> set[str]:
+    """The arguments that a column may be given as. One after a * that has a value is a parameter."""
+    given = function.args
+    only = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    columns = [each for each, default in only if default is None or ast.unparse(default) == "None"]
+    rest = [each for each in (given.vararg, given.kwarg) if each]
+    return {each.arg for each in (*given.posonlyargs, *given.args, *columns, *rest)} - NO_ROWS
+
+
+def _read_names(function: Function) -> set[str]:
+    return {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
