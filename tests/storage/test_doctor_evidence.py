@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from bench.doctor import VARIATIONS, variation
+from bench.doctor_corpus import records
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.evidence_reader import METRICS, gather, newest_batch
 from groupwise.storage.analysis.doctor.examine import examine
@@ -19,6 +21,7 @@ from groupwise.storage.record.groups import at_step
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Event, Group
 from groupwise.storage.spec import spec
+from groupwise.worker.builtin.rewards.correctness import correctness
 from tests.support.made_runs import curves, learning_group, made_run, spec_of
 
 pytestmark = pytest.mark.usefixtures("registry_home")
@@ -183,6 +186,47 @@ def test_rows_decide_what_a_made_sick_run_is_told() -> None:
         for name, make, more in (("hard", hard, {"metrics": lambda _: flat}), ("stuffed", stuffed, {}))
     }
     assert told == {"hard": ["too_hard"], "stuffed": ["hacking_pattern"]}
+
+
+NEVER = ("groups/solved", "groups/any_solved", "rewards/correctness/mean")
+WRITTEN = "name: x\nmodel: {id: starter}\ndata: {source: 'file:sums.csv', answer_column: Antwort}\nrewards: " \
+    "[{name: format}, {name: correctness}]\ntraining: {max_completion_length: 48}\n"  # fmt: skip
+
+
+def learned_sums(path: Path, answer: str) -> Evidence:
+    """A real run of sums as its record would be where each answer is written so ({} is the sum)."""
+    record = records.read(records.path_of(records.FOLDER, "healthy", 0))
+    writer = RunWriter(path, 1, {"format": 1.0, "correctness": 1.0})
+    for step, prompt, completions in record["groups"]:
+        right = answer.format(sum(map(int, prompt[-1]["content"].rstrip("?").split("+"))))
+        texts = [one[0] for one in completions]
+        again = correctness([[{"content": text}] for text in texts], [right] * len(texts))
+        told = [
+            Completion(text, tokens, bool(cut), given[0][0] + score, 0.0, [given[0], (score, "ok")])
+            for (text, tokens, cut, _, given), score in zip(completions, again, strict=True)
+        ]
+        values = {name: values[str(step)] for name, values in record["metrics"].items() if str(step) in values}
+        values |= {} if any(again) else dict.fromkeys(NEVER, 0.0)
+        writer.commit(step, metrics=values, groups=[Group("train", step, prompt, {"answer": right}, told)])
+    writer.close()
+    return gather(path, spec.parse_spec(WRITTEN))
+
+
+def test_right_answers_that_are_scored_wrong_are_the_cause_and_no_prompt_is_too_hard(tmp_path: Path) -> None:
+    """As it was seen: “49” scored 0, as the answer was “49,0”, and sums were called too hard for the starter."""
+    evidence = learned_sums(tmp_path / "comma.db", "{},0")
+    assert not evidence.beyond_starter, "sums are what it knows, whatever the file is called"
+    (verdict,) = examine(evidence).verdicts
+    assert (verdict.key, verdict.level) == ("scored_wrong", "problem")
+    assert re.search(r"such as “\d+,0”, so “correctness” compares them as text: of \d+ comp", verdict.sentence)
+    assert verdict.sentence.endswith(", it called all of them wrong.")
+    assert [change.settings for change in verdict.changes] == [{"data.answer_numbers": "comma"}]
+
+
+def test_answers_that_numbers_equal_are_no_cause(tmp_path: Path) -> None:
+    for number, written in enumerate(("{}", "{}.0")):
+        evidence = learned_sums(tmp_path / f"{number}.db", written)
+        assert evidence.last[0].answer and examine(evidence).verdicts == ()
 
 
 OLDER = ("completion_text", "extra", "event", "score", "prompt", "grp", "completion", "reward_function", "rollup",

@@ -16,7 +16,7 @@ from groupwise.storage.analysis.doctor.verdict import Verdict
 from groupwise.storage.checks.tag_room import tag_room
 from groupwise.storage.record.recent import course_of
 from groupwise.storage.spec.spec import RewardSpec
-from tests.support.doctor import drawn, healthy, line, scored
+from tests.support.doctor import cut_or_ended, drawn, healthy, line, scored
 
 MINE = (RewardSpec(name="format"), RewardSpec(name="mine"))
 NEVER = {"groups/solved": line(0, 0), "groups/any_solved": line(0, 0)}
@@ -103,6 +103,48 @@ def test_the_starter_is_named_where_it_is_asked_what_it_was_not_made_for() -> No
     )
     other = examine(replace(asked, beyond_starter=False)).verdicts[0]
     assert (other.key, other.changes[0].label) == ("too_hard", "Groups of 16"), "most that ends by itself earns nothing"
+
+
+def test_what_went_away_by_itself_is_told_by_what_it_taught_or_without_alarm() -> None:
+    """As it was seen: “completions are cut off”, red, where at the end 4 % were."""
+    never = Function(1.0, {"ok": 256}, 0.0, 0.0, 0.0, (0.0, 0.0))
+    gone = {"completions/clipped_ratio": drawn(lambda x: 0.27 if x < 0.3 else 0.04), "rewards/format/mean": line(0, 0)}
+    run = healthy(training={"max_completion_length": 6}, curves=gone, functions={"format": never}, ended=True)
+    known = verdict(replace(run, tags=tag_room(run.rewards, "starter")), "truncated")
+    assert known is not None and known.title == "The limit leaves no room for format"
+    assert "of 6 tokens, 4\u202f% at the end. “format” has scored 0 every time: the tags" in known.sentence
+    assert known.sentence.endswith("the model learned to answer without them.")
+    unknown = examine(run)
+    assert [one.key for one in unknown.verdicts] == ["too_hard"] and unknown.calm[0].key == "truncated"
+    assert unknown.calm[0].title == "Completions were cut off at the start"
+
+
+def test_a_limit_is_not_raised_where_running_to_it_is_what_earns() -> None:
+    """As it was seen: a model learned to babble on, as a block of the reward paid; 96 tokens were advised."""
+    cut = {"completions/clipped_ratio": line(0.05, 0.75)}
+    paid = verdict(healthy(curves=cut, last=cut_or_ended(1.4, 0.7), ended=True), "runs_on")
+    assert paid is not None and paid.title == "Running on to the limit was rewarded"
+    assert "those that were cut off earned 1.43 on average, the others 0.74." in paid.sentence
+    assert not any("max_completion_length" in name for change in paid.changes for name in change.settings
+                   if name.startswith("training"))  # fmt: skip
+    for last, reward in ((cut_or_ended(0.7, 1.4), line(1.0, 1.7)), (cut_or_ended(1.4, 0.7), line(1.0, 1.0, 0.01))):
+        keys = [one.key for one in examine(healthy(curves=cut | {"reward": reward}, last=last)).verdicts]
+        assert "truncated" in keys and "runs_on" not in keys, "it earns less, or the reward did not rise with it"
+
+
+def test_completions_are_called_alike_only_where_they_are() -> None:
+    """As it was seen: “have become alike”, though ever fewer were the same: only what they earned was."""
+    curves = {"groups/spread": line(0.7, 0.02), "groups/tied": line(0.2, 0.8), "groups/alike": line(0.55, 0.04)}
+    given = scored(format=[0.7] * 7 + [0.4], correctness=[0.0] * 8)
+    (told,) = examine(healthy(curves=curves, last=given)).verdicts
+    assert told.title == "The reward no longer tells completions apart"
+    assert "though 92\u202f% of the completions say what no other of their group says." in told.sentence
+    assert "“format” gave 0.7 to 87.5\u202f% and “correctness” gave 0 to 100\u202f% of the last 128" in told.sentence
+    assert [change.edit_reward for change in told.changes] == ["format", None]
+    unrecorded = curves | {"groups/alike": None}
+    for text, key in (("", "same_reward"), ("4", "collapse")):
+        read = scored(format=[0.7] * 8, correctness=[0.0] * 8, text=text)
+        assert [one.key for one in examine(healthy(curves=unrecorded, last=read)).verdicts] == [key]
 
 
 def test_where_nothing_was_ever_earned_the_form_may_be_what_is_wrong() -> None:

@@ -83,3 +83,23 @@ def paid_by_length(lengths: Sequence[int], pays: Callable[[int], float]) -> list
         for group in range(16)
         for at, tokens in enumerate(lengths)
     ]
+
+
+def cut_or_ended(of_cut: float, of_ended: float) -> list[Sample]:
+    """Sixteen groups in which every other completion is cut off, with what those earn and the others."""
+    return [
+        Sample(group, at, 1, f"{group} {at}", (of_cut, of_ended)[at % 2] + at / 100, "2+2?", 48, at % 2 == 0)
+        for group in range(16)
+        for at in range(8)
+    ]
+
+
+def answering(answer: str, texts: Sequence[str]) -> list[Sample]:
+    """Sixteen groups of completions that say these in turn, where this is the answer; “correctness” gives 1 to those
+    whose text has it, as it stands."""
+    return [
+        Sample(group, at, 1, text, float(answer in text) + group % 2 * at / 100, "48+1?", 10, False,
+               {"correctness": float(answer in text)}, answer)
+        for group in range(16)
+        for at, text in enumerate([*texts] * 2)
+    ]  # fmt: skip

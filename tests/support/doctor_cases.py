@@ -4,15 +4,17 @@ import math
 from typing import Any
 
 from groupwise.storage.analysis.doctor.curve import Curve
-from groupwise.storage.analysis.doctor.evidence import Evidence, Function
+from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
 from groupwise.storage.spec import spec
-from tests.support.doctor import drawn, healthy, line, paid_by_length, said, scored
+from tests.support.doctor import answering, cut_or_ended, drawn, healthy, line, paid_by_length, said, scored
 
 STAY = line(0.5, 0.5, 0.02)
 FLAT = {"reward": line(1.0, 1.0, 0.03), "rewards/format/mean": STAY, "rewards/correctness/mean": STAY}
 NO_GROUPS: dict[str, Any] = {
     f"groups/{name}": None for name in ("tied", "all_low", "all_high", "spread", "solved", "any_solved", "alike")
 }
+
+NEVER_RIGHT = {name: line(0, 0) for name in ("groups/solved", "groups/any_solved", "rewards/correctness/mean")}
 
 # What each sick run shows; the verdict's key and level.
 SICK: dict[str, tuple[Evidence, str, str]] = {
@@ -39,6 +41,9 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
         healthy(curves={"groups/solved": line(0.95, 0.97), "groups/all_high": line(0.5, 0.6),
                         "groups/tied": line(0.5, 0.6)}), "too_easy", "warning"),
     "collapse of the spread": (healthy(curves={"groups/spread": line(0.7, 0.02)}), "collapse", "problem"),
+    "rewards became alike, the words did not": (
+        healthy(curves={"groups/spread": line(0.7, 0.02), "groups/alike": line(0.55, 0.04)}),
+        "same_reward", "problem"),
     "collapse of the words": (
         healthy(curves={"groups/alike": line(0.1, 0.9), "groups/solved": line(0.3, 0.3)}), "collapse", "warning"),
     "KL far away": (healthy(curves={"kl": line(0.01, 0.9)}), "kl", "warning"),
@@ -51,6 +56,9 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
                         "length", "warning"),
     "long but better": (healthy(curves={"completions/mean_length": line(60, 300, 5)}), "length", "suspicion"),
     "cut off": (healthy(curves={"completions/clipped_ratio": line(0.1, 0.5)}), "truncated", "warning"),
+    "cut off, which is what earns": (
+        healthy(curves={"completions/clipped_ratio": line(0.05, 0.75)}, last=cut_or_ended(1.4, 0.7)),
+        "runs_on", "problem"),
     "mostly cut off": (healthy(curves={"completions/clipped_ratio": line(0.9, 0.9)}), "truncated", "problem"),
     "entropy collapse": (
         healthy(curves={"entropy": line(1.0, 0.01), "reward": line(1.0, 1.1, 0.01)}), "entropy", "warning"),
@@ -107,6 +115,13 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
         healthy(last=scored(format=[1.0, 0.0, 1.0, 0.0], correctness=[0.0, 1.0, 0.0, 0.9])), "conflict", "warning"),
     "paid by length": (
         healthy(last=paid_by_length([10, 20, 30, 40], lambda tokens: tokens / 20)), "length_alone", "warning"),
+    "nothing but a penalty on repetition": (
+        healthy(rewards=[spec.RewardSpec(name="repetition_penalty")], low=-0.3, high=0.3,
+                functions={"repetition_penalty": Function(1.0, {"ok": 256}, -0.3, 0.0, 0.1, (-0.3, 0.0))}),
+        "penalty_alone", "warning"),
+    "right, and scored wrong": (
+        healthy(curves=NEVER_RIGHT, functions={"correctness": Function(1.0, {"ok": 256}, 0, 0, 0, (0, 0))},
+                last=answering("49,0", ["49", "48"])), "scored_wrong", "problem"),
     "nothing said from the start, so no prompt is solved": (
         healthy(first=said("", [0.0] * 32), last=said(" \n", [0.0] * 32),
                 curves={"groups/tied": line(0.97, 0.98), "groups/all_low": line(0.97, 0.98),
@@ -141,6 +156,9 @@ WELL: dict[str, Evidence] = {
         curves={"eval_reward": Curve.of(range(10, 70, 10), [1.2, 1.5, 1.3, 1.6, 1.4, 1.5])}),
     "long from the start": healthy(curves={"completions/mean_length": line(280, 300)}),
     "twice as long, but short": healthy(curves={"completions/mean_length": line(12, 50)}),
+    "cut off at first, and no more": healthy(
+        training={"max_completion_length": 48}, curves={"completions/clipped_ratio": drawn(lambda x: 0.3 * (x < 0.1))},
+        functions={"format": Function(0.1, {"ok": 256}, 0.0, 0.0, 0.0, (0.0, 0.0))}),
     "a few cut off": healthy(curves={"completions/clipped_ratio": line(0.05, 0.2)}),
     "a function that is learned": healthy(functions={"format": Function(1.0, {"ok": 256}, 1.0, 1.0, 0.0, (0.0, 1.0))}),
     "a function without weight": healthy(
@@ -160,6 +178,12 @@ WELL: dict[str, Evidence] = {
     "empty, and it earns nothing": healthy(last=said("", [0.0] * 32) + said("<answer>4</answer>")),
     "a short answer": healthy(last=said("4")),
     "longer, and that is all that differs": healthy(last=paid_by_length([10, 20, 30, 40], lambda tokens: tokens > 25)),
+    "one length, and nearly always the same": healthy(
+        last=[*paid_by_length([10, 20, 30, 40], lambda tokens: tokens / 20)[:-1],
+              Sample(99, 0, 1, "y", 0.6, "2+2?", 10)]),
+    "answers with units that completions say in full": healthy(
+        last=answering("49 km", ["<answer>49 km</answer>", "<answer>48 km</answer>"])),
+    "plain answers, and many wrong": healthy(last=answering("49", ["49", "48"])),
     "cool, but of many words": healthy(training={"temperature": 0.2}, last=scored(format=[1.0] * 4)),
     "one answer, and right": healthy(last=scored(format=[1.0] * 4, text="4")),
     "groups of three": healthy(last=scored(format=[1.0, 0.0, 0.0])),

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from groupwise.storage.analysis.doctor.words import percent
+from groupwise.storage.checks.answer_writing import AnswerWriting
 from groupwise.storage.checks.held_out import all_held_out
 from groupwise.storage.spec.rows.prompt_template import named_columns
 from groupwise.storage.spec.rows.row_filter import Condition
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.storage.spec.words.number_words import count_words, join_words, three_figures
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
-from groupwise.worker.data.answer_writing import AnswerWriting
 from groupwise.worker.data.data import held_out_rows
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.file_reading import FileReading

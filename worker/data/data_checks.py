@@ -3,12 +3,12 @@
 import hashlib
 import itertools
 import json
-import re
 import time
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from groupwise.storage.checks.starter_use import is_known_sum
 from groupwise.storage.registry import progress
 from groupwise.storage.registry.messages.data_checks import (
     BINS,
@@ -36,7 +36,7 @@ MOST, SECONDS = 2_000_000, 240.0  # rows and time after which even “all” end
 FEW_SECONDS = 40.0  # the same for some: the question server would give up later, and could not say how far it came
 BATCH = 256  # prompts that are counted at once
 DISTINCT = 10_000  # different answers that are told apart
-SUM = re.compile(r"[0-9]{1,2}\+[0-9]{1,2}\?")  # 12+30?
+WHOLE = 10_000  # characters of an answer that is a list or mapping, which is looked through as text
 COMPLETION = 256  # TRL's own max_completion_length, where none is said
 
 
@@ -125,7 +125,7 @@ def _note_row(found: Found, number: int, row: dict[str, Any], prompt: Any, seen:
     found.others += not _is_sum(prompt)
     if asked.answer_column:
         written = data.answer_of_cell(row[asked.answer_column], asked.answer_pattern)
-        found.writing.note_answer(number, written)
+        found.writing.note_answer(number, written if isinstance(written, str) else mapping.shorten_cell(written, WHOLE))
         given = data.answer_of_row(row, asked)
         words = row_filter.text(given).strip()
         found.missing += not words
@@ -141,7 +141,7 @@ def _is_unanswered(row: dict[str, Any], asked: DataSpec) -> bool:
 
 def _is_sum(prompt: Any) -> bool:
     """Whether a prompt is what the starter model was made on (worker/builtin/tasks/arithmetic.py)."""
-    return bool(SUM.fullmatch(str(prompt if isinstance(prompt, str) else prompt[-1]["content"]).strip()))
+    return is_known_sum(str(prompt if isinstance(prompt, str) else prompt[-1]["content"]))
 
 
 def _note_lengths(found: Found, prompts: list[tuple[int, dict[str, Any], Any]], reader: tokens.Reader | None) -> None:

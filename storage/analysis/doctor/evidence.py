@@ -55,7 +55,8 @@ class Function:
 @dataclass(frozen=True)
 class Sample:
     """A completion of the first or last groups; `text` and `prompt` may be cut. `reward`: None where no function
-    scored it. `cut`: whether it ended at the limit of tokens. `scores`: what each function gave it, None: nothing."""
+    scored it. `cut`: whether it ended at the limit of tokens. `scores`: what each function gave it, None: nothing.
+    `answer`: its row's, as the functions got it; “”: none, or it is not text."""
 
     grp: int
     idx: int
@@ -66,6 +67,7 @@ class Sample:
     tokens: int = 0
     cut: bool = False
     scores: Mapping[str, float | None] = field(default_factory=dict)
+    answer: str = ""
 
 
 @dataclass(frozen=True)

@@ -5,23 +5,31 @@ What an older or half-copied file lacks is left out; the rules that need it then
 
 import math
 import re
-import sqlite3
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from groupwise.storage.analysis.compare import noise
 from groupwise.storage.analysis.doctor.curve import Curve
-from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
-from groupwise.storage.checks.starter_use import is_beyond_starter
+from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
+from groupwise.storage.analysis.doctor.sample_reader import (
+    GROUPS,
+    ORDERS,
+    finite,
+    group_ids,
+    read_functions,
+    read_if_there,
+    read_samples,
+    rows_of,
+)
+from groupwise.storage.checks.starter_use import is_beyond_starter, is_known_sum
 from groupwise.storage.checks.tag_room import tag_room
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.library import right
 from groupwise.storage.library.models import learning_rates, model_files
-from groupwise.storage.record import find, group_metrics, metrics, recent, record_check
+from groupwise.storage.record import group_metrics, metrics, recent, record_check
 from groupwise.storage.record.recent import Course
 from groupwise.storage.record.rollup import SIZES
 from groupwise.storage.spec.spec import RunSpec
@@ -40,9 +48,6 @@ FINITE = ("loss", "grad_norm", "reward", "kl")  # those that must be numbers
 SCORED = "AND NOT EXISTS (SELECT 1 FROM grp WHERE mode = 'train' AND grp.step = metric.step AND low IS NULL)"
 RECENT_STEPS = 100  # in which a value that is no number is looked for
 RAW_STEPS = 600  # up to here every value is read
-GROUPS, COMPLETIONS, READ = 32, 256, 2000  # read at each end: groups, completions of them, characters of each
-ORDERS = ("ASC", "DESC")  # the first, the last
-COUNTED = 128  # the last groups, in which it is counted how often each function gave no score
 
 Bucket = tuple[int, int, float, float, float]  # step, how many values, their total, least and greatest
 
@@ -63,7 +68,7 @@ def gather(path: Path, spec: RunSpec | None, around: Surroundings | None = None,
     with record_check.read_record(path) as run:
         found = _gather_evidence(run, spec, around, 2**62 if until is None else until)
         target, rewards = group_metrics.target(found.rewards), RunFolder(path.parent).rewards
-        if target is not None and _read_if_there(lambda: [right.grades_form(run, target, rewards)]) == [True]:
+        if target is not None and read_if_there(lambda: [right.grades_form(run, target, rewards)]) == [True]:
             curves = {name: curve for name, curve in found.curves.items() if not name.endswith("solved")}
             return replace(found, nothing_right=True, curves=curves)
     return replace(found, gives_one=target is not None and right.gives_one(target, rewards))
@@ -73,24 +78,24 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
     since, number = _stage(run)
     stages = spec.by_stage() if spec else []
     stage = stages[min(max(0, number - 1), len(stages) - 1)] if stages else None
-    there = _read_if_there(lambda: metrics.stretches(run))
+    there = read_if_there(lambda: metrics.stretches(run))
     parts = [(attempt, max(first, since + 1), min(last, until)) for attempt, first, last in there]
     parts = [part for part in parts if part[1] <= part[2]]
-    keys = dict(_rows(run, "SELECT name, id FROM metric_key"))
+    keys = dict(rows_of(run, "SELECT name, id FROM metric_key"))
     wanted = [name for name in keys if name in METRICS or OF_FUNCTION.match(name)]
     if stage and group_metrics.target(stage.rewards) is None:  # an older version took form for what is right
         wanted = [name for name in wanted if not name.endswith("solved")]
-    interval = next(iter(_read_if_there(lambda: [recent.log_interval(run, parts)])), 1)
+    interval = next(iter(read_if_there(lambda: [recent.log_interval(run, parts)])), 1)
     curves = _curves(run, {keys[name]: name for name in wanted if not _is_held_out(name)}, parts, interval)
     before = [(attempt, 0 if first == 1 else first, last) for attempt, first, last in parts]  # the first step as well
     curves |= _curves(run, {keys[name]: name for name in wanted if _is_held_out(name)}, before)
-    ends = [_group_ids(run, order, since, until) for order in ORDERS]
-    functions = _rows(run, "SELECT id, name, weight FROM reward_function ORDER BY id")
+    ends = [group_ids(run, order, since, until) for order in ORDERS]
+    functions = rows_of(run, "SELECT id, name, weight FROM reward_function ORDER BY id")
     names = {id: name for id, name, _ in functions}
-    first, last = (_samples(run, ids[:GROUPS], names, order) for ids, order in zip(ends, ORDERS, strict=True))
+    first, last = (read_samples(run, ids[:GROUPS], names, order) for ids, order in zip(ends, ORDERS, strict=True))
     rewards = [sample.reward for sample in (*first, *last) if sample.reward is not None]
     rewards += [c.high for c in (curves.get("groups/best"),) if c] + [c.low for c in (curves.get("groups/worst"),) if c]
-    total = _rows(
+    total = rows_of(
         run, "SELECT json_extract(data, '$.total') FROM event WHERE kind IN ('begin', 'stage') ORDER BY id DESC LIMIT 1"
     )
     facts = model_files.facts_at_hand(spec.model) if spec else None
@@ -98,15 +103,20 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
         training={**around.defaults, **(stage.training if stage else {})},
         rewards=stage.rewards if stage else (), lora=bool(spec and spec.lora is not None),
         parameters=learning_rates.parameters_of(spec.model, facts) if spec else None, curves=curves,
-        functions=_functions(run, functions, first, last, ends[1]), first=first, last=last,
+        functions=read_functions(run, functions, first, last, ends[1]), first=first, last=last,
         low=min(rewards, default=None), high=max(rewards, default=None), not_finite=_not_finite(run, keys, parts),
         gpus=around.gpus, extras=around.extras, step=parts[-1][2] if parts else 0, total=_newest_step(total),
         since=since, settings_known=spec is not None, places=places(spec, number),
         tags=tag_room(stage.rewards, spec.model.id) if spec and stage else None,
-        beyond_starter=bool(spec and is_beyond_starter(spec)),
+        beyond_starter=bool(spec and is_beyond_starter(spec)) and not _asks_known_sums([*first, *last]),
         room=facts.max_position if facts else None, held_out_before=_held_out_before(run, keys, min(since, until)),
         held_out_prompts=_held_out_prompts(run, until), held_out_error=_held_out_error(run, curves.get("eval_reward")),
     )  # fmt: skip
+
+
+def _asks_known_sums(samples: Sequence[Sample]) -> bool:
+    """Whether what is asked is what the starter knows, whatever the data is called."""
+    return bool(samples) and all(is_known_sum(sample.prompt) for sample in samples)
 
 
 def _is_held_out(name: str) -> bool:
@@ -116,14 +126,14 @@ def _is_held_out(name: str) -> bool:
 def _held_out_before(run: Database, keys: dict[str, int], step: int) -> float | None:
     """The held-out reward that was measured last at this step, after which the stage began."""
     sql = "SELECT value FROM metric WHERE key = ? AND step = ? ORDER BY attempt DESC LIMIT 1"
-    rows = _rows(run, sql, [keys.get("eval_reward"), step])
-    return _finite(rows[0][0]) if rows else None
+    rows = rows_of(run, sql, [keys.get("eval_reward"), step])
+    return finite(rows[0][0]) if rows else None
 
 
 def _held_out_prompts(run: Database, until: int) -> int:
     """How many prompts the last evaluation up to this step had; 0 where that is not recorded."""
     last = "SELECT max(step) FROM grp WHERE mode = 'eval' AND step <= ?"
-    rows = _rows(run, f"SELECT count(DISTINCT prompt) FROM grp WHERE mode = 'eval' AND step = ({last})", [until])
+    rows = rows_of(run, f"SELECT count(DISTINCT prompt) FROM grp WHERE mode = 'eval' AND step = ({last})", [until])
     return rows[0][0] if rows else 0
 
 
@@ -131,7 +141,7 @@ def _held_out_error(run: Database, told: Curve | None) -> float | None:
     """By how much the difference of its first and its last evaluation may be off by chance."""
     if told is None or len(told) < 2:
         return None
-    found = _read_if_there(lambda: [noise.error_of_change(run, told.steps[0], told.steps[-1])])
+    found = read_if_there(lambda: [noise.error_of_change(run, told.steps[0], told.steps[-1])])
     return found[0] if found else None
 
 
@@ -144,23 +154,9 @@ def places(spec: RunSpec | None, number: int) -> dict[str, str]:
     return own | ({"rewards": f"{where}.rewards"} if stage.rewards else {})
 
 
-def _rows(run: Database, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-    """Rows; none where the file is older than the table."""
-    return _read_if_there(lambda: run.execute(sql, values).fetchall())
-
-
-def _read_if_there(read: Callable[[], list[Any]]) -> list[Any]:
-    try:
-        return read()
-    except sqlite3.OperationalError as error:
-        if "no such table" in str(error) or "no such column" in str(error):
-            return []
-        raise
-
-
 def _stage(run: Database) -> tuple[int, int]:
     """(the step after which the stage that trains now began, its number); (0, 0) in a run without stages."""
-    found = _read_if_there(lambda: [recent.stage_began(run)])
+    found = read_if_there(lambda: [recent.stage_began(run)])
     return found[0] if found else (0, 0)
 
 
@@ -203,8 +199,8 @@ def _curve(run: Database, key: int, parts: list[tuple[int, int, int]], size: int
 
 def _course(run: Database, key: int, parts: list[tuple[int, int, int]], found: list[Bucket], interval: int) -> Course:
     """The figures of a curve whose points are of many steps: its ends as they were logged, and these points."""
-    first = _read_if_there(lambda: recent.first_points(run, key, parts, interval))
-    last = _read_if_there(lambda: recent.recent_points(run, key, parts, interval))
+    first = read_if_there(lambda: recent.first_points(run, key, parts, interval))
+    last = read_if_there(lambda: recent.recent_points(run, key, parts, interval))
     values = [[value for _, value in points] for points in (first, last)]
     steps = [[step for step, _ in points] for points in (first, last)]
     per = recent.values_a_log(steps[1], interval)
@@ -213,7 +209,7 @@ def _course(run: Database, key: int, parts: list[tuple[int, int, int]], found: l
 
 
 def _buckets(run: Database, key: int, attempt: int, first: int, last: int, size: int) -> list[Bucket]:
-    rows = _rows(
+    rows = rows_of(
         run,
         "SELECT bucket, n, total, low, high FROM rollup WHERE size = ? AND key = ? AND attempt = ? "
         "AND bucket BETWEEN ? AND ? ORDER BY bucket",
@@ -223,7 +219,7 @@ def _buckets(run: Database, key: int, attempt: int, first: int, last: int, size:
 
 
 def _raw(run: Database, key: int, attempt: int, first: int, last: int) -> list[Bucket]:
-    rows = _rows(
+    rows = rows_of(
         run,
         "SELECT step, value FROM metric WHERE key = ? AND attempt = ? AND step BETWEEN ? AND ? "
         "AND value IS NOT NULL ORDER BY step LIMIT 4096",
@@ -245,7 +241,7 @@ def _not_finite(run: Database, keys: dict[str, int], parts: list[tuple[int, int,
     attempt, first, last = parts[-1]
     found = {}
     for name in FINITE:
-        rows = _rows(
+        rows = rows_of(
             run,
             "SELECT max(step) FROM metric WHERE key = ? AND attempt = ? AND step BETWEEN ? AND ? "
             f"AND (value IS NULL OR abs(value) > 1e300) {SCORED if name == 'reward' else ''}",
@@ -256,97 +252,8 @@ def _not_finite(run: Database, keys: dict[str, int], parts: list[tuple[int, int,
     return found
 
 
-def _group_ids(run: Database, order: str, since: int, until: int) -> list[int]:
-    """The first (ASC) or last (DESC) training groups of the stage."""
-    rows = _rows(
-        run,
-        f"SELECT id FROM grp WHERE mode = 'train' AND step > ? AND step <= ? ORDER BY step {order} LIMIT {COUNTED}",
-        [since, until],
-    )
-    return [row[0] for row in rows]
-
-
-def _samples(run: Database, ids: list[int], names: Mapping[int, str], order: str) -> list[Sample]:
-    """The completions of these groups, with what each function of `names` (by its number) gave them; where there are
-    too many, the first (ASC) or last (DESC) of them."""
-    marks = ", ".join("?" * len(ids))
-    rows = _rows(
-        run,
-        "SELECT c.grp, c.idx, g.step, substr(c.text, 1, ?), c.reward, substr(p.prompt, 1, ?), c.tokens, c.truncated "
-        "FROM grp g JOIN completion c ON c.grp = g.id LEFT JOIN prompt p ON p.id = g.prompt "
-        f"WHERE g.id IN ({marks}) ORDER BY c.grp {order}, c.idx LIMIT {COMPLETIONS}",
-        [READ, READ, *ids],
-    )
-    scores: dict[tuple[int, int], dict[str, float | None]] = defaultdict(dict)
-    told = _rows(run, f"SELECT grp, idx, function, value FROM score WHERE grp IN ({marks}) LIMIT 16384", ids)
-    for grp, idx, function, value in told:
-        if function in names:
-            scores[grp, idx][names[function]] = _finite(value)
-    return [
-        Sample(
-            grp,
-            idx,
-            step,
-            text,
-            _finite(reward),
-            find.question_text(prompt or '""'),
-            tokens or 0,
-            bool(cut),
-            scores[grp, idx],
-        )
-        for grp, idx, step, text, reward, prompt, tokens, cut in sorted(rows)
-    ]
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
-
-
-def _functions(
-    run: Database, known: list[Any], first: list[Sample], last: list[Sample], counted: list[int]
-) -> dict[str, Function]:
-    statuses = _statuses(run, counted)
-    messages = dict(
-        _rows(
-            run,
-            "SELECT json_extract(data, '$.function'), message FROM event WHERE kind = 'reward' "
-            "ORDER BY id DESC LIMIT 64",
-        )[::-1]
-    )
-    found = {}
-    for id, name, weight in known:
-        values, earlier = _scores(last, name), _scores(first, name)
-        found[name] = Function(
-            weight, statuses.get(id, {}), min(values, default=None), max(values, default=None), _std(values),
-            (min(earlier), max(earlier)) if earlier else None, str(messages.get(name) or ""),
-        )  # fmt: skip
-    return found
-
-
-def _scores(samples: Sequence[Sample], name: str) -> list[float]:
-    return [score for sample in samples if (score := sample.scores.get(name)) is not None]
-
-
-def _statuses(run: Database, ids: list[int]) -> dict[int, dict[str, int]]:
-    """function → how often it had each status in these groups."""
-    marks = ", ".join("?" * len(ids))
-    found: dict[int, dict[str, int]] = defaultdict(dict)
-    for function, status, count in _rows(
-        run, f"SELECT function, status, count(*) FROM score WHERE grp IN ({marks}) GROUP BY function, status", ids
-    ):
-        found[function][status] = count
-    return found
-
-
-def _std(values: list[float]) -> float:
-    if not values:
-        return 0.0
-    mean = math.fsum(values) / len(values)
-    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
-
-
 def newest_batch(path: Path) -> int:
     """The number of the last batch that was recorded: while it is the same, so is the evidence."""
     with record_check.read_record(path) as run:
-        rows = _rows(run, "SELECT max(seq) FROM acknowledged")
+        rows = rows_of(run, "SELECT max(seq) FROM acknowledged")
     return rows[0][0] or 0 if rows else 0

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from groupwise.storage.analysis.doctor import (
+    alike,
+    answers,
     empty,
     expected,
     gradient,
@@ -27,8 +29,8 @@ from groupwise.storage.spec.words.number_words import count_words
 
 Rule = Callable[[Evidence], Verdict | None]
 RULES: tuple[Rule, ...] = (
-    *sampling.RULES, *rewards.RULES, *rates.RULES, *stability.RULES, *gradient.RULES, *length.RULES, *empty.RULES,
-    *hacking.RULES, *speed.RULES, *expected.RULES,
+    *sampling.RULES, *rewards.RULES, *answers.RULES, *rates.RULES, *stability.RULES, *gradient.RULES, *alike.RULES,
+    *length.RULES, *empty.RULES, *hacking.RULES, *speed.RULES, *expected.RULES,
 )  # fmt: skip
 WAIT = 10  # logged steps before anything is said of how it goes
 HALF = 0.5  # of the groups

@@ -1,6 +1,7 @@
-"""Whether there is anything to learn from: tied groups and why they tie, collapse, entropy. Each rule is pure."""
+"""Whether there is anything to learn from: tied groups and why they tie, entropy. Each rule is pure."""
 
-from groupwise.storage.analysis.doctor import changes, grounds, rates
+from groupwise.storage.analysis.doctor import alike, changes, grounds, rates
+from groupwise.storage.analysis.doctor.alike import ALIKE, SOLVED
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import (
     CALM,
@@ -22,10 +23,7 @@ from groupwise.storage.checks.starter_use import STARTER_KNOWS
 POINTS = 5  # logged steps before a share of groups is believed
 SEVERAL, TREND = 10, 20  # before it is said that nothing is ever solved; before a trend is
 TIED, MOSTLY_TIED = 0.65, 0.85  # shares of groups
-LOW_SPREAD = 0.1  # common practice, for rewards that are up to 2 apart; a twentieth of wider ones
-FALLEN = 0.5  # of what it was at the start
-ALIKE, ALIKE_MORE = 0.7, 0.3  # share of completions; how much it has risen
-SOLVED, STILL_SOLVED = 0.9, 0.7  # shares of completions: at the start, and now, as what little is learned may harm
+STILL_SOLVED = 0.7  # a share of completions: now, as what little is learned may harm
 COUNTS, MANY = 0.5, 64  # of the heaviest weight; completions
 NEVER, SELDOM = 0.03, 0.25  # shares of groups: now; of those of the first step
 HOW_IT_IS_ASKED = (
@@ -74,7 +72,7 @@ def no_gradient(e: Evidence) -> Verdict | None:
             changes.HARDER_PROMPTS,
             rests,
         )
-    if collapse(e):
+    if alike.collapse(e) or alike.same_reward(e):
         return None  # it says the same, and since when
     words = f"{said} A larger group, or a reward with more grades, sets completions apart."
     return Verdict(
@@ -116,11 +114,11 @@ def _say_earns_nothing(e: Evidence) -> str:
 
 def _say_cool(e: Evidence) -> str:
     """That groups may tie because sampling makes their completions alike; “” where it does not, or is warm."""
-    alike = e.curve("groups/alike")
-    if not changes.is_cool(e) or not len(alike) or not alike.at_least(ALIKE):
+    same = e.curve("groups/alike")
+    if not changes.is_cool(e) or not len(same) or not same.at_least(ALIKE):
         return ""
     return (
-        f" But at temperature {setting_text(e.number('temperature'))}, {percent(alike.now)} of the completions "
+        f" But at temperature {setting_text(e.number('temperature'))}, {percent(same.now)} of the completions "
         f"{e.verbs} word for word another of their group: warmer sampling gives a hard prompt other tries."
     )
 
@@ -133,8 +131,8 @@ def _is_too_soon(e: Evidence) -> bool:
 def _one_wrong_answer(e: Evidence) -> bool:
     """Whether groups tie because the model repeats itself, none of it right: then nothing is learned, whatever it
     scores."""
-    solved, alike = e.curve("groups/solved"), e.curve("groups/alike")
-    return len(solved) > 0 and len(alike) > 0 and solved.at_most(NEVER) and alike.at_least(ALIKE)
+    solved, same = e.curve("groups/solved"), e.curve("groups/alike")
+    return len(solved) > 0 and len(same) > 0 and solved.at_most(NEVER) and same.at_least(ALIKE)
 
 
 def never_solved(e: Evidence) -> Verdict | None:
@@ -202,45 +200,6 @@ def always_solved(e: Evidence) -> Verdict | None:
     )  # fmt: skip
 
 
-def collapse(e: Evidence) -> Verdict | None:
-    """The completions of a group have become one: rewards within groups hardly differ, or the texts do not."""
-    spread, solved = e.curve("groups/spread"), e.curve("groups/solved")
-    if len(solved) and solved.at_least(SOLVED):
-        return None  # right answers may be alike
-    least = LOW_SPREAD * max(min(1.0, e.scale), e.scale / 2)
-    links = (
-        chart("groups/spread", "The chart of the spread within groups"),
-        chart("groups/alike", "… and of alike completions"),
-    )
-    if len(spread) >= TREND and spread.at_most(min(least, FALLEN * spread.start)) and spread.direction(0) < 0:
-        words = (
-            f"Rewards within a group {e.verbs} {short_number(spread.now)} apart (standard deviation), down from "
-            f"{short_number(spread.start)} at the start: the completions of a group have become alike."
-        )
-        threshold = (
-            f"Shown below {short_number(least)} and falling; 0.1 where rewards are up to 2 apart, in proportion else."
-        )
-        return Verdict(
-            "collapse", PROBLEM, f"The groups {'collapsed' if e.ended else 'are collapsing'}", words, threshold, COMMON,
-            (*links, step_groups(spread.steps[-1], "worst")), changes.diverse(e), Grounds(Place.COURSE, share=1.0),
-        )  # fmt: skip
-    alike = e.curve("groups/alike")
-    if len(alike) < TREND or not alike.at_least(ALIKE) or alike.rise < ALIKE_MORE:
-        return None
-    if not len(solved) or solved.rise > 0.1:
-        return None
-    words = (
-        f"{percent(alike.now)} of the completions of {last_steps(alike)} say word for word what another of "
-        f"their group says, and {percent(solved.now)} are right."
-    )
-    return Verdict(
-        "collapse", WARNING, f"Completions {'became' if e.ended else 'are becoming'} alike", words,
-        f"Shown from {percent(ALIKE)} on, where it has risen by {percent(ALIKE_MORE)} and the solve rate has not.",
-        MEASURED, (links[1], step_groups(alike.steps[-1], "worst")), changes.diverse(e),
-        Grounds(Place.COURSE, share=alike.now),
-    )  # fmt: skip
-
-
 def entropy(e: Evidence) -> Verdict | None:
     """The policy has become certain without having become right."""
     told, solved = e.curve("entropy"), e.curve("groups/solved")
@@ -269,4 +228,4 @@ def entropy(e: Evidence) -> Verdict | None:
     )  # fmt: skip
 
 
-RULES = (no_gradient, never_solved, never_earned, always_solved, collapse, entropy)
+RULES = (no_gradient, never_solved, never_earned, always_solved, entropy)

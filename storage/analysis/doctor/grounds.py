@@ -38,11 +38,12 @@ def is_one_text(group: Group) -> bool:
 
 @dataclass(frozen=True)
 class LengthLink:
-    """How far its length decides what a completion earns: `same`, the share of completions of one length that earn
-    what most of that length do; `apart`, the share of neighbouring lengths that earn differently; `longer`, whether
-    the longer earn more (1), less (−1), or either (0)."""
+    """How far its length decides what a completion earns: `same`, whether completions of one length always earn the
+    same, in whatever group; `compared`, how many share their length with another; `apart`, the share of neighbouring
+    lengths that earn differently; `longer`, whether the longer earn more (1), less (−1), or either (0)."""
 
-    same: float
+    same: bool
+    compared: int
     apart: float
     longer: int
 
@@ -59,11 +60,15 @@ def length_link(samples: Sequence[Sample], least: int) -> LengthLink | None:
     usual = [Counter(by_length[tokens]).most_common(1)[0][0] for tokens in sorted(by_length)]
     if compared < least or len(set(usual)) < KINDS:
         return None
-    agreeing = sum(Counter(earned).most_common(1)[0][1] for earned in shared)
     steps = [b - a for a, b in zip(usual, usual[1:], strict=False)]
     up, down = (sum(step * sign > 0 for step in steps) for sign in (1, -1))
     longer = 1 if up > 4 * down else -1 if down > 4 * up else 0
-    return LengthLink(agreeing / compared, (up + down) / len(steps), longer)
+    return LengthLink(all(len(set(earned)) == 1 for earned in shared), compared, (up + down) / len(steps), longer)
+
+
+def scores_of(samples: Sequence[Sample], name: str) -> list[float]:
+    """What a function gave those of these that it scored."""
+    return [_rounded(score) for one in samples if (score := one.scores.get(name)) is not None]
 
 
 def _rounded(reward: float) -> float:

@@ -1,8 +1,10 @@
 """How long completions are: cut off at the limit, growing without getting better. Each rule is pure."""
 
 from groupwise.storage.analysis.doctor import changes, grounds
+from groupwise.storage.analysis.doctor.curve import mean
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import (
+    CALM,
     COMMON,
     CORPUS,
     DAPO,
@@ -24,21 +26,27 @@ from groupwise.storage.spec.words.number_words import count_words
 POINTS, TREND = 5, 20  # logged steps
 CUT, MOSTLY_CUT = 0.3, 0.6  # shares of completions
 CUT_UNPAID = 0.15  # a share that is enough where some function has never given anything
+GONE = 0.05  # a share of completions that says no more of the limit
+MORE_CUT, UP = 0.2, 0.05  # shares of completions; of the rewards' scale
+FEW = 16  # completions
 HALF = 0.5  # of the completions, and of the limit
 ENOUGH = 64  # completions
 OF_LENGTH = {"length", "soft_overlong_punishment"}  # functions that ship and look at nothing but the length
+PENALTIES = {"repetition_penalty", "soft_overlong_punishment"}  # that ship, and only take away
 MASK = Change("Mask truncated completions", {"training.mask_truncated_completions": True})
-SAME, APART = 0.98, 0.7  # of completions of one length, that earn the same; of neighbouring lengths, that do not
+APART = 0.7  # of neighbouring lengths, those that earn differently
 TIMES, LONG = 2.0, 64  # as long as at the start; tokens below which length is no matter
 
 
 def truncation(e: Evidence) -> Verdict | None:
     """Completions end at the limit of tokens, not where the model ends them."""
     cut = e.curve("completions/clipped_ratio")
-    if len(cut) < POINTS:
+    if len(cut) < POINTS or runs_on(e):
         return None
     unpaid = _unpaid(e) if cut.start >= CUT_UNPAID else []
     from_start = bool(unpaid) and cut.start > cut.now  # then that is what is told, and what is opened
+    if from_start and cut.now < (CUT if _has_no_room(e, unpaid[0]) else GONE):
+        return _was_cut(e, unpaid[0])
     share = cut.start if from_start else cut.now
     if not unpaid and not cut.at_least(CUT):
         return None
@@ -63,10 +71,93 @@ def truncation(e: Evidence) -> Verdict | None:
     )  # fmt: skip
 
 
+def _was_cut(e: Evidence, name: str) -> Verdict:
+    """What is said where hardly any is cut off any more, and a function has never given anything: what the limit taught
+    the model, where what that function wants does not fit; else, without alarm, that it was so."""
+    cut, limit = e.curve("completions/clipped_ratio"), short_number(changes.longest(e))
+    said = (
+        f"{percent(cut.start)} of the completions of {first_steps(cut)} were cut off at the limit of {limit} tokens, "
+        f"{percent(cut.now)} {e.at_now}"
+    )
+    links = (
+        chart("completions/clipped_ratio", "The chart of cut-off completions"),
+        completions("The cut-off completions", truncated="yes", steps=steps_between(cut.course.began)),
+    )
+    threshold = f"Shown from {percent(CUT_UNPAID)} at the start on where a function has scored 0 every time."
+    if not _has_no_room(e, name):
+        words = f"{said}: that went away by itself. “{name}” has scored 0 every time; perhaps no full answer fits."
+        return Verdict(
+            "truncated", CALM, "Completions were cut off at the start", words, threshold, COMMON, links,
+            changes.longer(e),
+        )  # fmt: skip
+    words = (
+        f"{said}. “{name}” has scored 0 every time: {_say_what_fits(e, name)}. As what began with them was cut off and "
+        f"earned nothing, the model {'learned' if e.ended else 'learns'} to answer without them."
+    )
+    return Verdict(
+        "truncated", PROBLEM, f"The limit leaves no room for {name}", words, threshold, COMMON, links,
+        changes.longer(e), Grounds(Place.WRITING, True, 1.0, grounds.last_of(e, lambda one: True)),
+    )  # fmt: skip
+
+
+def runs_on(e: Evidence) -> Verdict | None:
+    """Completions came to run to the limit as that is what earns: cut off, they earn as much as those that end."""
+    cut, earned = e.curve("completions/clipped_ratio"), _earned_by_cut(e)
+    if len(cut) < POINTS or earned is None or not cut.at_least(CUT) or cut.start >= CUT or cut.rise < MORE_CUT:
+        return None
+    if e.weights_move or e.reward.direction(UP * e.scale) < 1 or earned[0] < earned[1]:
+        return None
+    name, limit = _pays_for_cut(e), int(changes.longest(e))
+    words = (
+        f"{percent(cut.now)} of the completions of {last_steps(cut)} were cut off at the limit of {limit:,} tokens, "
+        f"{percent(cut.start)} at the start, and the reward rose with it: of the last that were read, those that were "
+        f"cut off earned {short_number(earned[0])} on average, the others {short_number(earned[1])}. So running on is "
+        "what is learned, and a higher limit leaves room for more of it."
+    )
+    penalty = "soft_overlong_punishment"
+    end = changes.add_reward(e, penalty, max_completion_len=limit, soft_punish_cache=max(1, limit // 5))
+    return Verdict(
+        "runs_on", PROBLEM if cut.at_least(MOSTLY_CUT) else WARNING,
+        f"Running on to the limit {'was' if e.ended else 'is'} rewarded", words,
+        f"Shown from {percent(CUT)} on, up by {percent(MORE_CUT)} or more, while the reward rises and completions that "
+        "are cut off earn no less than the others.", COMMON,
+        (chart("completions/clipped_ratio", "The chart of cut-off completions"),
+         completions("The best of them", truncated="yes", steps=steps_between(cut.course.ended), sort="-reward")),
+        (*((Change(f"Change {name}", edit_reward=name),) if name else ()),
+         *((end,) if penalty not in e.functions else ()), MASK),
+        Grounds(Place.SCORING, True, cut.now, grounds.last_of(e, lambda one: one.cut)),
+    )  # fmt: skip
+
+
+def _earned_by_cut(e: Evidence) -> tuple[float, float] | None:
+    """What the last completions that are cut off earn on average, and what the others do; where there are too few
+    others by now, those of the first groups, too. None where too few were read."""
+    for samples in (e.last, [one for group in e.groups for one in group]):
+        parts = [[one.reward for one in samples if one.reward is not None and one.cut == cut] for cut in (True, False)]
+        if min(map(len, parts)) >= FEW:
+            return mean(parts[0]), mean(parts[1])
+    return None
+
+
+def _pays_for_cut(e: Evidence) -> str:
+    """The function that counts and prefers what is cut off most; “” where none does."""
+    more = {}
+    for name, told in e.functions.items():
+        parts = [grounds.scores_of([one for one in e.last if one.cut == cut], name) for cut in (True, False)]
+        if told.weight and all(parts):
+            more[name] = told.weight * (mean(parts[0]) - mean(parts[1]))
+    return max(more, key=lambda name: more[name], default="")
+
+
 def _say_what_fits(e: Evidence, name: str) -> str:
-    if name == "format" and e.tags and changes.lacks_room_for_tags(e):
+    if e.tags and _has_no_room(e, name):
         return f"the tags that it wants take {count_words(e.tags.least, 'token')} at the least"
     return "perhaps no full answer fits"
+
+
+def _has_no_room(e: Evidence, name: str) -> bool:
+    """Whether it is known that what a function wants does not fit."""
+    return name == "format" and changes.lacks_room_for_tags(e)
 
 
 def _unpaid(e: Evidence) -> list[str]:
@@ -96,11 +187,39 @@ def length_alone(e: Evidence) -> Verdict | None:
     fix = () if any(r.name == "correctness" for r in e.rewards) else (changes.add_reward(e, "correctness"),)
     return Verdict(
         "length_alone", WARNING, "Only length is rewarded", words,
-        f"Shown where no function counts that reads what is said; else when {percent(SAME)} of the completions that "
-        f"share their length with another earn what most of that length do, and {percent(APART)} of neighbouring "
-        f"lengths earn differently.", CORPUS,
+        f"Shown where no function counts that reads what is said; else when all completions of one length earn the "
+        f"same, in every group, and {percent(APART)} of neighbouring lengths earn differently.", CORPUS,
         (chart("completions/mean_length", "The chart of length"), completions("The best completions", sort="-reward")),
         (*fix, Change("A reward for what it says", field="rewards")),
+        Grounds(Place.SCORING, True, 1.0, grounds.last_of(e, lambda one: True), moves=True),
+    )  # fmt: skip
+
+
+def penalty_alone(e: Evidence) -> Verdict | None:
+    """Nothing is trained but a penalty on repetition: whoever says least keeps clear of it."""
+    counting = [name for reward in e.rewards if e.weight(name := reward.name)]
+    if not e.groups or "repetition_penalty" not in counting or not set(counting) <= PENALTIES:
+        return None
+    if all(name in e.functions and e.functions[name].constant is not None for name in counting):
+        return None  # that is what is wrong then
+    length = e.curve("completions/mean_length")
+    shorter = (
+        f" Completions {e.verbs} {short_number(length.now)} tokens long on average {e.at_now}, "
+        f"{short_number(length.start)} at the start."
+        if len(length) >= POINTS and length.now < length.start
+        else ""
+    )
+    named = " and ".join(f"“{name}”" for name in counting)
+    words = (
+        f"{named} {'is the only function' if len(counting) == 1 else 'are the only functions'} that "
+        f"{'counts' if len(counting) == 1 else 'count'}: it takes away for repetition, and nothing is given for what "
+        f"is said, so short answers win.{shorter}"
+    )
+    return Verdict(
+        "penalty_alone", WARNING, "Only repetition is penalised", words,
+        "Shown where no function counts but a penalty on repetition, or on length beside it.", COMMON,
+        (chart("completions/mean_length", "The chart of length"), completions("The best completions", sort="-reward")),
+        (changes.add_reward(e, "correctness"), Change("A reward for what it says", field="rewards")),
         Grounds(Place.SCORING, True, 1.0, grounds.last_of(e, lambda one: True), moves=True),
     )  # fmt: skip
 
@@ -120,11 +239,11 @@ def _named_for_length(e: Evidence) -> str:
 def _length_decides(e: Evidence) -> str:
     """What is to be said where completions of one length earn the same, and others something else; “” where not."""
     link = grounds.length_link([one for group in e.groups for one in group], ENOUGH)
-    if link is None or link.same < SAME or link.apart < APART:
+    if link is None or not link.same or link.apart < APART:
         return ""
     longer = {1: " Longer earns more.", -1: " Shorter earns more.", 0: ""}[link.longer]
     return (
-        f"Completions of equal length earn the same ({percent(link.same)} of them do), and other lengths earn "
+        f"Completions of equal length always earned the same ({link.compared:,} that were read), and other lengths "
         f"something else: the reward depends on the length alone, not on what is said.{longer}"
     )
 
@@ -161,4 +280,4 @@ def exploding(e: Evidence) -> Verdict | None:
     )  # fmt: skip
 
 
-RULES = (truncation, length_alone, exploding)
+RULES = (truncation, runs_on, length_alone, penalty_alone, exploding)

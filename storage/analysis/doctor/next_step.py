@@ -25,7 +25,7 @@ class Next:
 def after_good_end(e: Evidence, *, rose: bool) -> Next:
     """`rose`: whether its reward did, beyond noise."""
     reward = e.reward
-    if e.high is not None and e.low is not None and reward.late >= e.low + rates.NEAR_TOP * e.scale:
+    if rates.is_near_top(e):
         if rise.hardly_counts_right(e) and (changed := _weigh_right_answers(e)):
             return Next(changed, ", as many answers are wrong and that hardly counts")
         return Next(HARDER, f", as there is little left to gain on these{_say_few_held_out(e)}")

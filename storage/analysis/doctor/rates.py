@@ -159,12 +159,17 @@ def growth(kl: Curve) -> float:
     return (late - early) / (steps[1] - steps[0])
 
 
+def is_near_top(e: Evidence) -> bool:
+    """Whether the reward is about as high as any completion's."""
+    return e.high is not None and e.low is not None and e.reward.late >= e.low + NEAR_TOP * e.scale
+
+
 def flat_reward(e: Evidence) -> Verdict | None:
     """The reward goes nowhere: because the model hardly moves, or though it does."""
     reward = e.reward
     if len(reward) < EARLY or e.weights_move or learning_rate_high(e) or beta_high(e):
         return None
-    if e.high is not None and e.low is not None and reward.late >= e.low + NEAR_TOP * e.scale:
+    if is_near_top(e):
         return None  # there is nowhere to go
     said = f"The {said_of_reward(e)}"
     links = (

@@ -1,18 +1,17 @@
-"""How the answers of a column write their numbers, and whether a completion's plain number could equal them."""
+"""How the answers of a column write their numbers, and whether a completion's plain number could equal them: as New run
+says it of data, and the doctor of a run. Pure."""
 
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 from groupwise.storage.registry.messages.data_checks import EXAMPLES, AnswerExample, AnswerNumbers
 from groupwise.storage.spec.answer_numbers import ONLY, RUN, number_of_answer
 from groupwise.storage.spec.rows.file_format import DecimalMark
 from groupwise.storage.spec.words.number_words import are_words, count_words
 from groupwise.storage.spec.words.problem import ADVICE, WARNING, Fix, Problem
-from groupwise.worker.data.mapping import shorten_cell
 
-WHOLE = 10_000  # characters of a list or mapping, which is looked through as text
 LONGEST_ANSWER = 60  # characters: what is longer is a text with a number in it
 MOST = 0.6  # share of answers with one number in them, from which the column is one of numbers
 FIELD = "data.answer_numbers"
@@ -38,9 +37,9 @@ class AnswerWriting:
     examples: dict[str, list[AnswerExample]] = field(default_factory=dict)
     _forms: set[tuple[str, str]] = field(default_factory=set)
 
-    def note_answer(self, row: int, answer: Any) -> None:
+    def note_answer(self, row: int, answer: str) -> None:
         """Count the answer of a row."""
-        text = (answer if isinstance(answer, str) else shorten_cell(answer, WHOLE)).strip()
+        text = answer.strip()
         if not text:
             return
         self.answered += 1
@@ -50,6 +49,13 @@ class AnswerWriting:
         as_now = str(number_of_answer(text, "point")) if PLAIN_NUMBER.fullmatch(text) else None
         for mark in get_args(DecimalMark) if len(text) <= LONGEST_ANSWER else ():
             self._note_as(mark, row, text, as_now)
+
+    def marks(self) -> list[str]:
+        """The decimal marks by which only the numbers are to be kept, as no plain number equals many answers; none
+        where they are plain numbers already, or no numbers."""
+        marks = self.likely_marks()
+        first = next((mark for mark in marks if self.changed[mark]), None)
+        return [] if first is None or self.readable[first] < MOST * self.answered else marks
 
     def _note_as(self, mark: str, row: int, text: str, as_now: str | None) -> None:
         taken = str(number_of_answer(text, mark))
@@ -91,10 +97,10 @@ class AnswerWriting:
         return self._of_choice(chosen) if chosen else self._of_writing()
 
     def _of_writing(self) -> list[Problem]:
-        marks = self.likely_marks()
-        first = next((mark for mark in marks if self.changed[mark]), None)
-        if first is None or self.readable[first] < MOST * self.answered:
+        marks = self.marks()
+        if not marks:
             return []
+        first = next(mark for mark in marks if self.changed[mark])
         shown = self.examples[first]
         some = ", ".join(f"“{each.before}”" for each in shown[:3])
         said = (
