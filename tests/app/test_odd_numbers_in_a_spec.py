@@ -196,10 +196,11 @@ def test_a_whole_number_is_quoted_as_it_was_typed_and_offered_where_one_can_mean
         ("training.num_generations", "1e9", []), ("training.num_generations", "5e3", []),  # too large a group
         ("training.num_generations", "8.0", ["Use 8"]), ("training.learning_rate", "--1e-4", ["Use 1e-4"]),
         ("training.learning_rate", "--5", []), ("training.learning_rate", "'0,00002'", ["Use 0.00002"]),
-        ("training.learning_rate", "'100,0'", []), ("training.max_steps", "--5", ["Use 5"]),
+        ("training.learning_rate", "'100,0'", ["Use 100.0"]), ("training.max_steps", "--5", ["Use 5"]),
         ("data.limit", "--5", ["Use 5"]), ("rewards.0.weight", "--5", ["Use -5", "Use 5"]),
         ("launch.processes", "7e1", []),
-        # as they stand there, whatever is said of them then
+        # what is asked about, and what stands there in other digits, whatever is said of them then
+        ("training.learning_rate", "'0,01'", ["Use 0.01"]),
         ("training.max_steps", "１００", ["Use 100"]), ("training.learning_rate", "１００", ["Use 100"]),
         ("training.learning_rate", "-１", []),
     ],

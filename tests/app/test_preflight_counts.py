@@ -119,6 +119,40 @@ def test_one_evaluation_is_of_its_prompts() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("training", "data", "at"),
+    [
+        ({"max_steps": 5, "eval_steps": 2, "eval_on_start": True}, {}, [0, 2, 4, 5]),
+        ({"max_steps": 4, "eval_steps": 2}, {}, [2, 4]),
+        ({"max_steps": 5, "eval_steps": 2, "eval_delay": 3}, {}, [4, 5]),
+        ({"max_steps": 3, "eval_steps": 2, "eval_delay": 4, "eval_on_start": True}, {}, [0]),
+        ({"max_steps": 5, "eval_strategy": "epoch", "eval_delay": 1}, {"limit": 4, "holdout": 2}, [2, 4, 5]),
+        ({"max_steps": 2, "eval_strategy": "no", "eval_on_start": True}, {}, [0]),
+    ],
+)
+def test_evaluations_are_counted_as_a_run_makes_them(
+    training: dict[str, Any], data: dict[str, Any], at: list[int], tmp_path: Path
+) -> None:
+    from datasets import Dataset
+    from trl import GRPOConfig, GRPOTrainer
+
+    from groupwise.worker.builtin import starter
+
+    settings = {**SMALL, "max_completion_length": 2, "eval_strategy": "steps", **training}
+    prompts = [Dataset.from_dict({"prompt": [f"{n}+1?" for n in range(2)]})] * 2
+    trainer = GRPOTrainer(
+        model=str(starter.MODEL),
+        reward_funcs=[lambda completions, **_: [0.0] * len(completions)],
+        args=GRPOConfig(output_dir=str(tmp_path), use_cpu=True, report_to="none", save_strategy="no",
+                        per_device_eval_batch_size=4, **settings),
+        train_dataset=prompts[0], eval_dataset=prompts[1],
+    )  # fmt: skip
+    trainer.train()
+    assert [one["step"] for one in trainer.state.log_history if "eval_loss" in one] == at
+    made = {"source": "task:arithmetic", "limit": 4, "holdout": 2, **data}
+    assert known(a_spec(made, **settings)).evaluations == len(at)
+
+
 def test_words_for_accumulation_and_reuse() -> None:
     said = counts.sentences(a_spec(**SMALL, gradient_accumulation_steps=2, num_iterations=3, max_steps=6), offer())
     assert said[0] == "2 prompts × 4 completions = 8 completions at a time, for 3 updates of 8, each used 3 times."

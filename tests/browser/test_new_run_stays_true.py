@@ -44,6 +44,7 @@ def test_what_belonged_to_the_quickstarts_data_leaves_with_it(with_file: Page) -
     )
     follows(page, "name: zahlen-anna")
     assert "holdout: 4\n" in yaml_of(page) and "limit:" not in yaml_of(page)
+    assert yaml_of(page).startswith("name:"), "what the quickstart says of its own data"
     picture(page, "new-own-data")
     assert no_sideways_scroll(page)
     page.reload()  # and another file, a day later, is named again
@@ -51,7 +52,46 @@ def test_what_belonged_to_the_quickstarts_data_leaves_with_it(with_file: Page) -
     choose(page, "Built-in task")
     follows(page, "name: arithmetic-quickstart")
     follows(page, "holdout: 16")
-    assert "limit: 2500" in yaml_of(page)
+    assert "limit: 2500" in yaml_of(page) and yaml_of(page).startswith("# Quickstart\n# A real GRPO run")
+    take_file(page)
+    follows(page, "name: zahlen-anna")
+    page.reload()
+    page.get_by_role("button", name="Start over").click()
+    follows(page, "name: arithmetic-quickstart")
+    write_top(page, "# mine")
+    take_file(page)  # nothing of what was started over is in the way
+    follows(page, "name: zahlen-anna")
+    follows(page, "holdout: 4\n")
+    assert yaml_of(page).startswith("# mine\nname:") and "limit:" not in yaml_of(page)
+    for _ in range(10):
+        if "source: task:" not in yaml_of(page):
+            page.get_by_role("button", name="Undo").click()
+            page.wait_for_timeout(200)
+    expect(page.locator(".preview .of")).to_have_text("of 2,500", timeout=90_000)
+    assert yaml_of(page).count("# Quickstart") == 1
+    take_file(page)
+    follows(page, "name: zahlen-anna")
+    condition_drops_the_first_row(page)
+
+
+def write_top(page: Page, comment: str) -> None:
+    write_yaml(page, f"{comment}\n{yaml_of(page)}")
+    show(page, "Form")
+    expect(page.locator(".preview .of")).to_have_text("of 2,500", timeout=90_000)
+
+
+def condition_drops_the_first_row(page: Page) -> None:
+    """The preview goes to the first row that is kept, but never from one that was chosen."""
+    number, dropped = page.locator(".preview .row-number"), page.locator(".preview .kept")
+    page.get_by_text("Which rows", exact=True).click()
+    page.get_by_role("button", name="Add a condition").click()
+    page.get_by_label("Operator of condition 1").select_option("contains")
+    page.get_by_label("Value of condition 1").fill("Was ist 3")
+    expect(number).to_have_value("4")
+    expect(dropped).to_be_hidden()
+    page.get_by_role("button", name="Next row").click()
+    expect(number).to_have_value("5")
+    expect(dropped).to_be_visible()
 
 
 def test_what_a_person_typed_stays_with_other_data(with_file: Page) -> None:

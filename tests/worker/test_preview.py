@@ -23,7 +23,7 @@ def prepared(registry_home: Path) -> None:
     write("gsm.jsonl", GSM)
 
 
-def ask(row: int = 0, model: dict[str, Any] | None = None, **parts: Any) -> dict[str, Any]:
+def ask(row: int | None = 0, model: dict[str, Any] | None = None, **parts: Any) -> dict[str, Any]:
     found = server.answer_question(PREVIEW, {"data": parts, "model": model or {}, "row": row})
     return json.loads(json.dumps(found))  # it travels as JSON
 
@@ -75,6 +75,13 @@ def test_columns_rows_and_cells_are_shown():
     assert found["row"] == {"index": 29, "cells": GSM[29], "kept": True}
     assert found["rows"] == {"count": 30, "exact": True}
     assert ask(row=0, **MAPPED, filter=["problem contains 30"])["row"]["kept"] is False
+
+
+def test_where_none_is_chosen_the_first_row_that_is_kept_is_shown():
+    found = ask(row=None, **MAPPED, filter=["problem contains 30"])
+    assert found["row"] == {"index": 29, "cells": GSM[29], "kept": True} and found["answer"] == "60"
+    for filters in ([], ["problem contains nowhere"]):
+        assert ask(row=None, **MAPPED, filter=filters)["row"]["index"] == 0
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ Nothing of the data is ever run: cells are text, capped, and templates reach col
 """
 
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 from groupwise.storage.registry.messages.message import Answer
@@ -32,6 +33,7 @@ from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.file_reading import FileReading
 
 FIRST = 20  # rows from which kinds and guesses are made
+SOUGHT = 1000  # rows among which one that the filter keeps is looked for
 
 
 def answer_preview(question: PreviewQuestion) -> Answer:
@@ -42,11 +44,13 @@ def answer_preview(question: PreviewQuestion) -> Answer:
         return failed_preview(error, question.data)
 
 
-def preview(asked: DataSpec, model: ModelSpec, index: int) -> PreviewAnswer:
-    """Show what a row of a spec's data becomes. Raises DataError where there is nothing to show."""
+def preview(asked: DataSpec, model: ModelSpec, chosen: int | None = None) -> PreviewAnswer:
+    """Show what a row of a spec's data becomes: the chosen one, else the first that the filter keeps. Raises DataError
+    where there is nothing to show."""
     table = preview_source.table_of(asked)
     first = list(itertools.islice(table.rows(), FIRST))
-    row, exact = table.row(index)
+    kept = _first_kept(asked, table.rows()) if chosen is None else None
+    index, row, exact = (*kept, True) if kept else (chosen or 0, *table.row(chosen or 0))
     found = mapping.mapping_problems(asked, table.columns, first)
     shown = _render_row(asked, model, row, found)
     count, counted = table.count()
@@ -98,6 +102,17 @@ def _column(name: str, rows: mapping.Rows) -> Column:
         name=name, kind=mapping.kind(values), sample=" ".join(mapping.shorten_cell(sample, SAMPLE).split()),
         decimal=written_with(value for value in values if isinstance(value, str) and len(value) <= CELL),
     )  # fmt: skip
+
+
+def _first_kept(asked: DataSpec, rows: Iterator[dict[str, Any]]) -> tuple[int, dict[str, Any]] | None:
+    """The first row that the filter keeps, with its number; None without a filter, and where none near the beginning
+    is kept."""
+    if not asked.filter:
+        return None
+    try:
+        return next((found for found in enumerate(itertools.islice(rows, SOUGHT)) if _is_kept(asked, found[1])), None)
+    except DataError:
+        return None  # of a row farther on: said where all are checked
 
 
 def _is_kept(asked: DataSpec, row: dict[str, Any]) -> bool:

@@ -139,6 +139,7 @@ export function restoreOwnDraft(draft, fresh) {
   const startOver = () => {
     dropDraft(page.request);
     standOn(fresh);
+    page.given = null; // what other data brought went with it
     replaceText(page.opened);
   };
   showOrigin(page.about.origin ? " · " : "", "Draft restored. ", link("Start over", startOver));

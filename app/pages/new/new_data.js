@@ -37,12 +37,15 @@ function evaluationBack(given) {
   return back;
 }
 
+// Whether what the form began with fits.
+const isBack = ({ first }, { source }) => source === first.source || !isDataChosen(source);
+
 // The edits that make the form fit `rows` rows of another source, and each in words. `given`: what the data before
 // brought, with what the form began with (`first`), and whether an import gave the run its name (`named`). The words:
 // [setting, what it is now] each.
 function fit(given, is, rows) {
   const { first } = given;
-  const back = is.source === first.source || !isDataChosen(is.source); // what it began with fits it
+  const back = isBack(given, is);
   const edits = [];
   const words = [];
   const set = (path, value) => edits.push(setting(path, value));
@@ -74,22 +77,43 @@ function fit(given, is, rows) {
   return { edits, words };
 }
 
+// A preset's comment on its own data says nothing true of other data; it is there again with what it speaks of.
+const cut = (line, text, put) => ({ fix: { cut: { line, column: 0, text, put } } });
+const placeOf = (comment) => `\n${page.text}`.indexOf(`\n${comment}`);
+function commentOff(given) {
+  const comment = page.form.data_comments.find((one) => placeOf(one) >= 0);
+  if (!comment) return [];
+  given.comment = comment;
+  return [cut(page.text.slice(0, placeOf(comment)).split("\n").length, comment, "")];
+}
+function commentBack(given) {
+  const { comment } = given;
+  given.comment = "";
+  return comment && placeOf(comment) < 0 ? [cut(1, "", comment)] : [];
+}
+// What Undo brought back is what the form began with, and nothing that a person set.
+function takeBack(given, is) {
+  for (const name of Object.values(NAMES)) if (is[name] === given.first[name]) given[name] = is[name];
+}
+
 function fitToData(rows) {
   const is = now();
   const { given } = page;
   if (!given?.first || is.source === given.source) return;
   page.given = { ...given, source: is.source, numbers: is.numbers }; // what a person set is nothing that data brought
+  if (is.source === given.first.source) takeBack(page.given, is);
   if (find(".view-form").hidden) return; // who writes the YAML sees all of it
   const { edits, words } = fit(page.given, is, rows);
   const gone = given.numbers && !is.numbers ? [setting(NUMBERS, given.numbers)] : [];
   if (gone.length) words.push([NUMBERS, "answers are used as they are written"]);
   const made = edits.filter(({ path }) => !isPending(path)); // what is being typed is a person's
-  if (!made.length && !gone.length) return;
+  const comment = isBack(page.given, is) ? commentBack(page.given) : commentOff(page.given);
+  if (!made.length && !gone.length) return void (comment.length && edit(comment));
   for (const { path, typed } of made) if (path in NAMES) page.given[NAMES[path]] = typed ?? "";
   // where none is chosen, no number of rows is said: there are none
   const told = isDataChosen(is.source) ? words : words.filter(([path]) => !path.startsWith("data."));
   say(told, made, [...made.map(({ path }) => setting(path, shownAt(path))), ...gone]);
-  if (made.length) edit(made);
+  if (made.length || comment.length) edit([...made, ...comment]);
 }
 function say(words, made, before) {
   const onclick = () => {

@@ -97,6 +97,7 @@ def form_choices(offer: Offer) -> dict[str, Any]:
         "upload_limit": data_files.MAX_FILE,
         "upload_limit_words": choices.LIMIT,
         "upload_advice": choices.upload_advice(),
+        "data_comments": presets.data_comments(),
     }
 
 
@@ -125,7 +126,8 @@ def edit_settings(payload: Payload) -> dict[str, Any]:
 def ask_worker(payload: Payload) -> dict[str, Any]:
     """Ask the worker; the question's number."""
     kind, topic = text(payload, "kind"), text(payload, "topic", 40)
-    row, every = whole_number(payload, "row"), payload.get("all") is True
+    row = None if payload.get("row") is None else whole_number(payload, "row")
+    every = payload.get("all") is True
     return {"question": worker_requests.ask_about_text(kind, spec_text(payload), topic=topic, row=row, every=every)}
 
 

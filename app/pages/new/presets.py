@@ -28,6 +28,7 @@ from groupwise.storage.spec.yaml import yaml_text
 
 SHIPPED = Path(__file__).with_name("shipped_presets")
 QUICKSTART = "quickstart"
+ABOUT_DATA = (QUICKSTART, "gsm8k", "small-gpu", "large-gpu")  # others speak of the method, on whatever data
 
 
 @dataclass(frozen=True)
@@ -210,6 +211,12 @@ def _without_count(name: str, taken: Collection[str]) -> str:
 def quickstart_text() -> str:
     """The quickstart's YAML, from its file: there also while the registry is not."""
     return (SHIPPED / f"{QUICKSTART}.yaml").read_text(encoding="utf-8")
+
+
+def data_comments() -> list[str]:
+    """The comments on top of shipped presets that speak of their own data."""
+    texts = [(SHIPPED / f"{name}.yaml").read_text(encoding="utf-8") for name in ABOUT_DATA]
+    return ["".join(itertools.takewhile(lambda line: line.startswith("#"), text.splitlines(True))) for text in texts]
 
 
 def preset_text(name: str) -> str:

@@ -28,7 +28,7 @@ const inNode = (selector) => node.querySelector(selector);
 const wait = inNode(".wait");
 const body = inNode(".body");
 const guessed = find(".guess"); // above the fields that it is for
-let row = 0;
+let row = null; // until a person chooses one: the first that the filter keeps
 let of = null;
 let key = null;
 let shownSource = null; // that of the rows, columns and counts that are shown
@@ -44,7 +44,7 @@ function forgetRows(words) {
   shownSource = null;
   last = null;
   of = null;
-  row = 0;
+  row = null;
   checked = null;
   page.known = {};
   page.columns = [];
@@ -181,6 +181,7 @@ function draw() {
     ),
   );
 }
+const shownRow = () => row ?? last?.row.index ?? 0;
 const to = (n) => {
   row = Math.max(0, Math.min(n, (of?.count ?? 1) - 1));
   look();
@@ -310,8 +311,8 @@ function drawHistogram(box, lengths) {
 }
 
 export function drawPreview() {
-  inNode(".before").addEventListener("click", () => to(row - 1));
-  inNode(".after").addEventListener("click", () => to(row + 1));
+  inNode(".before").addEventListener("click", () => to(shownRow() - 1));
+  inNode(".after").addEventListener("click", () => to(shownRow() + 1));
   inNode(".any").addEventListener("click", () => to(Math.floor(Math.random() * (of?.count ?? 1))));
   inNode(".row-number").addEventListener("change", (event) => {
     to((parseInt(event.target.value, 10) || 1) - 1);

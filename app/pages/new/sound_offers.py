@@ -6,7 +6,6 @@ from typing import Any
 
 from groupwise.app.pages.new import edits, form, launch
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.rows.number_text import is_same_digits
 from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Fix, Problem
 
 MOST = 16  # buttons of a text that are tried: each takes a check of all of it
@@ -21,7 +20,7 @@ def with_sound_offers(problems: Iterable[Problem], raw: dict[str, Any], offer: O
     for one, fix in doubted:
         after = edits.after_edits(raw, edits.read_edits([{"fix": asdict(fix)}], types))
         said = launch.problems_of_values(after, offer, known)
-        if any(other.field == one.field and other.level in _grave(one, fix, raw) for other in said):
+        if any(other.field == one.field and other.level in _grave(one, fix) for other in said):
             bad.append(fix)
     return [replace(one, fixes=tuple(fix for fix in one.fixes if fix not in bad)) for one in found]
 
@@ -34,8 +33,8 @@ def _is_guess(problem: Problem, fix: Fix) -> bool:
     return alone and (fix.label == f'Use "{value}"' or (is_number and fix.label.startswith("Use ")))
 
 
-def _grave(problem: Problem, fix: Fix, raw: dict[str, Any]) -> Collection[str]:
-    """How grave a complaint keeps a button away. The digits of another script are the number that stands there,
-    whatever is to be said of that: only one that cannot be is not offered."""
-    same = is_same_digits(edits.value_at(raw, problem.field), fix.settings[problem.field])
-    return (BLOCKING,) if same else (BLOCKING, WARNING)
+def _grave(problem: Problem, fix: Fix) -> Collection[str]:
+    """How grave a complaint keeps a button away. The one number that is asked about is offered, whatever is to be said
+    of it then, but for one that cannot be."""
+    is_asked = f"Did you mean {fix.label.removeprefix('Use ')}?" in problem.message
+    return (BLOCKING,) if is_asked else (BLOCKING, WARNING)

@@ -167,9 +167,9 @@ def keys(spec: RunSpec, *, with_data: bool = True) -> dict[str, str]:
     return {**found, **of_data}
 
 
-def about_data(spec: RunSpec, row: int = 0) -> PreviewQuestion:
-    """The question to the worker about the data: what a row becomes."""
-    return PreviewQuestion(data=spec.data, model=spec.model, row=min(row, FARTHEST))
+def about_data(spec: RunSpec, row: int | None = None) -> PreviewQuestion:
+    """The question to the worker about the data: what a row becomes; None: the first that the filter keeps."""
+    return PreviewQuestion(data=spec.data, model=spec.model, row=None if row is None else min(row, FARTHEST))
 
 
 def about_lengths(spec: RunSpec, *, every: bool = False) -> CheckDataQuestion:

@@ -24,9 +24,9 @@ from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Problem
 
 
-def ask_about_text(kind: str, text: str, *, topic: str, row: int = 0, every: bool = False) -> int:
+def ask_about_text(kind: str, text: str, *, topic: str, row: int | None = None, every: bool = False) -> int:
     """Ask the worker about this text; the question's id. `topic`: one open page, whose newest question counts. `row`:
-    which one is previewed; `every`: whether all rows are checked.
+    which one is previewed (see `view.about_data`); `every`: whether all rows are checked.
 
     Raises Unanswerable while the text means no spec, not even in part.
     """
@@ -41,7 +41,7 @@ def ask_about_text(kind: str, text: str, *, topic: str, row: int = 0, every: boo
     return questions.ask_question(question, topic=f"{topic}:{kind}"[:100])
 
 
-def _question(kind: str, spec: RunSpec, row: int, every: bool) -> Ask:
+def _question(kind: str, spec: RunSpec, row: int | None, every: bool) -> Ask:
     if kind == questions.PREVIEW:
         return view.about_data(spec, row)
     if kind == questions.CHECK_DATA:

@@ -19,12 +19,12 @@ RowNumber = Annotated[int, Field(ge=0, le=FARTHEST)]  # counted from 0
 
 
 class PreviewQuestion(Ask):
-    """About one row of the data, made into a prompt for this model."""
+    """About one row of the data, made into a prompt for this model. row: None is the first that the filter keeps."""
 
     kind: ClassVar[str] = "preview"
     data: DataSpec
     model: ModelSpec = ModelSpec()
-    row: RowNumber = 0
+    row: RowNumber | None = None
 
 
 class Column(Message):

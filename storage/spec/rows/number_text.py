@@ -116,11 +116,6 @@ def meant_number_words(value: Any, *, whole: bool = False) -> str:
     return f"{' Its digits are of another script.' if _has_other_digits(value) else ''} Did you mean {meant}?"
 
 
-def is_same_digits(value: Any, number: Any) -> bool:
-    """Whether a text is this number in the digits of another script."""
-    return _has_other_digits(value) and number in meant_numbers(value).values()
-
-
 def _has_other_digits(value: Any) -> bool:
     return isinstance(value, str) and any(sign.isdecimal() and not sign.isascii() for sign in value)
 

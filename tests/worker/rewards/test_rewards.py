@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 import time
@@ -24,6 +25,13 @@ def test_the_built_in_rewards_are_files_named_after_their_function():
 def test_a_description_is_one_plain_line(name: str):
     first, *rest = inspect.getdoc(load(name)).splitlines()
     assert first.endswith(".") and len(first) <= 90 and (not rest or rest[0] == "")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_description_holds_whatever_its_parameters_are_set_to(name: str):
+    numbers = {float(one) for one in re.findall(r"-?[0-9]+", inspect.getdoc(load(name)).splitlines()[0])}
+    defaults = (one.default for one in inspect.signature(load(name)).parameters.values())
+    assert not numbers & {one for one in defaults if type(one) in (int, float) and one not in (0, 1)}
 
 
 @pytest.mark.parametrize("name", NAMES)

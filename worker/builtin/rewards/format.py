@@ -12,9 +12,9 @@ def format(
     after_penalty: float = 0.001,
     **kwargs: object,
 ) -> list[float]:
-    """1 when the completion is exactly <think>…</think><answer>…</answer>, else 0.
+    """1 for exactly the tagged blocks, such as <think>…</think><answer>…</answer>, else 0.
 
-    Both must hold some text. Whitespace is allowed around the two blocks, anything else is not.
+    Each must hold some text. Whitespace is allowed around the blocks, anything else is not.
     Not strict, it gives partial credit (common practice): each opening and closing tag that stands there once
     and in its place earns an equal share (0.25 each of four), and each character after the last closing tag
     costs `after_penalty`; never less than 0.

@@ -14,11 +14,11 @@ def length(
     tolerance: int = 128,
     **kwargs: object,
 ) -> list[float]:
-    """1 up to 64 tokens, falling in a straight line to 0 at 512 tokens.
+    """1 for a short completion, falling to 0 for a long one; or the reverse, or near a target.
 
-    Against the drift towards ever longer completions; give it a small weight beside correctness. In the mode
-    `longer` it is the other way round, and in the mode `target` it is 1 at `target` tokens, falling in a straight
-    line to 0 at `tolerance` tokens more or less.
+    Against the drift towards ever longer completions; give it a small weight beside correctness. It is 1 up to `low`
+    tokens, falling in a straight line to 0 at `high` tokens. In the mode `longer` it is the other way round, and in
+    the mode `target` it is 1 at `target` tokens, falling in a straight line to 0 at `tolerance` tokens more or less.
 
     Args:
         mode: what earns more: shorter, longer, or closer to the target.

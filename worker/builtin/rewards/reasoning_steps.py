@@ -19,7 +19,7 @@ def reasoning_steps(
     where: Literal["thought", "all"] = "thought",
     **kwargs: object,
 ) -> list[float | None]:
-    """The share of three steps that the thought has: numbered, bulleted, or First, Finally.
+    """The share of the wanted steps that are there: numbered, bulleted, or First, Finally.
 
     After Open-R1's reward of the same name. Against its loophole (bullets with nothing behind them) a step counts
     only with `min_characters` of its own text, and the same text only once.

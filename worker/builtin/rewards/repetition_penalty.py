@@ -13,7 +13,7 @@ def repetition_penalty(
     unit: Literal["tokens", "words"] = "tokens",
     **kwargs: object,
 ) -> list[float | None]:
-    """0 when nothing is repeated, down to -1 the more of it is repetition.
+    """0 when nothing is repeated, and the lower the more of it is repetition.
 
     max_penalty × (1 − distinct n-grams ÷ n-grams): appendix C.2 of Yeo et al. 2025, "Demystifying Long
     Chain-of-Thought Reasoning" (arXiv 2502.03373), and TRL's get_repetition_penalty_reward. A completion of fewer

@@ -94,15 +94,23 @@ def split_rows(spec: RunSpec, rows: int | None) -> tuple[int | None, int | None]
 
 
 def _evaluations(settings: Settings, steps: int | None, epoch: int | None) -> int:
-    """How often the held-out prompts are answered; 0 where that is not known or never."""
+    """How often the held-out prompts are answered; 0 where that is not known or never. transformers evaluates after
+    the last step, too (DefaultFlowCallback), and at the end of an epoch that the steps cut off."""
     if not settings.evaluates or not steps:
         return 0
-    first = int(settings.on("eval_on_start"))
-    if settings.get("eval_strategy") == "epoch":
-        return first + steps // epoch if epoch else 0
-    every = settings.number("eval_steps") or settings.number("logging_steps") or 0
-    every = math.ceil(every * steps) if 0 < every < 1 else every  # a share of the run
-    return first + int(steps // every) if every else 0
+    strategy, delay = settings.get("eval_strategy"), settings.number("eval_delay") or 0
+    if strategy == "no":
+        return int(settings.on("eval_on_start"))
+    if strategy == "epoch":
+        every = epoch or 0
+    else:
+        given = settings.number("eval_steps") or settings.number("logging_steps") or 0
+        every = math.ceil(given * steps) if 0 < given < 1 else int(given)  # a share of the run
+        delay = delay / every if every > 0 else 0
+    if every <= 0:
+        return 0
+    before_last = (steps - 1) // every - max(0, math.ceil(delay) - 1)
+    return int(settings.on("eval_on_start")) + max(0, before_last) + int(delay <= steps / every)
 
 
 def sentences(spec: RunSpec, offer: Offer, rows: int | None = None) -> list[str]:

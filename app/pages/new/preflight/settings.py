@@ -69,4 +69,5 @@ class Settings:
     @property
     def evaluates(self) -> bool:
         """Whether the run evaluates on held-out prompts."""
-        return self.get("eval_strategy") not in (None, "no") and bool(self.spec.data.holdout)
+        repeats = self.get("eval_strategy") not in (None, "no")
+        return bool(self.spec.data.holdout) and (repeats or self.on("eval_on_start"))
