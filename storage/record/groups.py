@@ -59,8 +59,8 @@ def ends(run: Database) -> dict[int, int]:
 
 
 def reward_range(path: Path) -> Range | None:
-    """The least and the greatest total reward of the whole run: what says whether a tie is all failed or all top score.
-    None before there is one."""
+    """The least and the greatest total reward of the whole run: what says whether a tie is all failed or all highest
+    so far. None before there is one."""
     with record_check.read_record(path) as run:
         finite = "reward > -9e999 AND reward < 9e999"  # along the index on it, where the record has one
         low = run.execute(f"SELECT reward FROM completion WHERE {finite} ORDER BY reward LIMIT 1").fetchone()

@@ -52,7 +52,13 @@ def test_infinite_means_have_a_place():
 
 def test_a_tie_is_all_low_all_high_or_neither():
     assert [tie(one, SEEN) for one in GROUPS] == ["other", "", "all_low", "all_high", ""]
-    assert [group_line(one, SEEN)["spread"] for one in GROUPS] == ["tied", "1.20", "all failed", "all top score", "–"]
+    assert [group_line(one, SEEN)["spread"] for one in GROUPS] == [
+        "tied",
+        "1.20",
+        "all failed",
+        "all highest so far",
+        "–",
+    ]
     assert group_line(GROUPS[2], None)["spread"] == "tied"
     assert [group_line(one, SEEN, {2})["starred"] for one in GROUPS[:2]] == [False, True]
 
@@ -82,7 +88,7 @@ def test_prompts_that_begin_alike_are_whole_and_parted_where_they_differ():
 
 def test_the_ties_of_a_step_are_told_in_words():
     assert verdict(GROUPS, "train", SEEN) == (
-        "3 of 5 groups are tied (1 all failed, 1 all top score): every completion scored the same, so there is no "
+        "3 of 5 groups are tied (1 all failed, 1 all highest so far): every completion scored the same, so there is no "
         "learning signal from them."
     )
     assert verdict([GROUPS[2]], "train", SEEN).startswith("This group is tied (all failed):")

@@ -22,7 +22,7 @@ def about_ties(ties: dict[str, int]) -> list[str]:
     why = [
         f"{ties[kind]} {words}"
         for kind, words in (
-            ("all_low", "all failed"), ("all_high", "all top score"),
+            ("all_low", "all failed"), ("all_high", "all highest so far"),
             ("other", "tied in between"), ("unscored", "with too few scores"),
         )
         if ties[kind]
