@@ -6,6 +6,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,25 @@ def test_shared_prompts_with_how_each_run_did_at_first_and_at_last(registry_home
         found = compare_prompts.shared_prompts(asked_for)
         assert (found["rows"], found["count"], found["seen"]) == ([], 0, seen)
     assert compare_prompts.shared_prompts({"ids": [one, two], "words": "%"})["count"] == 0
+
+
+def test_the_same_question_is_one_row_and_what_differs_in_its_prompt_is_said(registry_home: Path) -> None:
+    """Seen: “no two were given the same prompt” of runs on one file, whose answers were 57 and 57,0."""
+
+    def told(answer: str, system: str = "", **columns: str) -> Group:
+        group = asked(2, "40+17?", [0, 1])
+        before = [{"role": "system", "content": system}] if system else []
+        return replace(group, prompt=[*before, *group.prompt], columns={"answer": answer, **columns})
+
+    one, two = run_with("one", [told("57", Frage="40+17?")]), run_with("two", [told("57,0", Frage="40+17?")])
+    three, four = run_with("three", [told("57", question="40+17?")]), run_with("four", [told("57", "Think.")])
+    ids = [one, two, three, four, run_with("five", [asked(2, "else", [1, 1])])]
+    (row,) = compare_prompts.shared_prompts({"ids": ids})["rows"]
+    assert [bool(run) for run in row["runs"]] == [True] * 4 + [False]
+    assert row["differs"] == ["", "answer 57,0", "", "another system prompt", ""]
+    found = compare_prompts.prompt_in_runs({"ids": ids, "hash": row["hash"]})["runs"]
+    assert [one and one["differs"] for one in found] == [*row["differs"][:4], None]
+    assert compare_prompts.shared_prompts({"ids": ids, "order": "differ"})["count"] == 1
 
 
 def test_one_prompt_with_what_each_run_says_to_it_at_last_and_where_its_best_is(registry_home: Path) -> None:

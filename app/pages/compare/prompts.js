@@ -13,7 +13,8 @@ const course = (first, last) => {
   return last.solved === null ? `reward ${words}` : words;
 };
 
-function cell(one) {
+// `differs`: what is another in this run's prompt, though it asks the same.
+function cell(one, differs) {
   if (!one) return el("td.mut", "not in this run");
   const { first, last, held_out: heldOut } = one;
   const at = (end) => `${number(end.mean)} at step ${end.step.toLocaleString("en")}`;
@@ -26,6 +27,7 @@ function cell(one) {
     },
     course(first, last),
     heldOut ? el("span.xs", " held out") : null,
+    differs ? el("span.xs.mut.block", differs) : null,
   );
 }
 
@@ -54,7 +56,7 @@ export function drawTable(node, runs, rows, current, choose) {
               row.prompt || "(empty)",
             ),
           ),
-          ...row.runs.filter((_, i) => runs[i]?.there).map(cell),
+          ...row.runs.map((one, i) => (runs[i]?.there ? cell(one, row.differs?.[i]) : null)).filter(Boolean),
         ),
       ),
     ),
@@ -95,7 +97,7 @@ function card(runs, run, one) {
   return el(
     "article.comp",
     top,
-    el("p.s.mut.ends", ...inWords(one).map((words) => el("span", words))),
+    el("p.s.mut.ends", ...[...inWords(one), one.differs].filter(Boolean).map((words) => el("span", words))),
     latest ? said : null,
     el(
       "footer.s.mut",

@@ -9,7 +9,17 @@ from groupwise.app.pages.compare.runs import open_run_record, run_ids, run_spec
 from groupwise.app.ui.highlight import colour_tags
 from groupwise.app.ui.live import Payload, answer, run_by_id, text
 from groupwise.app.ui.safe_text import visible_text
-from groupwise.storage.analysis.compare.prompts import Looker, hashes, hashes_in_common, prompt_ids, widest_first
+from groupwise.storage.analysis.compare.prompts import (
+    Looker,
+    Wording,
+    also_asked,
+    hashes,
+    hashes_in_common,
+    prompt_ids,
+    said_of_difference,
+    widest_first,
+    wordings,
+)
 from groupwise.storage.analysis.compare.prompts import prompt_text as text_of
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.library import right
@@ -23,13 +33,15 @@ LONGEST = 4000  # characters of a completion; the whole of it stands in its grou
 @answer
 def shared_prompts(payload: Payload) -> dict[str, Any]:
     """Prompts with `words` in them that at least two of the runs had: hash, text, and for each run in the order of
-    `ids` how it did on it, null where it did not have it. `count` of them, of `seen` that any of the runs had.
-    `order`: “differ” for those first on which the runs' last results differ most, else those that the most runs had."""
+    `ids` how it did on it, null where it did not have it, and how its prompt `differs`. The same question is one row,
+    whatever the system prompt, the answer or other columns of its row are. `count` of them, of `seen` that any of the
+    runs had. `order`: “differ” for those first on which the runs' last results differ most, else those that the most
+    runs had."""
     ids, words = run_ids(payload), text(payload, "words")
     runs = [run_by_id(run_id) for run_id in ids]
     had = [sample(run, words) for run in runs]
     union = list(dict.fromkeys(digest for some in had for digest in some))
-    numbers = [numbers_in(run, union) for run in runs]
+    numbers, wording = with_same_questions(runs, had, [numbers_in(run, union) for run in runs])
     both = hashes_in_common(numbers)
     if text(payload, "order") == "differ":
         results = [results_in(run, of, both) for run, of in zip(runs, numbers, strict=True)]
@@ -37,10 +49,47 @@ def shared_prompts(payload: Payload) -> dict[str, Any]:
     shown = both[:SHOWN]
     columns = [column(run, [of.get(digest) for digest in shown]) for run, of in zip(runs, numbers, strict=True)]
     rows = [
-        {"hash": digest, "prompt": first_text(index, columns), "runs": [one["ends"][index] for one in columns]}
+        {
+            "hash": digest,
+            "prompt": first_text(index, columns),
+            "runs": [one["ends"][index] for one in columns],
+            "differs": [differs_words(wording, of, digest) for of in wording],
+        }
         for index, digest in enumerate(shown)
     ]
     return {"ids": ids, "rows": rows, "count": len(both), "seen": len(union)}
+
+
+Wordings = list[dict[str, Wording]]
+
+
+def with_same_questions(
+    runs: list[registry.Run | None], had: list[list[str]], numbers: list[dict[str, int]]
+) -> tuple[list[dict[str, int]], Wordings]:
+    """The numbers with those of prompts that ask the same in other runs, under those runs' hashes; and the wording of
+    each run's prompts, by the same hashes."""
+    said = [wordings_in(run, digests) for run, digests in zip(runs, had, strict=True)]
+    also = also_asked(said, numbers)
+    own = [numbers_in(run, list(of.values())) for run, of in zip(runs, also, strict=True)]
+    more = [{lead: ids[mine] for lead, mine in of.items() if mine in ids} for of, ids in zip(also, own, strict=True)]
+    known = [words | {lead: words[mine] for lead, mine in of.items()} for words, of in zip(said, also, strict=True)]
+    return [of | extra for of, extra in zip(numbers, more, strict=True)], known
+
+
+def wordings_in(run: registry.Run | None, digests: list[str]) -> dict[str, Wording]:
+    """The wording of these of a run's prompts, by hash; none where its record cannot be read."""
+    if run is None or not digests:
+        return {}
+    with contextlib.suppress(Unanswerable), open_run_record(run) as record:
+        return wordings(record, digests)
+    return {}
+
+
+def differs_words(wording: Wordings, of: dict[str, Wording], digest: str) -> str:
+    """How a run's prompt differs from the one of this hash, that its row is named by."""
+    lead = next((run[digest] for run in wording if digest in run and run[digest].hash == digest), None)
+    own = of.get(digest)
+    return visible_text(format.shorten(said_of_difference(lead, own), 80)) if lead and own else ""
 
 
 def sample(run: registry.Run | None, words: str) -> list[str]:
@@ -116,14 +165,19 @@ def prompt_in_runs(payload: Payload) -> dict[str, Any]:
     ids, digest = run_ids(payload), text(payload, "hash")
     whole = ""
     found = []
-    for run_id in ids:
-        run, one = run_by_id(run_id), None
+    runs = [run_by_id(run_id) for run_id in ids]
+    asked = {run.id: [digest] if numbers_in(run, [digest]) else sample(run, "") for run in runs if run}
+    had = [asked[run.id] if run else [] for run in runs]
+    numbers, wording = with_same_questions(runs, had, [numbers_in(run, [digest]) for run in runs])
+    for run, known, words in zip(runs, numbers, wording, strict=True):
+        one = None
         if run is not None:
             with contextlib.suppress(Unanswerable), open_run_record(run) as record:
-                number = prompt_ids(record, [digest]).get(digest)
+                number = known.get(digest)
                 if number is not None:
                     whole = whole or visible_text(format.message_text(text_of(record, number))[:LONGEST])
                     one = in_run(Looker(record, target_function(run, record)), number)
+                    one["differs"] = differs_words(wording, words, digest)
         found.append(one)
     if not any(found):
         raise Unanswerable("None of these runs had this prompt.")

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record.group_metrics import Target
@@ -19,6 +19,64 @@ def hashes(run: Database, words: str = "") -> list[str]:
     where, values = ("WHERE prompt LIKE ? ESCAPE '!'", [_like(words)]) if words else ("", [])
     rows = run.execute(f"SELECT hash FROM prompt {where} ORDER BY id LIMIT ?", [*values, LOOKED_AT])
     return [digest for (digest,) in rows]
+
+
+class Wording(NamedTuple):
+    """What tells one of a run's prompts from another: its `hash`, what is asked in it, what stands before that, and the
+    answer of its row."""
+
+    hash: str
+    question: str
+    before: str
+    answer: str
+
+
+def wordings(run: Database, digests: Sequence[str]) -> dict[str, Wording]:
+    """{hash: its wording} of these prompts, in their order."""
+    rows = run.execute(
+        "SELECT prompt.hash, prompt, columns FROM json_each(?) JOIN prompt ON prompt.hash = value ORDER BY key",
+        [json.dumps(list(digests))],
+    )
+    return {
+        digest: _wording(digest, json.loads(prompt), json.loads(columns or "{}")) for digest, prompt, columns in rows
+    }
+
+
+def _wording(digest: str, prompt: Any, columns: Any) -> Wording:
+    chat = isinstance(prompt, list) and bool(prompt) and isinstance(prompt[-1], dict)
+    asked, before = (prompt[-1].get("content"), prompt[:-1]) if chat else (prompt, [])
+    answer = columns.get("answer") if isinstance(columns, dict) else None
+    return Wording(
+        digest, str(asked or ""), json.dumps(before) if before else "", "" if answer is None else str(answer)
+    )
+
+
+def also_asked(had: Sequence[Mapping[str, Wording]], numbers: Sequence[Mapping[str, int]]) -> list[dict[str, str]]:
+    """Of each run, {hash of a prompt that another run had: hash of its own with the same question}: those whose answer,
+    columns or system prompt differ, so that no two of them have one hash. All are named by the first run's."""
+    firsts = [{one.question: one for one in reversed(list(run.values()))} for run in had]
+    found: list[dict[str, str]] = [{} for _ in had]
+    exact = set(hashes_in_common(numbers))
+    leads: dict[str, list[str]] = {}
+    for run in had:
+        for one in run.values():
+            if one.hash in exact and one.hash not in leads.setdefault(one.question, []):
+                leads[one.question].append(one.hash)
+    for run_firsts in firsts:
+        for question, one in run_firsts.items():
+            if not leads.get(question):
+                leads[question] = [one.hash]
+    for own, known, of in zip(found, firsts, numbers, strict=True):
+        for question, one in known.items():
+            own |= {lead: one.hash for lead in leads[question] if lead not in of}
+    return found
+
+
+def said_of_difference(lead: Wording, own: Wording) -> str:
+    """What differs between two prompts of one question; “” where it is nothing that a model or a reward reads."""
+    said = ["another system prompt"] if lead.before != own.before else []
+    said += [f"answer {own.answer or 'not given'}"] if lead.answer != own.answer else []
+    return ", ".join(said)
 
 
 def _like(words: str) -> str:
