@@ -173,7 +173,12 @@ def test_many_are_chosen_tagged_deleted_and_taken_back(open_page: OpenPage, home
     expect(page.locator(".choosing .many")).to_have_text("5 runs chosen")
     waits = registry.create_run(SPEC, name=f"{word} waits", model="starter", data="task:arithmetic")
     run(page, waits).get_by_role("checkbox").check()
-    page.locator(".choosing").get_by_role("button", name="Delete 6 runs", exact=True).click()
+    page.locator(".choosing").get_by_role("button", name="Delete 5 of 6 runs", exact=True).click()
+    question = page.get_by_role("dialog")
+    expect(question.get_by_role("heading")).to_have_text("Delete 5 of 6 runs?")
+    expect(question).to_contain_text(f"“{word} 4”")
+    expect(question).to_contain_text(f"“{word} waits” trains or waits and stays: stop it first.")
+    question.get_by_role("button", name="Delete").click()
     expect(page.locator(".choosing .problem")).to_have_text(
         f"1 run not changed. {word} waits waits in the queue: remove it from the queue first."
     )

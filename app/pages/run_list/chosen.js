@@ -83,7 +83,7 @@ function drawDoers(n) {
   draw("tag", !look.deleted, `Tag ${runs(n)}`);
   draw("stop", !look.deleted && stoppable, `Stop ${runs(stoppable)}`);
   draw("restore", look.deleted, `Restore ${runs(n)}`);
-  draw("delete", !look.deleted, `Delete ${runs(n)}`);
+  draw("delete", !look.deleted, deleteWords(n));
   draw("erase", look.deleted, `Delete ${runs(n)} for good`);
 }
 // Which chosen runs are not in the list, as far as they are known by now.
@@ -167,15 +167,43 @@ export async function remove(ids) {
   const reply = await toAll("delete_runs", ids);
   if (reply) offerUndo(`${runs(reply.done)} deleted.`, "restore_runs", reply.runs);
 }
-// Who chose runs that are not in view now (before a search, on another page) reads which they are before they go.
+// Who chose runs that are not in view now (before a search, on another page), that were chosen before (back from
+// Compare), or that cannot be deleted as they are, reads which they are before they go.
 export async function removeChosen() {
   const ids = [...chosen];
   const unseen = outOfSight(ids);
-  const named = unseen.names.map((name) => `“${cut(name, 40)}”`);
-  const more = unseen.count - named.length;
-  const which = listed(more ? [...named, `${more.toLocaleString("en")} more`] : named);
-  const text = `Not in view: ${which}. Deleted runs can be restored for 24 hours.`;
-  if (!unseen.count || (await ask({ title: `Delete ${runs(ids.length)}?`, text, yes: "Delete" }))) remove(ids);
+  const active = ids.filter(isActive);
+  const doubtful = unseen.count || active.length || ids.some((id) => earlier.has(id));
+  if (!doubtful || (await ask({ title: `${deleteWords(ids.length)}?`, text: whatGoes(ids, unseen), yes: "Delete" })))
+    remove(ids);
+}
+const isActive = (id) => told.stoppable.includes(id);
+// What trains or waits is not deleted.
+function deleteWords(n) {
+  const active = [...chosen].filter(isActive).length;
+  return active && active < n ? `Delete ${(n - active).toLocaleString("en")} of ${runs(n)}` : `Delete ${runs(n)}`;
+}
+function whatGoes(ids, unseen) {
+  const drawn = new Map(boxes().map((box) => [idOf(box), box.closest("tr").dataset.name]));
+  const [here, away] = [ids.filter((id) => drawn.has(id)), ids.filter((id) => !drawn.has(id)).length];
+  const going = [...here.filter((id) => !isActive(id)).map((id) => drawn.get(id)), ...told.elsewhere];
+  const staying = here.filter(isActive).map((id) => drawn.get(id));
+  const all = ids.length - staying.length;
+  return [
+    all ? `${named(going, here.length - staying.length + away)}.` : "",
+    staying.length ? `${named(staying, staying.length)} ${stayWords(staying.length)} first.` : "",
+    unseen.count ? `Not in view: ${named(unseen.names, unseen.count)}.` : "",
+    "Deleted runs can be restored for 24 hours.",
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+const stayWords = (n) => (n === 1 ? "trains or waits and stays: stop it" : "train or wait and stay: stop them");
+// The first of so many runs by name.
+function named(names, count) {
+  const first = names.slice(0, NAMED_IN_QUESTION).map((name) => `“${cut(name, 40)}”`);
+  const more = count - first.length;
+  return listed(more > 0 ? [...first, `${more.toLocaleString("en")} more`] : first);
 }
 // How many of these runs are in no row, or in one that is scrolled out of view, and the names of the first of them.
 function outOfSight(ids) {

@@ -3,7 +3,7 @@
 import time
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import gradio as gr
@@ -129,10 +129,15 @@ def draw_runs(payload: Payload) -> dict[str, object]:
         "newcomer": len(everything) <= FEW,
         "nothing": "" if found else nothing_words(payload, asked), "strays": visible_text(strays.stray_words(odd)),
         "every_stray": [visible_text(one) for one in odd[: strays.MOST]] if len(odd) > strays.NAMED else [],
-        "stoppable": [row.run.id for row in shown if row.run.state in {states.QUEUED, *states.LIVE}],
+        "stoppable": stoppable(everything, {*(row.run.id for row in shown), *asked.chosen}),
         "gone": [run_id for run_id in asked.chosen if run_id not in ids], "hardware": hardware_words(),
         "elsewhere": names_elsewhere(asked.chosen, [row.run for row in shown], everything),
     })  # fmt: skip
+
+
+def stoppable(everything: Sequence[Run], of: Collection[str]) -> list[str]:
+    """The ids of those of these runs that train or wait."""
+    return [run.id for run in everything if run.id in of and run.state in {states.QUEUED, *states.LIVE}]
 
 
 def _unless_same(payload: Payload, drawn: dict[str, object]) -> dict[str, object]:
