@@ -156,6 +156,18 @@ def test_a_text_is_looked_at_for_the_data_that_is_chosen() -> None:
     assert not any("anser" in one["message"] for one in page.analyse_code({"text": code})["problems"])
 
 
+def test_a_long_name_is_taken_whole_whatever_is_asked_of_it() -> None:
+    long = "r" * 90
+    blocks = [{"kind": "length_between", "settings": {"most": 5}}]
+    [problem] = page.build_function({"name": long, "blocks": blocks})["problems"]
+    assert problem["message"] == "The name has 90 characters; 64 is the most."
+    two = f"{CODE}def {long}(completions, anser, **kwargs):\n    return [0.5 for _ in completions]\n"
+    found = page.analyse_code({"text": two, "name": long, "columns": ["answer"]})["problems"]
+    assert any("anser" in one["message"] for one in found)
+    renamed = page.rename_column({"text": two, "name": long, "old": "anser", "new": "answer"})["text"]
+    assert f"{long}(completions, answer," in renamed
+
+
 def test_text_that_is_no_python_is_said_once_and_at_its_line() -> None:
     said = page.analyse_code({"text": "def f(completions, **kwargs):\n    return [1.0 for c in\n"})
     assert len(said["problems"]) == 1

@@ -92,6 +92,30 @@ def test_a_loophole_is_named_whatever_was_tried(rewards: Page) -> None:
     expect(rewards.locator(".loopholes")).to_contain_text("An empty answer earns 0.5", timeout=60_000)
 
 
+def test_a_try_is_of_what_was_chosen_as_it_began(rewards: Page) -> None:
+    """Seen: what the model wrote was called probes that earn no more than they deserve."""
+    begin(rewards, HALF)
+    do(rewards, "Try")
+    source(rewards, "Probes")  # while the model writes
+    view = rewards.locator(".view-try")
+    expect(view.locator(".go .wait")).to_contain_text("32 completions scored, of starter", timeout=120_000)
+    expect(view.locator(".outdated")).to_have_text(
+        "These are the scores of the model’s completions. Try again for the probes."
+    )
+    expect(view.locator(".results")).to_have_class(re.compile(r"\bold\b"))
+    expect(view.locator(".loopholes")).to_contain_text("An empty answer earns 0.5", timeout=60_000)  # probes did run
+    picture(rewards, "rewards-of-another-source")
+    source(rewards, "The model")
+    expect(view.locator(".outdated")).to_be_hidden()
+    rewards.get_by_label("How many rows").fill("3")
+    expect(view.locator(".outdated")).to_contain_text("Try again for those that are chosen now.")
+    do(rewards, "Try")
+    code = "ace.edit(document.querySelector('.ace'))"
+    rewards.evaluate(f"{code}.setValue({code}.getValue().replaceAll('0.5', '0.2'), 1)")
+    expect(view.locator(".go .wait")).to_contain_text("24 completions scored", timeout=120_000)
+    expect(view.locator(".outdated")).to_contain_text("of the code before your last change")
+
+
 def test_the_line_that_raises_is_marked(rewards: Page) -> None:
     begin(rewards, RAISES)
     source(rewards, "Probes")

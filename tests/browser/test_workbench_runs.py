@@ -11,8 +11,21 @@ from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
-from tests.browser.rewards_page import ENDLESS, SHORT, begin, do, open_emptied, ready, source, try_it, write
+from tests.browser.rewards_page import (
+    ENDLESS,
+    SHORT,
+    begin,
+    build,
+    do,
+    open_emptied,
+    ready,
+    save,
+    source,
+    try_it,
+    write,
+)
 from tests.support.homes import QUICKSTART, wait_for
+from tests.support.made_runs import made_run
 
 LAX = '''def my_format(completions, **kwargs):
     """1 where there is no tag at all."""
@@ -84,6 +97,28 @@ def test_a_run_s_history_is_scored_anew_and_advantages_flip(
     assert no_sideways_scroll(page)
     assert record.read_bytes() == before
     scores_of_a_re_scoring_before_are_marked(page)
+
+
+def test_the_run_that_is_re_scored_stays_whatever_is_opened(
+    rewards: Page, shared_dashboard: str, finished_run: str
+) -> None:
+    """Seen: a function that was built on other data set it to the newest run."""
+    build(rewards, "Right length").locator("[name=name]").fill("elsewhere")
+    rewards.locator("select.data").select_option("preset:quickstart")
+    save(rewards)
+    newest = made_run("newest", 3, groups=1)
+    rewards.goto(f"{shared_dashboard}/rewards?name=format&run={finished_run}&view=rescore")
+    run = ready(rewards).locator("select.history")
+    assert run.evaluate("select => select.options[0].value") == newest
+    for chosen in (finished_run, newest):
+        run.select_option(chosen)
+        rewards.locator(".shelf .take", has_text="elsewhere").last.click()
+        expect(rewards.locator(".building")).to_be_visible()
+        rewards.wait_for_timeout(300)
+        expect(run).to_have_value(chosen)
+    rewards.locator(".shelf").get_by_role("button", name="format").first.click()
+    run.select_option(finished_run)
+    expect(rewards.locator("select.data")).to_have_value(f"run:{finished_run}")
 
 
 def scores_of_a_re_scoring_before_are_marked(page: Page) -> None:

@@ -7,13 +7,18 @@ import { looked, noFunction, showFailures } from "./editor.js";
 import { chosenFunctions, editedName, faultOfNumbers, nameSettings, settingsOf } from "./functions.js";
 import { sayWhose } from "./outdated.js";
 import { drawRescored } from "./rescored.js";
+import { sourceWords } from "./source.js";
 import { plural, seconds } from "./text.js";
 
 let scoring = false;
-let rescored = null; // {text, which, passed}: whose scores are shown, as sayWhose takes them
+let rescored = null; // {text, which, run, passed}: whose scores are shown, as sayWhose takes them
 function sayRescored() {
-  sayWhose(".view-rescore", rescored, scoring, { again: "Re-score again", before: "the re-scoring before" });
+  const now = find("select.history").value;
+  const of =
+    rescored && rescored.run !== now ? { words: sourceWords(ofRun(rescored.run)), now: sourceWords(ofRun(now)) } : null;
+  sayWhose(".view-rescore", rescored, scoring, { again: "Re-score again", before: "the re-scoring before", of });
 }
+const ofRun = (run) => ({ from: "run", run });
 export function drawRescore() {
   action("rescore", rescore);
   action("halt", () => {
@@ -24,6 +29,7 @@ export function drawRescore() {
   find("select.history").addEventListener("change", ({ target }) => {
     setParams({ run: target.value, verdict: null });
     drawHistory();
+    sayRescored();
   });
   find("select.instead").addEventListener("change", ({ target }) => {
     target.dataset.chosen = "yes";
@@ -36,7 +42,9 @@ let ran = [];
 export async function drawHistory() {
   const run = find("select.history").value;
   const select = find("select.instead");
-  ran = run ? ((await call("run_rewards", { data: `run:${run}` }))?.rewards ?? []) : [];
+  const found = run ? ((await call("run_rewards", { data: `run:${run}` }))?.rewards ?? []) : [];
+  if (run !== find("select.history").value) return; // another one was chosen meanwhile
+  ran = found;
   nameSettings();
   select.replaceChildren(option("", "none: it is added"), ...ran.map((one) => option(one.name)));
   delete select.dataset.chosen;
@@ -88,6 +96,7 @@ async function rescore() {
   find(".view-rescore .go").classList.remove("failed");
   setText(find(".view-rescore .wait"), "");
   sayRescored();
+  const run = find("select.history").value;
   if (!(await looked())) {
     endRescore(NO_ANSWER, true);
     return;
@@ -98,9 +107,8 @@ async function rescore() {
     return;
   }
   const instead = find("select.instead").value;
-  const run = find("select.history").value;
   const weights = instead && instead !== editedName() ? { [instead]: 0 } : {};
-  const asked = { text: page.text, which: page.which };
+  const asked = { text: page.text, which: page.which, run };
   const got = await askWorker(
     "rescore",
     { run, functions: historyFunctions(instead), weights, scale_rewards: find("select.scale").value },
@@ -117,6 +125,7 @@ async function rescore() {
   rescored = { ...asked, passed: false };
   endRescore(`${plural(got.answer.completions, "completion")} in ${seconds(got.answer.seconds)}.`, false, true);
   drawRescored(find(".view-rescore .results"), got.answer);
+  if (page.text !== asked.text || page.which !== asked.which) return; // its lines are no longer these
   const mine = got.answer.functions.find((one) => one.name === editedName());
   showFailures(page.open.builtIn ? [] : (mine?.failures ?? []).filter((one) => one.line).slice(0, 5));
 }

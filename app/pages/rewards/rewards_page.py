@@ -17,6 +17,8 @@ from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import builder, library, pasted, rename, strip_script, templates
 from groupwise.storage.registry.messages.functions import MOST_CODE
 
+LONGEST = 100_000  # characters of what is taken as a function's name
+
 
 def code_of(payload: Payload, key: str = "text") -> str:
     """The code of a payload. Raises Unanswerable where it is none, or too long."""
@@ -24,6 +26,12 @@ def code_of(payload: Payload, key: str = "text") -> str:
     if not isinstance(sent, str) or len(sent) > MOST_CODE:
         raise Unanswerable(f"A reward function is a text of at most {MOST_CODE // 1024} KB.")
     return sent
+
+
+def name_of(payload: Payload) -> str:
+    """The name of a function in a payload, whole: what is wrong with a long one is said of all of it. What is beyond
+    any name is cut."""
+    return text(payload, "name", LONGEST)
 
 
 @answer
@@ -51,9 +59,7 @@ def list_data(payload: Payload) -> dict[str, Any]:
 @answer
 def show_function(payload: Payload) -> dict[str, Any]:
     """One function of the library: code, versions, users."""
-    return library_view.describe_function(
-        text(payload, "name", 80), text(payload, "version", 64), Offer.read_published()
-    )
+    return library_view.describe_function(name_of(payload), text(payload, "version", 64), Offer.read_published())
 
 
 @answer
@@ -61,14 +67,14 @@ def analyse_code(payload: Payload) -> dict[str, Any]:
     """What can be said of a text as it is typed: its functions, and problems with their lines."""
     columns = payload.get("columns")
     known = {name for name in columns if isinstance(name, str)} if isinstance(columns, list) else None
-    return library_view.analyse_text(code_of(payload), text(payload, "name", 80), known)
+    return library_view.analyse_text(code_of(payload), name_of(payload), known)
 
 
 @answer
 def save_function(payload: Payload) -> dict[str, Any]:
     """Keep the text as the newest version of a function; the library then. `onto`: the newest version that the page
     knows of, "" for none: where the library has another, nothing is saved and that one is told, as `newer`."""
-    name, network, onto = text(payload, "name", 100_000), payload.get("network") is True, payload.get("onto")
+    name, network, onto = name_of(payload), payload.get("network") is True, payload.get("onto")
     try:
         kept = library.save_reward(
             name, code_of(payload), network=network, onto=onto if isinstance(onto, str) else None
@@ -82,7 +88,7 @@ def save_function(payload: Payload) -> dict[str, Any]:
 @answer
 def delete_function(payload: Payload) -> dict[str, Any]:
     """Delete one of one's own; the library then. Runs keep the copy they ran with."""
-    library.delete_reward(text(payload, "name", 80))
+    library.delete_reward(name_of(payload))
     return {"library": library_view.list_functions(Offer.read_published())}
 
 
@@ -111,13 +117,13 @@ def strip_code(payload: Payload) -> dict[str, Any]:
 def rename_column(payload: Payload) -> dict[str, Any]:
     """The text with one of a function's arguments named as the data names the column."""
     old, new = text(payload, "old", 200), text(payload, "new", 200)
-    return {"text": rename.rename_argument(code_of(payload), text(payload, "name", 80), old, new)}
+    return {"text": rename.rename_argument(code_of(payload), name_of(payload), old, new)}
 
 
 @answer
 def build_function(payload: Payload) -> dict[str, Any]:
     """The Python that the builder's blocks mean, or what is wrong with them."""
-    return library_view.build_code(text(payload, "name", 80), payload.get("blocks"), text(payload, "sentence", 300))
+    return library_view.build_code(name_of(payload), payload.get("blocks"), text(payload, "sentence", 300))
 
 
 @answer

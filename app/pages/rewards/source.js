@@ -61,15 +61,15 @@ export function rememberData(name) {
 const BUILT_ON = "what it was built on";
 // Whoever came from New run to write a function of its own tries it on the data of that run.
 const CAME_TO_BEGIN = params().has("new");
+const CAME_FROM = params().get("run");
 // What a person works on, the first that is there: [value, why it is chosen].
 function likelyData() {
   const { runs } = page.about.sources;
-  const run = params().get("run");
   const newest = runs.find((one) => one.begun);
   const kept = dataOfBlocks();
   const chosen = tryStore(() => sessionStorage.getItem(CHOSEN));
   return [
-    ...(run ? [[`run:${run}`, "the run that you came from"]] : []),
+    ...(CAME_FROM ? [[`run:${CAME_FROM}`, "the run that you came from"]] : []),
     ...(kept ? [[kept.value, BUILT_ON]] : []),
     ...(CAME_TO_BEGIN && newRunText() ? [["new", "what New run is set to"]] : []),
     ...(chosen ? [[chosen, "chosen by you"]] : []),
@@ -91,12 +91,15 @@ function fillData() {
     ...groups(files, "Your files"),
     ...groups(runs, "Runs"),
   );
+  // a run that was chosen stays, whatever is opened meanwhile
   for (const select of root.querySelectorAll("select.run, select.history")) {
+    const { value } = select;
     select.replaceChildren(
       ...(stored.length
         ? stored.map((one) => option(one.id, plain(one.label)))
         : [option("", "No run has stored completions yet")]),
     );
+    if (value) select.value = value;
     select.disabled = !stored.length;
   }
 }
@@ -113,9 +116,9 @@ async function refresh() {
       if (words.has(each.value)) setText(each, words.get(each.value));
     return;
   }
-  const chosen = [...root.querySelectorAll(SELECTS)].map((select) => [select, select.value]);
+  const { value } = find("select.data");
   fillData();
-  for (const [select, value] of chosen) if (value) select.value = value;
+  if (value) find("select.data").value = value;
   if (find("select.data").selectedIndex < 0) chooseLikely(askColumns); // its run was deleted
   tell("runs");
 }
@@ -134,11 +137,12 @@ function chooseLikely(then = () => {}) {
 }
 
 // A function was opened: its blocks come with the rows that they were built on, and those of the one before go with it.
+// Whoever came from a run stays at it.
 let drawn = false;
 let isOfOpened = false;
 on("open", () => {
   const kept = drawn ? dataOfBlocks() : null;
-  if (kept ? kept.value === find("select.data").value : !drawn || !isOfOpened) return;
+  if (kept ? CAME_FROM || kept.value === find("select.data").value : !drawn || !isOfOpened) return;
   fillData();
   chooseLikely(askColumns);
 });
@@ -147,9 +151,8 @@ export function drawSource() {
   drawn = true;
   fillData();
   chooseLikely();
-  const run = params().get("run");
-  if (run && page.about.sources.runs.some((one) => one.stored && one.id === run))
-    for (const select of root.querySelectorAll("select.run, select.history")) select.value = run;
+  if (page.about.sources.runs.some((one) => one.stored && one.id === CAME_FROM))
+    for (const select of root.querySelectorAll("select.run, select.history")) select.value = CAME_FROM;
   setInterval(refresh, AGES);
   document.addEventListener("visibilitychange", refresh);
   for (const tab of root.querySelectorAll("[data-from]")) tab.addEventListener("click", () => choose(tab.dataset.from));
@@ -253,6 +256,12 @@ export function sourceAsked() {
       })),
     };
   return { ...asked, rows };
+}
+// Whose completions are asked for, as a sentence names them.
+export function sourceWords({ from: kind = from, run }) {
+  if (kind !== "run") return { model: "the model’s completions", typed: "what was typed", probes: "the probes" }[kind];
+  const { label } = page.about.sources.runs.find(({ id }) => id === run) ?? {};
+  return label ? `completions of “${plain(label).split(" · ")[0]}”` : "a run’s completions";
 }
 
 // The data's columns: for completion in the editor, and to say what a function asks for in vain.

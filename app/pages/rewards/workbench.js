@@ -9,7 +9,7 @@ import { looked, noFunction, showFailures, unfinished } from "./editor.js";
 import { chosenFunctions, editedName, faultOfNumbers, nameSettings } from "./functions.js";
 import { sayWhose } from "./outdated.js";
 import { drawResults } from "./results.js";
-import { choose, dataChosen, from, sourceAsked } from "./source.js";
+import { choose, from, sourceAsked, sourceWords } from "./source.js";
 import { many, plain, plural } from "./text.js";
 
 let have = null; // {key, question}: the completions that are there
@@ -19,7 +19,7 @@ const waitWords = (words) => setText(go().querySelector(".wait"), words);
 
 on("try", tryNow);
 on("typed", sayOutdated);
-on("source", drawGo);
+for (const what of ["source", "data"]) on(what, sayChosen);
 
 export function drawWorkbench() {
   action("try", () => tryNow());
@@ -44,7 +44,7 @@ export function drawWorkbench() {
     setParams({ view: view === "try" ? null : view });
   });
   show(params().get("view") === "rescore" ? "rescore" : "try");
-  find(".view-try").addEventListener("input", drawGo);
+  find(".view-try").addEventListener("input", sayChosen);
   on("open", () => {
     tried = null;
     find(".view-try .results").replaceChildren();
@@ -52,12 +52,26 @@ export function drawWorkbench() {
     sayOutdated();
   });
 }
-let tried = null; // {text, which, passed: a later try brought no scores}
+let tried = null; // {text, which, asked: on which completions, passed: a later try brought no scores}
 export function sayOutdated() {
-  sayWhose(".view-try", tried, trying, { again: "Try again", before: "the try before" });
+  sayWhose(".view-try", tried, trying, { again: "Try again", before: "the try before", of: triedOn() });
+}
+const keyOf = (asked) => JSON.stringify(asked);
+// Where other completions are chosen than those that were tried: both, in words.
+function triedOn() {
+  const now = tried && sourceAsked();
+  if (!tried || keyOf(tried.asked) === keyOf(now)) return null;
+  const [before, words] = [tried.asked, now].map(sourceWords);
+  return before === words
+    ? { words: "the completions that were chosen before", now: "those that are chosen now" }
+    : { words: before, now: words };
+}
+function sayChosen() {
+  sayOutdated();
+  drawGo();
 }
 function drawGo() {
-  const same = have?.key === JSON.stringify(sourceAsked());
+  const same = have?.key === keyOf(sourceAsked());
   find("[data-do=anew]").hidden = trying || !same || from !== "model";
   find("[data-do=stop]").hidden = !trying;
   setOff("try", trying);
@@ -79,15 +93,19 @@ function scoredWords({ scored, completions, sentence }) {
   return `${part}${all} scored${sentence ? `. ${sentence}` : ""}`;
 }
 
+// A try is of what is chosen as it begins: its completions, functions and text stay its own, whatever is chosen or
+// typed until they are scored.
 export async function tryNow() {
   if (trying || !page.open) return;
   trying = true;
+  const asked = sourceAsked();
+  for (const lane of ["probes", "probed"]) stopAsking(lane); // those of the try before
   go().classList.remove("failed"); // that was the try before
   find(".loopholes").hidden = true;
   sayOutdated();
   drawGo();
   bringIntoView(go());
-  const done = await tryOnce();
+  const done = await tryOnce(asked);
   if (done === undefined) return; // cancelled, or something else was opened
   trying = false;
   if (tried && typeof done === "string") tried.passed = true;
@@ -95,19 +113,18 @@ export async function tryNow() {
   waitWords(typeof done === "string" ? done : scoredWords(done));
   go().classList.toggle("failed", typeof done === "string");
   drawGo();
-  if (typeof done !== "string" && from !== "probes") probe();
+  if (typeof done !== "string" && asked.from !== "probes") probe(tried, done.scoring);
 }
 // From the editor's Ctrl+Enter the results may lie below what is seen.
 function bringIntoView(node) {
   const { top, bottom } = node.getBoundingClientRect();
   if (top < 0 || bottom > innerHeight - 80) node.scrollIntoView({ block: "center" });
 }
-function askScores(completions, waiting, lane = "score") {
-  const asked = { completions, functions: chosenFunctions(), scale_rewards: find("select.scale").value };
-  return askWorker("score", asked, waiting, lane);
-}
-// What went wrong, in words; {completions, scored, sentence} where all is drawn; undefined where nobody waits any more.
-async function tryOnce() {
+// What completions are scored with, as it stands now.
+const scoringNow = () => ({ functions: chosenFunctions(), scale_rewards: find("select.scale").value });
+// What went wrong, in words; {completions, scored, sentence, scoring} where all is drawn; undefined where nobody waits
+// any more.
+async function tryOnce(asked) {
   waitWords("");
   await settle();
   const isSeen = await looked();
@@ -117,31 +134,31 @@ async function tryOnce() {
   if (!editedName()) return noFunction("try");
   const fault = faultOfNumbers();
   if (fault) return fault;
-  const asked = sourceAsked();
   if (asked.sentence) return asked.sentence;
-  const key = JSON.stringify(asked);
+  const [now, scoring] = [{ text: page.text, which: page.which, asked, passed: false }, scoringNow()];
   for (let times = 0; times < 2; times += 1) {
-    if (have?.key !== key) {
+    if (have?.key !== keyOf(asked)) {
       const got = await askWorker("completions", asked, waitWords);
       if (!got) return undefined;
       if (!got.answer) return got.sentence;
-      have = { key, question: got.question, sentence: got.answer.sentence ?? "" };
+      have = { key: keyOf(asked), question: got.question, sentence: got.answer.sentence ?? "" };
     }
-    const scored = await askScores(have.question, waitWords);
+    const scored = await askWorker("score", { completions: have.question, ...scoring }, waitWords);
     if (!scored) return undefined;
     if (scored.answer) {
       drawResults(find(".view-try .results"), scored.answer);
-      tried = { text: page.text, which: page.which, passed: false };
-      markFailures(scored.answer);
-      if (from === "probes") drawLoopholes(scored.answer, false);
+      tried = now;
+      if (isOpenStill(tried)) markFailures(scored.answer);
+      if (asked.from === "probes") drawLoopholes(scored.answer, false);
       const [completions, known] = [countOf(scored.answer), countOf(scored.answer, scoredAtAll)];
-      return { completions, scored: known, sentence: have.sentence };
+      return { completions, scored: known, sentence: have.sentence, scoring };
     }
     if (!/no longer kept/.test(scored.sentence)) return scored.sentence;
     have = null;
   }
   return "The completions were not kept. Try again.";
 }
+const isOpenStill = ({ text, which }) => text === page.text && which === page.which;
 const scoredAtAll = (one) => one.total !== null && one.total !== undefined;
 const countOf = (answer, which = () => true) =>
   answer.groups.reduce((n, group) => n + group.completions.filter(which).length, 0);
@@ -155,13 +172,12 @@ function markFailures(answer) {
 }
 
 // After every try the probes are tried, too, quietly: what a model would find, it will find.
-async function probe() {
-  const { text, which } = page;
-  const same = () => text === page.text && which === page.which;
-  const got = await askWorker("completions", { from: "probes", data: dataChosen(), rows: 1 }, () => {}, "probes");
-  if (!got?.answer || !same()) return;
-  const scored = await askScores(got.question, () => {}, "probed");
-  if (scored?.answer && same()) drawLoopholes(scored.answer, true);
+async function probe(of, scoring) {
+  const asked = { from: "probes", data: of.asked.data, rows: 1 };
+  const got = await askWorker("completions", asked, () => {}, "probes");
+  if (!got?.answer || !isOpenStill(of)) return;
+  const scored = await askWorker("score", { completions: got.question, ...scoring }, () => {}, "probed");
+  if (scored?.answer && isOpenStill(of)) drawLoopholes(scored.answer, true);
 }
 function drawLoopholes(answer, offer) {
   const box = find(".loopholes");
