@@ -116,8 +116,9 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
     "paid by length": (
         healthy(last=paid_by_length([10, 20, 30, 40], lambda tokens: tokens / 20)), "length_alone", "warning"),
     "nothing but a penalty on repetition": (
-        healthy(rewards=[spec.RewardSpec(name="repetition_penalty")], low=-0.3, high=0.3,
-                functions={"repetition_penalty": Function(1.0, {"ok": 256}, -0.3, 0.0, 0.1, (-0.3, 0.0))}),
+        healthy(rewards=[spec.RewardSpec(name=name) for name in ("soft_overlong_punishment", "repetition_penalty")],
+                functions={"repetition_penalty": Function(1.0, {"ok": 256}, -0.3, 0.0, 0.1, (-0.3, 0.0))},
+                low=-0.3, high=0.3),
         "penalty_alone", "warning"),
     "right, and scored wrong": (
         healthy(curves=NEVER_RIGHT, functions={"correctness": Function(1.0, {"ok": 256}, 0, 0, 0, (0, 0))},
