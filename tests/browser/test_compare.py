@@ -250,6 +250,8 @@ def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweep
     page.locator(".found .option").first.click()
     expect(page.locator(".chosen")).to_have_count(2)
     expect(page.locator("table.settings")).to_be_visible()
+    expect(page.locator(".sweep .why")).to_have_text(re.compile("^With three or more runs"))
+    expect(page.locator(".sweep > .panel")).to_be_hidden()
     page.set_viewport_size({"width": 390, "height": 844})
     table = page.locator(".scroll:has(> .finals)")  # fades out where it goes on, until one has scrolled there
     beyond = "node => getComputedStyle(node).getPropertyValue('--beyond')"

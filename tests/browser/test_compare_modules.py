@@ -179,6 +179,12 @@ def test_prompts_keep_their_places_and_a_run_without_one_says_so(bare_page: Page
     assert page.evaluate(cells, [runs, found]) == [
         "75\u202f%", "25\u202f% → 75\u202f%", "75\u202f% held out", "not in this run",
     ]  # fmt: skip
+    # the first stage of a run may have nothing that says what is right, or the last
+    unknown = end | {"group": 1, "step": 2, "mean": 0.13, "solved": None}
+    staged = [once | {"first": one, "last": other} for one, other in
+              ((unknown, end), (end, unknown), (unknown, end | {"solved": None}))]  # fmt: skip
+    assert page.evaluate(cells, [runs, staged]) == ["– → 75\u202f%", "75\u202f% → –", "reward 0.13 → 1.50"]
+
     said = """([runs, found]) => { const node = document.createElement("div");
       drawPrompt(node, runs, {prompt: "1+1?", runs: found});
       return [...node.querySelectorAll(".ends")].map(ends => [...ends.children].map(one => one.textContent)) }"""

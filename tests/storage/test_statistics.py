@@ -15,10 +15,11 @@ from groupwise.app.pages.run import statistics
 from groupwise.storage.analysis.statistics import reading
 from groupwise.storage.analysis.statistics.buckets import evaluations
 from groupwise.storage.home import paths
+from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Group
 from groupwise.storage.registry import registry
-from tests.support.made_runs import learning_group, made_run
+from tests.support.made_runs import learning_group, made_run, running
 from tests.support.records import rows
 
 FUNCTIONS = ("format", "correctness")
@@ -240,6 +241,13 @@ def test_a_sample_is_said_to_be_one(made: dict[str, str], monkeypatch: pytest.Mo
 def test_the_page_learns_what_is_there_and_why_there_is_nothing(made: dict[str, str]):
     there = statistics.statistics_summary({"run": made["learns"]})
     assert there["mark"] and there["solved"] == {"name": "correctness", "threshold": 1.0} and not there["wait"]
+    assert asked(made["learns"], "prompts")["over"]
+    running(made["learns"])
+    try:
+        assert not asked(made["learns"], "prompts")["over"], "then a prompt that came once did so so far"
+        assert statistics.statistics_summary({"run": made["learns"]})["mark"] != there["mark"], "its end is drawn"
+    finally:
+        registry.set_state(made["learns"], states.FINISHED, "")
     assert "no evaluation" in statistics.statistics_summary({"run": made["known"], "mode": "eval"})["wait"]
     assert statistics.statistics_summary({"run": made["bare"]})["wait"].startswith("No group is stored")
     assert statistics.statistics_summary({"run": "no-such-run"})["sentence"].startswith("There is no run")

@@ -57,7 +57,7 @@ def test_8_steps_of_4_completions_are_32_stored(
 
 def test_each_step_says_what_its_groups_and_its_time_came_to(registry_home: Path) -> None:
     folder = run_here(training={"logging_steps": 4, "per_device_train_batch_size": 8, "eval_strategy": "steps",
-                                "eval_steps": 4}, data={"holdout": 4})  # fmt: skip
+                                "eval_steps": 4, "per_device_eval_batch_size": 16}, data={"holdout": 6})  # fmt: skip
     metrics = ask_db(folder, "SELECT name, step, value FROM metric JOIN metric_key ON id = key ORDER BY step")
     steps: dict[str, list[int]] = {}
     for name, step, _ in metrics:
@@ -71,6 +71,15 @@ def test_each_step_says_what_its_groups_and_its_time_came_to(registry_home: Path
     assert 0 < values["time/generation", 3] < values["time/elapsed", 4] < values["time/elapsed", 8]
     low, high = ask_db(folder, "SELECT min(low), max(high) FROM grp WHERE step = 8 AND mode = 'train'")[0]
     assert low <= values["groups/worst", 8] <= values["groups/best", 8] <= high
+    # evaluated in batches of 16 and 8 completions, and told of all 24
+    evaluated = (
+        "SELECT avg(value >= 1), count(*) FROM score JOIN grp ON grp.id = grp JOIN reward_function AS f ON f.id = "
+        "function WHERE mode = 'eval' AND step = 8 AND name = 'correctness'"
+    )
+    assert ask_db(folder, evaluated) == [(pytest.approx(values["eval_groups/solved", 8]), 24)]
+    of_groups = "SELECT avg(high), avg(low), avg(std) FROM grp WHERE mode = 'eval' AND step = 8"
+    told = [values[f"eval_groups/{name}", 8] for name in ("best", "worst", "spread")]
+    assert ask_db(folder, of_groups)[0] == pytest.approx(told)
 
 
 def test_where_no_completion_ended_by_itself_there_is_no_length_of_those_that_did(registry_home: Path) -> None:

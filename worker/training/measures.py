@@ -23,6 +23,8 @@ class Measures:
         self._functions = functions
         self._seen = writer.reward_range()
         self._waiting: Metrics = {}
+        self._groups: dict[str, list[Group]] = {}  # by mode: what was scored since the last commit, however often
+        self._target: tuple[str, float] | None = None
         self._seconds: dict[str, float] = defaultdict(float)  # of this step: generation, rewards
         self._tokens = 0
         self._before: float | None = None  # seconds trained until now, pauses left out
@@ -56,22 +58,33 @@ class Measures:
         self._tokens = 0
 
     def saw(self, groups: list[Group], seconds: dict[str, float], target: tuple[str, float] | None) -> None:
-        """Groups of one mode that were just scored, and what generating and scoring them took."""
-        self._seen = group_metrics.widen_range(self._seen, groups)
-        name, threshold = target or ("", group_metrics.SOLVED)
-        solver = self._functions.index(name) if name in self._functions else None
-        found = group_metrics.metrics_of_groups(groups, self._seen, solver, threshold)
-        if groups and groups[0].mode == "eval":
-            self._waiting |= {f"eval_{name}": value for name, value in found.items()}
+        """Groups of one mode that were just scored, and what generating and scoring them took. An evaluation is scored
+        in batches, of which the last may be smaller: its metrics are of all its groups."""
+        if not groups:
             return
-        self._waiting |= found
+        self._seen, self._target = group_metrics.widen_range(self._seen, groups), target
+        self._groups.setdefault(groups[0].mode, []).extend(groups)
+        if groups[0].mode == "eval":
+            return
         for what, took in seconds.items():
             self._seconds[what] += took
         self._tokens += sum(c.tokens for group in groups for c in group.completions)
 
+    def _of_groups(self) -> Metrics:
+        """The metrics of all groups since the last commit, those of an evaluation with `eval_` before their names."""
+        waiting, self._groups = self._groups, {}
+        name, threshold = self._target or ("", group_metrics.SOLVED)
+        solver = self._functions.index(name) if name in self._functions else None
+        found: Metrics = {}
+        for mode, groups in waiting.items():
+            prefix = "eval_" if mode == "eval" else ""
+            told = group_metrics.metrics_of_groups(groups, self._seen, solver, threshold)
+            found |= {f"{prefix}{name}": value for name, value in told.items()}
+        return found
+
     def take(self, *, logged: bool) -> Metrics:
         """The metrics to be written now; `logged`: with TRL's own, so how long and how full belongs to them."""
-        found, self._waiting = self._waiting, {}
+        found, self._waiting = {**self._waiting, **self._of_groups()}, {}
         if logged and self._before is not None:
             found[ELAPSED] = self._before + time.perf_counter() - self._begun
             share = memory_share()

@@ -3,6 +3,7 @@
 
 import { download } from "../../ui/dom.js";
 import { find } from "./core.js";
+import { isSolvedKnown } from "./prompts.js";
 import { COLUMNS } from "./tables.js";
 
 const FORMULA = /^[=+\-@\t\r]/;
@@ -29,10 +30,14 @@ export const finalRows = (runs) => [
   ["run", "id", "state", "reason", ...COLUMNS.map(([, title]) => (title === "time" ? "time (s)" : title))],
   ...runs.map((run) => [run.name, run.id, run.label, run.reason, ...COLUMNS.map(([key]) => run.final?.[key] ?? null)]),
 ];
-// Of each run what share it solved of a prompt at first and at last; the mean reward where nothing tells what is right.
+// Of each run what share it solved of a prompt at first and at last; the mean reward of both where neither end has
+// anything that tells what is right.
 export function promptRows(runs, rows) {
-  const result = (one) => one && (one.solved ?? one.mean);
-  const ends = (one) => (one ? [result(one.first), result(one.last)] : [null, null]);
+  const ends = (one) => {
+    if (!one) return [null, null];
+    const key = isSolvedKnown(one) ? "solved" : "mean";
+    return [one.first[key], one.last[key]];
+  };
   return [
     ["prompt", ...names(runs).flatMap((name) => [`${name}, first`, `${name}, last`])],
     ...rows.map((row) => [row.prompt, ...row.runs.filter((_, i) => runs[i]?.there).flatMap(ends)]),

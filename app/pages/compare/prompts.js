@@ -6,11 +6,13 @@ import { dotted } from "../../ui/text.js";
 import { mostWords } from "./measure.js";
 import { head, named } from "./tables.js";
 
-// Where nothing says what is right, the mean reward.
-const result = (one) => (one.solved !== null ? percent(one.solved) : number(one.mean));
-const course = (first, last) => {
-  const words = first.group === last.group ? result(last) : `${result(first)} → ${result(last)}`;
-  return last.solved === null ? `reward ${words}` : words;
+// The share solved, “–” at an end whose stage had nothing that says what is right; where neither has, the mean reward.
+export const isSolvedKnown = ({ first, last }) => [first, last].some(({ solved }) => solved !== null);
+const course = (one) => {
+  const known = isSolvedKnown(one);
+  const result = ({ solved, mean }) => (known ? (solved === null ? "–" : percent(solved)) : number(mean));
+  const words = one.first.group === one.last.group ? [one.last] : [one.first, one.last];
+  return `${known ? "" : "reward "}${words.map(result).join(" → ")}`;
 };
 
 // `differs`: what is another in this run's prompt, though it asks the same.
@@ -25,7 +27,7 @@ function cell(one, differs) {
       style: `background:color-mix(in srgb, var(--high) ${level.toFixed(0)}%, transparent)`,
       title: `mean reward ${[...new Set([at(first), at(last)])].join(", ")}`,
     },
-    course(first, last),
+    course(one),
     heldOut ? el("span.xs", " held out") : null,
     differs ? el("span.xs.mut.block", differs) : null,
   );

@@ -32,7 +32,7 @@ export function drawSweep() {
   const axes = axesNow();
   const why = nothingToSet(axes);
   showText(find(".sweep .why"), why);
-  find(".sweep .panel").hidden = !!why;
+  find(".sweep > .panel").hidden = !!why; // another is in the menu of axes
   const chosen = !why && state.chosen.size;
   show(find(".kept"), chosen, find(".smooth"));
   show(find(".sweep .every"), chosen, plot);

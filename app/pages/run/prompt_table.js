@@ -5,7 +5,7 @@ import { stretch } from "./statistics_figures.js";
 import { el, table } from "../../ui/dom.js";
 import { percent } from "../../ui/number.js";
 
-// `data`: {rows, steps, mode} of the panel; `run`: the id of the run.
+// `data`: {rows, steps, mode, over} of the panel, `over` of a run that is; `run`: the id of the run.
 export function drawPromptTable(box, data, run) {
   if (!data.rows.length) {
     box.replaceChildren(el("p.s.mut.none", "No such prompt."));
@@ -31,7 +31,7 @@ export function drawPromptTable(box, data, run) {
       el("td.what", link),
       el("td", strip(row, data.steps)),
       el("td.n", row.groups.toLocaleString("en")),
-      row.groups > 1 ? share(row.early) : el("td.n.mut", "seen once so far"),
+      row.groups > 1 ? share(row.early) : el("td.n.mut", data.over ? "seen once" : "seen once so far"),
       share(row.late),
     );
     tr.addEventListener("click", (event) => openPrompt(event, row.prompt, data.mode));

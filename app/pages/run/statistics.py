@@ -84,7 +84,8 @@ ORDERS = {"hardest": "hardest", "easiest": "easiest", "improved": "most improved
 
 @answer
 def statistics_summary(payload: Payload) -> dict[str, Any]:
-    """What there is to draw: `mark` changes when something new was recorded; `wait` says why there is nothing."""
+    """What there is to draw: `mark` changes when something new was recorded, and when the run ends; `wait` says why
+    there is nothing."""
     run, mode = run_of(payload), mode_of(payload)
     alive = is_ongoing(run)
     out: dict[str, Any] = {"poll": POLL if alive else POLL_ENDED, "wait": "", "mark": ""}
@@ -99,7 +100,7 @@ def statistics_summary(payload: Payload) -> dict[str, Any]:
         return out | {"wait": why_no_statistics(run, mode)}
     name, threshold = solved_criterion(run, functions)
     choices = [*([] if name else [["", "no function"]]), *([one, visible_text(one)] for one in functions)]
-    return out | {"mark": mark, "functions": choices, "solved": {"name": name, "threshold": threshold}}
+    return out | {"mark": mark if alive else f"{mark} over", "functions": choices, "solved": {"name": name, "threshold": threshold}}
 
 
 def why_no_statistics(run: registry.Run, mode: str) -> str:
@@ -134,7 +135,7 @@ def read_request(run: registry.Run, mode: str, statistics: Statistics, payload: 
     if wanted in functions:
         name, threshold = wanted, _number(limit, threshold)
     order = text(payload, "order")
-    return Asked(mode, functions.get(name), name, threshold, order if order in ORDERS else "hardest")
+    return Asked(mode, functions.get(name), name, threshold, order if order in ORDERS else "hardest", not is_ongoing(run))
 
 
 def solved_criterion(run: registry.Run, functions: list[str]) -> tuple[str, float]:

@@ -31,13 +31,15 @@ ALONE = 0.9  # share of the variance with which a function decides alone
 
 
 class Asked(NamedTuple):
-    """`function`: the id of the reward function that says what is solved; None where the run has none."""
+    """`function`: the id of the reward function that says what is solved; None where the run has none. `over`: the run
+    has ended."""
 
     mode: str
     function: int | None
     name: str
     threshold: float
     order: str
+    over: bool
 
 
 def tie_shares(statistics: Statistics, asked: Asked) -> dict[str, Any]:
@@ -161,6 +163,7 @@ def prompt_table(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     texts = statistics.prompts(sorted(ids))
     return {
         "steps": stretches.all_steps(),
+        "over": asked.over,
         "rows": [outline(row, texts.get(row.prompt), cells[row.prompt]) for row in rows],
         "says": prompt_words(asked, len(rows), of, rates) + unreached_words(statistics, asked, groups),
     }
