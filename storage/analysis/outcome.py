@@ -25,7 +25,7 @@ from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.home.value_types import value_if_fitting
 from groupwise.storage.library import right
 from groupwise.storage.library.rewards import form_alone
-from groupwise.storage.record import group_metrics, metrics, recent, record_check, run_files, states
+from groupwise.storage.record import group_metrics, lineage, recent, record_check, run_files, states, totals
 from groupwise.storage.registry import outcomes, registry
 from groupwise.storage.registry.messages.facts import Catalogue, Hardware, Shipped
 from groupwise.storage.registry.registry import Run
@@ -133,7 +133,7 @@ def _file_mark(path: str) -> str:
 def rules_digest() -> str:
     """16 hexadecimal digits that change with the doctor's rules, the figures they are told by, or this file."""
     read = hashlib.sha256()
-    figures = (finals, noise, recent, group_metrics, right, form_alone)
+    figures = (finals, noise, recent, totals, group_metrics, right, form_alone)
     for path in (
         Path(__file__),
         *(Path(str(figure.__file__)) for figure in figures),
@@ -179,7 +179,7 @@ def _unless_spec_damaged(run: Run, spec: RunSpec | None, came_to: Outcome) -> Ou
 def _with_record(run: Run, spec: RunSpec | None, settings: dict[str, Any], around: Surroundings) -> Outcome:
     with record_check.read_record(run.folder.db, seconds=SECONDS) as record:
         seconds, means = finals.seconds_trained(record), finals.last_means(record)
-        begun = metrics.begun_at(record)
+        begun = lineage.begun_at(record)
         if spec and not _tells_right(run, record, spec):  # then nothing is solved
             means = {name: mean for name, mean in means.items() if not name.endswith("solved")}
     verdict, level = "", ""

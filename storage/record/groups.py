@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from groupwise.storage.home.sqlite_tools import Database
-from groupwise.storage.record import metrics, record_check
+from groupwise.storage.record import lineage, metrics, record_check
 from groupwise.storage.record.group_metrics import TIED, Range
 
 HISTORY = 12  # of a prompt's times, those around a group
@@ -16,7 +16,7 @@ ENDLESS = 2**62
 
 def span(path: Path, mode: str = "train") -> tuple[int, int] | None:
     """The first and the last step that have groups; None before there are any. What a resume trained anew does not
-    count: see `metrics.stretches`."""
+    count: see `lineage.stretches`."""
     with record_check.read_record(path) as run:
         first, last = _seek(run, mode, ">=", 0), _seek(run, mode, "<=", 2**62)
         return None if first is None or last is None else (first, last)
@@ -54,7 +54,7 @@ def counting(run: Database) -> tuple[str, list[int]]:
 
 def ends(run: Database) -> dict[int, int]:
     """The last step up to which each attempt counts: where the next began."""
-    begun = metrics.begun_at(run)
+    begun = lineage.begun_at(run)
     return {attempt: min((at for other, at in begun.items() if other > attempt), default=ENDLESS) for attempt in begun}
 
 

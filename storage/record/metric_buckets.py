@@ -14,6 +14,8 @@ from operator import itemgetter
 from typing import Any
 
 from groupwise.storage.home.sqlite_tools import Database
+from groupwise.storage.record import totals
+from groupwise.storage.record.lineage import Part
 from groupwise.storage.record.recent import NEEDED, log_interval
 from groupwise.storage.record.rollup import SIZES
 
@@ -23,7 +25,6 @@ MOST_NEWEST = 2000  # steps at the end of a curve that are in no bucket: â€œnowâ
 # x: steps; y: mean; low, high: the extremes in each point; tail: x and y of the steps after the last point; of: how
 # many values all of it is of. A curve of single steps has x and y.
 Curve = dict[str, Any]
-Part = tuple[int, int, int]  # attempt, first step, last step
 Span = tuple[int, int]  # first step, last step
 ALL_STEPS = (0, 2**62)
 
@@ -89,7 +90,16 @@ def logged_curves(
             curve = found.setdefault(name, {"x": [], "y": []})
             curve["x"] += steps
             curve["y"] += [value if value is not None and math.isfinite(value) else None for value in values]
+    for name, add in _added(run, found, parts).items():
+        curve = found[name]
+        curve["y"] = [y if y is None else y + add.at(x) for x, y in zip(curve["x"], curve["y"], strict=True)]
     return found
+
+
+def _added(run: Database, names: Iterable[str], parts: Sequence[Part]) -> dict[str, totals.Added]:
+    """What is to be added to those of these metrics that count anew somewhere."""
+    found = {name: totals.added(run, name, parts) for name in names if totals.TOTALS.match(name)}
+    return {name: add for name, add in found.items() if add.steps}
 
 
 def bucket_curves(
@@ -111,8 +121,21 @@ def bucket_curves(
                 _set_tail(found, name, steps, values)
             else:
                 _extend(found, name, *fold_values(steps, values, size))
+    for name, add in _added(run, found, parts).items():
+        _count_on(found[name], add, size)
     few = [name for name, curve in found.items() if curve["of"] <= MAX_POINTS]
     return found | (_single_values(run, parts, few, span) if few else {})
+
+
+def _count_on(curve: Curve, add: totals.Added, size: int) -> None:
+    """Add to a total what it has to have added; without the points that are of before and after a new beginning."""
+    kept = [place for place, step in enumerate(curve["x"]) if not add.is_mixed(step, size)]
+    more = [add.at(curve["x"][place]) for place in kept]
+    for column in ("y", "low", "high"):
+        curve[column] = [curve[column][place] + value for place, value in zip(kept, more, strict=True)]
+    curve["x"] = [curve["x"][place] for place in kept]
+    tail = curve["tail"]
+    tail["y"] = [value + add.at(step) for step, value in zip(tail["x"], tail["y"], strict=True)]
 
 
 def _single_values(run: Database, parts: Sequence[Part], names: Sequence[str], span: Span) -> dict[str, Curve]:
@@ -124,6 +147,8 @@ def _single_values(run: Database, parts: Sequence[Part], names: Sequence[str], s
         ).fetchall()
         for name, steps, values in _columns(rows):
             _extend(found, name, steps, values, values, values, [1] * len(steps))
+    for name, add in _added(run, found, parts).items():
+        _count_on(found[name], add, 1)
     return found
 
 

@@ -2,7 +2,6 @@
 reader last looked."""
 
 import json
-import math
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,11 +11,11 @@ from pydantic import TypeAdapter
 
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.home.value_types import Form, Positive, When, Whole, value_if_fitting
-from groupwise.storage.record import metric_buckets, recent, record_check
-from groupwise.storage.record.metric_buckets import MAX_POINTS, Part, Span
+from groupwise.storage.record import metric_buckets, recent, record_check, totals
+from groupwise.storage.record.lineage import Part, attempts, overwritten, stretches
+from groupwise.storage.record.metric_buckets import MAX_POINTS, Span
 
 MOST_MARKS = 100
-MOST_ATTEMPTS = 1000
 MOST_PAST = 8  # stretches of overwritten past that are drawn, the newest
 
 
@@ -89,19 +88,6 @@ def _steps(parts: list[Part], span: Span) -> int:
     return sum(min(last, span[1]) - max(first, span[0], 1) + 1 for _, first, last in parts)
 
 
-def overwritten(run: Database) -> list[Part]:
-    """(attempt, first step, last step) of what earlier attempts had trained and a later one trained again, from the
-    step that they share on."""
-    kept = {attempt: last for attempt, _, last in stretches(run)}
-    found = []
-    for attempt in attempts(run)[1:][::-1]:
-        reach = _reach(run, attempt)
-        if reach is not None:
-            first, last = reach
-            found.append((attempt, max(first, kept.get(attempt, first)), last))
-    return [part for part in found if part[2] > part[1] or part[0] not in kept]
-
-
 def marks(path: Path) -> list[dict[str, Any]]:
     """Where attempts after the first that trained, and stages, began: step, kind (begin or stage), attempt, stage."""
     with record_check.read_record(path) as run:
@@ -125,53 +111,6 @@ def _marks(run: Database) -> list[dict[str, Any]]:
                 continue
         found.append({"step": step, "kind": kind, "attempt": attempt, "stage": number})
     return found[-MOST_MARKS:]
-
-
-def stretches(run: Database) -> list[Part]:
-    """(attempt, first step, last step) of what each attempt contributes: a resumed run overlaps its past, and from the
-    step where an attempt began, it counts."""
-    found: list[Part] = []
-    end = math.inf
-    begun = begun_at(run)
-    for attempt in attempts(run):
-        begin = begun.get(attempt, 0)
-        reach = _reach(run, attempt, after=begin or -1)  # step 0 has what was evaluated before the first step
-        if reach is not None and reach[0] < end:
-            found.insert(0, (attempt, reach[0], int(min(reach[1], end - 1))))
-        if attempt in begun:
-            end = min(end, begin + 1 if begin else 0)
-        elif reach is not None:
-            end = min(end, reach[0])
-    return found
-
-
-def attempts(run: Database) -> list[int]:
-    """Those that have recorded anything, the newest first; each a step along the index, however long the run is."""
-    found: list[int] = []
-    before = 2**62
-    while len(found) < MOST_ATTEMPTS:
-        (newest,) = run.execute("SELECT max(attempt) FROM acknowledged WHERE attempt < ?", [before]).fetchone()
-        if newest is None:
-            break
-        found.append(newest)
-        before = newest
-    return found
-
-
-def _reach(run: Database, attempt: int, after: int = -1) -> tuple[int, int] | None:
-    """The first and the last step of an attempt beyond one; None: it has none there. Asked one by one, each is the end
-    of an index; asked together, SQLite reads all that is between."""
-    of_attempt = "FROM acknowledged WHERE attempt = ? AND step > ?"
-    first, last = run.execute(
-        f"SELECT (SELECT min(step) {of_attempt}), (SELECT max(step) {of_attempt})", [attempt, after] * 2
-    ).fetchone()
-    return None if first is None else (first, last)
-
-
-def begun_at(run: Database) -> dict[int, int]:
-    """The step after which each attempt trained."""
-    rows = run.execute("SELECT attempt, max(step) FROM event WHERE kind = 'begin' GROUP BY attempt").fetchall()
-    return dict(rows)
 
 
 def stage_weights(run: Database, attempt: int, step: int) -> dict[str, float] | None:
@@ -341,6 +280,8 @@ def _value_of_span(run: Database, name: str, key: int, parts: list[Part], span: 
         values += [value for (value,) in rows.fetchall()]
     if not values:
         return None
+    if totals.TOTALS.match(name):
+        return totals.last_total(run, name, parts, span[1])
     return values[-1] if recent.SINGLE.match(name) else sum(values) / len(values)
 
 

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from groupwise.storage.home.sqlite_tools import Database
+from groupwise.storage.record import totals
+from groupwise.storage.record.lineage import Part
 
 RECENT = 10  # logged steps that “now” is the mean of
 BEGINNING = 5  # and “at the start”: of a run with so few steps that it is told of at all, so that it never changes
 NEEDED = 2 * RECENT  # values at an end of a curve that its figures are told by
 # What only grows, is set, or is seldom measured: of these the last value is what they are now.
 SINGLE = re.compile(r"(eval_.*|num_tokens|epoch|learning_rate|time/elapsed|rewards/.*/weight)$")
-Part = tuple[int, int, int]  # attempt, first step, last step
 Steps = tuple[int, int]  # the first and the last of some steps
 
 
@@ -74,6 +75,8 @@ def now(run: Database, name: str, key: int | None, parts: Sequence[Part], interv
     """What a metric is now within these stretches, in which TRL logs every `interval` steps; None where it has no
     finite value."""
     points = recent_points(run, key, parts, interval)
+    if points and totals.TOTALS.match(name):
+        return points[-1][1] + totals.added(run, name, parts).at(points[-1][0])
     return now_of(name, [value for _, value in points], values_a_log([step for step, _ in points], interval))
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from groupwise.storage.home import db, migrations
 from groupwise.storage.home.redaction import to_json
+from groupwise.storage.record import lineage, totals
 from groupwise.storage.record.rollup import Rollup
 from groupwise.storage.record.step_record import Batch, Checkpoint, Event, Group, read_lines
 from groupwise.storage.spec.words.number_words import count_words
@@ -118,6 +119,10 @@ class RunWriter:
             [metric, step],
         ).fetchone()
         return row[0] if row else None
+
+    def last_total(self, metric: str, step: int) -> float | None:
+        """What a total came to up to a step, counted on where it began anew; None where it was not logged."""
+        return totals.last_total(self._db, metric, lineage.stretches(self._db), step)
 
     def trainer_of(self, step: int) -> int | None:
         """The attempt before this one that trained the step that this one goes on from; None where none is known."""

@@ -207,8 +207,8 @@ def test_a_resumed_run_is_one_line_over_steps_and_one_for_each_attempt_over_atte
     assert (second["attempt"], second["x"]) == (2, list(range(1, 6)))
 
 
-def test_a_scale_that_begins_anew_goes_on_from_where_it_was() -> None:
-    assert curves.rising([(1, 10), (2, 20), (3, 5), (4, 15)])[1] == [10, 20, 25, 35]
+def test_a_scale_never_falls() -> None:
+    assert curves.rising([(1, 10), (2, 20), (3, 5), (4, 25)]) == ([1, 2, 3, 4], [10, 20, 20, 25])
     assert curves.axis_value(([1, 3], [10.0, 30.0]), 2) == 20 and curves.axis_value(([1, 3], [10.0, 30.0]), 9) == 30
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from groupwise.storage.analysis.compare import curves, finals
 from groupwise.storage.home import db, paths
-from groupwise.storage.record import groups, metrics, recent, record_check, step_record
+from groupwise.storage.record import groups, lineage, metrics, recent, record_check, step_record
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Event, Group
 from tests.support.made_runs import made_run
@@ -24,13 +25,15 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "run.db"
 
 
-def write_curve(path: Path, values: list[float | None], *, attempt: int = 1, first: int = 1) -> None:
+def write_curve(
+    path: Path, values: list[float | None], *, attempt: int = 1, first: int = 1, name: str = "reward"
+) -> None:
     """Many steps fast: the same rows as that many commits would leave, in one."""
     writer = RunWriter(path, attempt, WEIGHTS)
     with writer._db.atomic():
         for step, value in enumerate(values, first):
             writer._seq += 1
-            metrics = {"reward": value}
+            metrics = {name: value}
             writer._insert(
                 step_record.Batch(
                     writer._seq, attempt, step, float(step), metrics, writer._rollup.take(step, metrics), [], [], None
@@ -178,9 +181,85 @@ def test_a_stage_says_the_total_and_the_weights_from_its_first_step_on(path: Pat
     standing = metrics.standing(path)
     assert (standing["total"], standing["step"], standing["begun"]) == (10, 4, True)
     reader = db.open_reader(path)
-    assert metrics.begun_at(reader) == {1: 0}  # a stage is no new attempt
+    assert lineage.begun_at(reader) == {1: 0}  # a stage is no new attempt
     assert [metrics.stage_weights(reader, 1, step) for step in (3, 4)] == [weights, {"format": 0.5}]
     assert metrics.stage_weights(reader, 2, 4) is None
+    reader.close()
+
+
+def staged(
+    path: Path, values: dict[int, list[float]], *, after: int = 0, attempt: int = 1, counted: float | None = None
+):
+    """An attempt whose stages, by number, each log these num_tokens, one a step."""
+    writer = RunWriter(path, attempt, WEIGHTS)
+    writer.commit(after, events=[Event("begin", "", {"total": 9})])
+    step = after
+    for number, some in values.items():
+        told = {} if counted is None else {"tokens": counted}
+        writer.commit(step, events=[Event("stage", "", {"stage": number, "after": step, **told})])
+        for value in some:
+            step += 1
+            writer.commit(step, metrics={"reward": 1.0, "num_tokens": value})
+    writer.close()
+
+
+def tokens(path: Path) -> list[float | None]:
+    """As the page has them whole; as it has them one by one, Runs, Compare and a checkpoint have them, they are the
+    same."""
+    whole = metrics.read_metrics(path)["curves"]["num_tokens"]
+    assert len(whole["x"]) == len(set(whole["x"])), "each step once"
+    reader = db.open_reader(path)
+    parts, key = lineage.stretches(reader), curves.keys_of(reader)["num_tokens"]
+    last = whole["y"][-1]
+    assert finals.final_values(reader)["tokens"] == finals.last_means(reader)["num_tokens"] == last
+    assert recent.now(reader, "num_tokens", key, recent.since(parts, recent.stage_began(reader)[0]), 1) == last
+    (line,) = curves.read_curves(reader, ["num_tokens"], "tokens")["num_tokens"]
+    assert (line["x"], line["y"]) == (whole["y"], whole["y"])
+    spans = [(step, step) for step in whole["x"]]
+    assert [told["num_tokens"] for told in metrics.means_of_spans(path, ["num_tokens"], spans).values()] == whole["y"]
+    newest = reader.execute("SELECT max(seq) FROM acknowledged").fetchone()[0]
+    reader.close()
+    assert metrics.read_metrics(path, newest - 1)["curves"]["num_tokens"]["y"] == [last]
+    return whole["y"]
+
+
+def test_what_a_stage_counts_anew_goes_on_from_the_stages_before(path: Path):
+    """TRL counts num_tokens of each stage from nothing, and older versions wrote that down as it was."""
+    staged(path, {1: [10, 20], 2: [5, 15, 25]})
+    assert tokens(path) == [10, 20, 25, 35, 45]
+    staged(path, {2: [18, 30], 3: [50, 60]}, after=4, attempt=2)  # resumed in the second, as TRL knows where it was
+    assert tokens(path) == [10, 20, 25, 35, 38, 50, 100, 110], "also where the third begins higher than it could seem"
+    (gone,) = metrics.read_metrics(path)["past"]
+    assert gone["curves"]["num_tokens"] == {"x": [4, 5], "y": [35, 45]}, "what was trained over stands where it stood"
+    reader = db.open_reader(path)
+    assert [line["y"][-1] for line in curves.read_curves(reader, ["num_tokens"], "attempt")["num_tokens"]] == [45, 110]
+    reader.close()
+
+
+def test_what_is_counted_on_as_it_is_written_is_added_to_nothing_again(path: Path):
+    staged(path, {1: [10, 20], 2: [5, 15]})
+    writer = RunWriter(path, 2, WEIGHTS)
+    assert [writer.last_total("num_tokens", step) for step in (0, 2, 3, 4)] == [None, 20, 25, 35]
+    writer.close()
+    staged(path, {2: [40, 50]}, after=4, attempt=2, counted=20)
+    assert tokens(path) == [10, 20, 25, 35, 40, 50]
+    staged(path, {3: [60, 70]}, after=6, attempt=3, counted=50)
+    assert tokens(path) == [10, 20, 25, 35, 40, 50, 60, 70]
+
+
+def test_a_total_of_a_long_run_has_no_point_that_is_of_two_stages(path: Path):
+    write_curve(path, [float(value) for value in (*range(1, 1502), *range(1, 1500))], name="num_tokens")
+    writer = RunWriter(path, 1, WEIGHTS)
+    stages = [Event("stage", "", {"stage": number, "after": after}) for number, after in ((1, 0), (2, 1501))]
+    writer.commit(0, events=[Event("begin", ""), *stages])
+    writer.close()
+    found = metrics.read_metrics(path)
+    curve, size = found["curves"]["num_tokens"], found["bucket"]
+    assert size > 1 and max(abs(x - y) for x, y in zip(curve["x"], curve["y"], strict=True)) <= size
+    assert curve["tail"]["y"] == curve["tail"]["x"] and curve["low"] == sorted(curve["low"])
+    reader = db.open_reader(path)
+    (line,) = curves.read_curves(reader, ["num_tokens"], "tokens")["num_tokens"]
+    assert line["x"] == pytest.approx(line["y"]) and line["y"] == sorted(line["y"])
     reader.close()
 
 

@@ -22,7 +22,7 @@ from groupwise.storage.analysis.doctor.examine import WAIT, Report, examine
 from groupwise.storage.analysis.doctor.verdict import CALM, PROBLEM, WARNING
 from groupwise.storage.analysis.doctor.words import percent, percent_without, short_number
 from groupwise.storage.home import paths
-from groupwise.storage.record import metrics, recent, record_check, run_files
+from groupwise.storage.record import lineage, metrics, recent, record_check, run_files
 from groupwise.storage.registry import registry
 from tests.support.doctor import healthy, scored
 from tests.support.made_runs import made_run
@@ -228,7 +228,7 @@ def test_figures_of_each_step_are_of_the_logged_steps_that_trls_are_of(steps: in
     folder = paths.run_folder(run_id)
     evidence = evidence_reader.gather(folder.db, run_files.spec_of(folder))
     with record_check.read_record(folder.db) as record:
-        parts = metrics.stretches(record)
+        parts = lineage.stretches(record)
         assert recent.log_interval(record, parts) == every
         means, row = finals.last_means(record), finals.final_values(record)
         for name, told in (("groups/tied", row["tied"]), ("groups/solved", row["solved"])):

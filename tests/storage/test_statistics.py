@@ -242,12 +242,12 @@ def test_the_page_learns_what_is_there_and_why_there_is_nothing(made: dict[str, 
     there = statistics.statistics_summary({"run": made["learns"]})
     assert there["mark"] and there["solved"] == {"name": "correctness", "threshold": 1.0} and not there["wait"]
     assert asked(made["learns"], "prompts")["over"]
-    running(made["learns"])
-    try:
-        assert not asked(made["learns"], "prompts")["over"], "then a prompt that came once did so so far"
-        assert statistics.statistics_summary({"run": made["learns"]})["mark"] != there["mark"], "its end is drawn"
-    finally:
-        registry.set_state(made["learns"], states.FINISHED, "")
+    trains = running(made_run("trains", 6, state=states.STOPPED))
+    meanwhile = statistics.statistics_summary({"run": trains})
+    assert not asked(trains, "prompts")["over"], "a prompt that came once did so so far"
+    registry.set_state(trains, states.FINISHED, "")
+    assert asked(trains, "prompts")["over"]
+    assert statistics.statistics_summary({"run": trains})["mark"] != meanwhile["mark"], "its end is drawn"
     assert "no evaluation" in statistics.statistics_summary({"run": made["known"], "mode": "eval"})["wait"]
     assert statistics.statistics_summary({"run": made["bare"]})["wait"].startswith("No group is stored")
     assert statistics.statistics_summary({"run": "no-such-run"})["sentence"].startswith("There is no run")

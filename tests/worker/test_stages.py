@@ -19,7 +19,7 @@ from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.home import db, paths, process
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.record import checkpoint_files, metrics, states
+from groupwise.storage.record import checkpoint_files, lineage, metrics, states
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.spec import RunSpec
@@ -106,7 +106,23 @@ def test_steps_are_counted_on_over_stages(trained: RunFolder) -> None:
     assert (record["outcome"], record["step"], record["planned"]) == ("finished", 6, 6)
     standing = metrics.standing(trained.db)
     assert (standing["step"], standing["total"], standing["begun"]) == (6, 6, True)
-    assert metrics.begun_at(db.open_reader(trained.db)) == {1: 0}
+    assert lineage.begun_at(db.open_reader(trained.db)) == {1: 0}
+
+
+def test_tokens_are_counted_on_over_stages(trained: RunFolder) -> None:
+    """TRL counts those of each stage anew, and its log says so."""
+    sql = "SELECT step, value FROM metric JOIN metric_key ON id = key WHERE name = 'num_tokens' ORDER BY step"
+    logged = dict(ask_db(trained, sql))
+    assert list(logged) == [1, 2, 3, 4, 5, 6] and sorted(logged.values()) == list(logged.values())
+    curve = metrics.read_metrics(trained.db)["curves"]["num_tokens"]
+    assert dict(zip(curve["x"], curve["y"], strict=True)) == logged
+    per_step = "SELECT sum(tokens) FROM completion JOIN grp ON grp.id = grp GROUP BY step ORDER BY step"
+    said = [tokens for (tokens,) in ask_db(trained, per_step)]
+    assert all(
+        later - before > own for before, later, own in zip([0, *logged.values()], logged.values(), said, strict=False)
+    )  # and the prompts' beside them
+    facts = "SELECT json_extract(data, '$.tokens') FROM event WHERE kind = 'stage' ORDER BY id"
+    assert ask_db(trained, facts) == [(0,), (logged[3],)]
 
 
 def test_each_stage_says_when_it_begins(trained: RunFolder) -> None:

@@ -5,7 +5,7 @@ from collections import defaultdict
 
 import torch
 
-from groupwise.storage.record import group_metrics
+from groupwise.storage.record import group_metrics, totals
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Group
 
@@ -28,14 +28,23 @@ class Measures:
         self._seconds: dict[str, float] = defaultdict(float)  # of this step: generation, rewards
         self._tokens = 0
         self._before: float | None = None  # seconds trained until now, pauses left out
+        self.tokens_before = 0.0  # those of the stages before, which TRL counts anew from
         self._begun = time.perf_counter()
         self._step_begun: float | None = None
 
-    def begin(self, step: int) -> None:
-        """Training begins, or goes on, after this step."""
+    def begin(self, step: int, stage_began: int) -> None:
+        """Training begins, or goes on, after this step, in a stage that began after that one."""
+        self.tokens_before = self._writer.last_total("num_tokens", stage_began) or 0.0
         if self._before is None:
             self._before = self._writer.last_value(ELAPSED, step) or 0.0
             self._begun = time.perf_counter()
+
+    def count_on(self, logged: Metrics) -> Metrics:
+        """What TRL logged, with its tokens counted on from the stages before."""
+        return {
+            name: value + self.tokens_before if value is not None and totals.OF_TOKENS.match(name) else value
+            for name, value in logged.items()
+        }
 
     def step_begins(self) -> None:
         """Note when a step begins."""

@@ -14,7 +14,7 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 from transformers.trainer_utils import IntervalStrategy
 
 from groupwise.storage.home import disk
-from groupwise.storage.record import log_notes, run_files
+from groupwise.storage.record import log_notes, run_files, totals
 from groupwise.storage.record.record import ABSENT, RunWriter
 from groupwise.storage.record.step_record import Checkpoint, Event, Group
 from groupwise.storage.spec.words.number_words import count_words
@@ -122,14 +122,17 @@ class Recorder(TrainerCallback):
     def on_train_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         """Record that training begins, or goes on, or enters a stage."""
         step, total = self._step(state), state.max_steps
+        before = self.stage.before if self.stage else 0
         if self.measures is not None:
-            self.measures.begin(step)
+            self.measures.begin(step, before)
         self._makes_up = self._lacks_evaluation(args, state)
         args.eval_on_start = args.eval_on_start or self._makes_up
         events = []
         if self.stage:
-            total += self.stage.before + self.stage.later
-            events = [Event("stage", self.stage.message, {**self.stage.facts, "after": step, "total": total})]
+            total += before + self.stage.later
+            counted = {totals.COUNTED: self.measures.tokens_before} if self.measures is not None else {}
+            facts = {**self.stage.facts, "after": step, "total": total, **counted}
+            events = [Event("stage", self.stage.message, facts)]
         if not self._begun:
             begun = (
                 f"Training resumes at step {step} of {total}."
@@ -209,6 +212,7 @@ class Recorder(TrainerCallback):
     ) -> None:
         """Write what TRL logged of a step. An evaluation that is made up is of the attempt that trained its step."""
         metrics = {name: number(value) for name, value in logs.items() if is_number(value)}
+        metrics = self.measures.count_on(metrics) if self.measures is not None else metrics
         of = self.writer.trainer_of(self._step(state)) if self.writer is not None and self._makes_up else None
         self._makes_up = False
         self._commit(state, metrics=metrics, of=of)

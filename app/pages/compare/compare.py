@@ -20,7 +20,7 @@ from groupwise.storage.analysis.compare import alike, curves, finals
 from groupwise.storage.analysis.compare import code as codes
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.library import right
-from groupwise.storage.record import metrics, recent
+from groupwise.storage.record import lineage, recent
 from groupwise.storage.registry import registry
 
 POLL, POLL_ENDED = 2000, 15000  # ms
@@ -190,7 +190,7 @@ def new_lines(record: Database, wanted: list[str], axis: str, span: curves.Span 
     seq = curves.newest_seq(record)
     if seq == seen:
         return {"seq": seq}
-    counting = metrics.stretches(record)
+    counting = lineage.stretches(record)
     lines = curves.read_curves(record, wanted, axis, counting, span)
     return {"seq": seq, "curves": lines, "final": finals.final_values(record, counting)}
 

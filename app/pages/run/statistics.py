@@ -100,7 +100,11 @@ def statistics_summary(payload: Payload) -> dict[str, Any]:
         return out | {"wait": why_no_statistics(run, mode)}
     name, threshold = solved_criterion(run, functions)
     choices = [*([] if name else [["", "no function"]]), *([one, visible_text(one)] for one in functions)]
-    return out | {"mark": mark if alive else f"{mark} over", "functions": choices, "solved": {"name": name, "threshold": threshold}}
+    return out | {
+        "mark": mark if alive else f"{mark} over",
+        "functions": choices,
+        "solved": {"name": name, "threshold": threshold},
+    }
 
 
 def why_no_statistics(run: registry.Run, mode: str) -> str:
@@ -135,7 +139,9 @@ def read_request(run: registry.Run, mode: str, statistics: Statistics, payload: 
     if wanted in functions:
         name, threshold = wanted, _number(limit, threshold)
     order = text(payload, "order")
-    return Asked(mode, functions.get(name), name, threshold, order if order in ORDERS else "hardest", not is_ongoing(run))
+    return Asked(
+        mode, functions.get(name), name, threshold, order if order in ORDERS else "hardest", not is_ongoing(run)
+    )
 
 
 def solved_criterion(run: registry.Run, functions: list[str]) -> tuple[str, float]:

@@ -3,12 +3,12 @@
 import bisect
 import math
 from collections.abc import Sequence
-from itertools import groupby
-from typing import Any
+from itertools import accumulate, groupby
+from typing import Any, NamedTuple
 
 from groupwise.storage.home.sqlite_tools import Database
-from groupwise.storage.record import metrics, recent
-from groupwise.storage.record.metric_buckets import Part
+from groupwise.storage.record import lineage, recent, totals
+from groupwise.storage.record.lineage import Part
 from groupwise.storage.record.rollup import SIZES
 
 POINTS = 300  # of one line: about what a chart is wide
@@ -22,6 +22,17 @@ Line = dict[str, Any]
 Span = tuple[float, float]  # from and to, on the axis
 Scale = tuple[list[float], list[float]]  # steps, and where each is on the axis
 Row = tuple[float, int, float]  # step, n, total: the mean of n values around a step
+
+
+class _Metric(NamedTuple):
+    """A metric by its key, and what is to be added to its values, where it is a total."""
+
+    key: int
+    add: totals.Added
+
+    @staticmethod
+    def of(run: Database, name: str, key: int, parts: Sequence[Part]) -> "_Metric":
+        return _Metric(key, totals.added(run, name, parts))
 
 
 def newest_seq(run: Database) -> int:
@@ -42,12 +53,12 @@ def read_curves(
     attempt from its own beginning, what was trained over included.
 
     x is in steps, in tokens (TRL's num_tokens) or in seconds trained; a record without the metric that says so has
-    no line over it, but for the time, which is then that between its rows. `counting`: metrics.stretches, where the
+    no line over it, but for the time, which is then that between its rows. `counting`: lineage.stretches, where the
     caller has them already. `span`: only from here to there on the axis, and so the more finely; with the points before
     it that a smoothed line is about at its beginning, and the next one behind it, so that it is drawn across its end.
     """
     keys = keys_of(run)
-    parts = _attempts(run) if axis == "attempt" else metrics.stretches(run) if counting is None else counting
+    parts = _attempts(run) if axis == "attempt" else lineage.stretches(run) if counting is None else counting
     begun = _first_steps(run, parts) if axis == "attempt" else {}
     scale = _scale(run, keys, axis, parts)
     if scale is not None and not scale[0]:
@@ -63,7 +74,10 @@ def read_curves(
     for name in names:
         if name not in keys:
             continue
-        drawn = [_line(run, keys[name], some, size, scale, begun, line, interval, stages) for some, line in whole]
+        drawn = [
+            _line(run, _Metric.of(run, name, keys[name], line), some, size, scale, begun, line, interval, stages)
+            for some, line in whole
+        ]
         drawn = [line for line in drawn if line["x"]]
         if drawn:
             found[name] = drawn
@@ -73,7 +87,7 @@ def read_curves(
 def _attempts(run: Database) -> list[Part]:
     """Every attempt with all its steps."""
     found = []
-    for attempt in reversed(metrics.attempts(run)):
+    for attempt in reversed(lineage.attempts(run)):
         # apart, SQLite finds each of the two at once
         first, last = (
             run.execute(f"SELECT {which}(step) FROM acknowledged WHERE attempt = ?", [attempt]).fetchone()[0]
@@ -90,7 +104,7 @@ def _of_attempt(parts: list[Part], attempt: int) -> list[Part]:
 
 def _first_steps(run: Database, parts: list[Part]) -> dict[int, int]:
     """The step that each attempt began after."""
-    known = metrics.begun_at(run)
+    known = lineage.begun_at(run)
     return {attempt: known.get(attempt, first - 1) for attempt, first, _ in parts}
 
 
@@ -121,13 +135,13 @@ def _size(parts: Sequence[Part]) -> int:
 
 
 def _line(
-    run: Database, key: int, parts: list[Part], size: int, scale: Scale | None,
+    run: Database, metric: _Metric, parts: list[Part], size: int, scale: Scale | None,
     begun: dict[int, int], every: list[Part], interval: int, stages: list[int],
 ) -> Line:  # fmt: skip
     """A metric's points in these parts of a line, and beside them where it goes on; `every`: all that it has.
     `interval`: steps from one of TRL's logs to the next; `stages`: the steps after which later stages begin."""
-    rows = [row for part in parts for row in _rows(run, key, part, size)]
-    before, after = _points_beside(run, key, rows, parts, size, every) if parts else ([], [])
+    rows = [row for part in parts for row in _rows(run, metric, part, size)]
+    before, after = _points_beside(run, metric, rows, parts, size, every) if parts else ([], [])
     points = [*before, *thin(rows, POINTS), *after] if rows or (before and after) else []
     start = begun.get(parts[0][0], 0) if parts else 0
     steps = [step for step, _, _ in points]
@@ -139,28 +153,28 @@ def _line(
         "per": max((n for _, n, _ in points), default=1),
         "begins": [at for at in (bisect.bisect_right(steps, stage) for stage in stages) if 0 < at < len(steps)],
         "a_log": recent.values_a_log(steps, interval),
-        "of": len(points) if parts == every else _points_of_all(run, key, every),
+        "of": len(points) if parts == every else _points_of_all(run, metric, every),
     }
 
 
-def _points_of_all(run: Database, key: int, every: list[Part]) -> int:
+def _points_of_all(run: Database, metric: _Metric, every: list[Part]) -> int:
     """How many points all of a line has."""
     size = _size(every)
-    return len(thin([row for part in every for row in _rows(run, key, part, size)], POINTS))
+    return len(thin([row for part in every for row in _rows(run, metric, part, size)], POINTS))
 
 
 def _points_beside(
-    run: Database, key: int, rows: list[Row], parts: list[Part], size: int, every: list[Part]
+    run: Database, metric: _Metric, rows: list[Row], parts: list[Part], size: int, every: list[Part]
 ) -> tuple[list[Row], list[Row]]:
     """The metric's points before these parts of `every` one, and its first behind them, if its rows there do not reach
     that end."""
     last = parts[-1][2]
-    after = [] if rows and last - rows[-1][0] < size else _end_point(run, key, _parts_after(every, parts[-1]), "ASC")
+    after = [] if rows and last - rows[-1][0] < size else _end_point(run, metric, _parts_after(every, parts[-1]), "ASC")
     past = _parts_before(every, parts[0])
-    return _lead(run, key, rows, parts, size, past) or _end_point(run, key, past, "DESC"), after
+    return _lead(run, metric, rows, parts, size, past) or _end_point(run, metric, past, "DESC"), after
 
 
-def _lead(run: Database, key: int, rows: list[Row], parts: list[Part], size: int, past: list[Part]) -> list[Row]:
+def _lead(run: Database, metric: _Metric, rows: list[Row], parts: list[Part], size: int, past: list[Part]) -> list[Row]:
     """As many points as a line has at most, of the past of these parts and as coarse as theirs: what is smoothed
     there begins with them, and has the value that it has where all of the line is in sight."""
     if not rows:
@@ -174,26 +188,35 @@ def _lead(run: Database, key: int, rows: list[Row], parts: list[Part], size: int
             break
         near.insert(0, (attempt, max(first, last - wanted + 1), last))
         wanted -= last - first + 1
-    found = [row for part in near for row in _rows(run, key, part, size)]
+    found = [row for part in near for row in _rows(run, metric, part, size)]
     odd = len(found) % together  # whose point would be of fewer than the others
     return [_merge_rows(found[begin : begin + together]) for begin in range(odd, len(found), together)]
 
 
-def _end_point(run: Database, key: int, parts: list[Part], order: str) -> list[Row]:
+def _end_point(run: Database, metric: _Metric, parts: list[Part], order: str) -> list[Row]:
     """The first point in these parts (“ASC”) or the last (“DESC”), if there is one."""
     for part in parts if order == "ASC" else reversed(parts):
         rows = run.execute(
             "SELECT step, 1, value FROM metric WHERE key = ? AND attempt = ? AND step BETWEEN ? AND ? "
             f"AND abs(value) < 9e999 ORDER BY step {order} LIMIT 1",
-            [key, *part],
+            [metric.key, *part],
         ).fetchall()
         if rows:
-            return rows
+            return [(step, n, value + metric.add.at(step)) for step, n, value in rows]
     return []
 
 
-def _rows(run: Database, key: int, part: Part, size: int) -> list[Row]:
-    """What one attempt contributes, in buckets while they lie within it, then as it was logged."""
+def _rows(run: Database, metric: _Metric, part: Part, size: int) -> list[Row]:
+    """What one attempt contributes, in buckets while they lie within it, then as it was logged; a total counted on, and
+    without the points of it that are of before and after a new beginning."""
+    rows = _logged_rows(run, metric.key, part, size)
+    if not metric.add.steps:
+        return rows
+    known = (row for row in rows if size == 1 or not metric.add.is_mixed(row[0], size))
+    return [(step, n, total + n * metric.add.at(step)) for step, n, total in known]
+
+
+def _logged_rows(run: Database, key: int, part: Part, size: int) -> list[Row]:
     attempt, first, last = part
     rows: list[Row] = []
     start = first
@@ -251,7 +274,8 @@ def _scale(
     pieces += [(part, _size(parts)) for part in (_parts_after(parts, closer[-1]) if closer else [])]
     if name not in keys:
         return rising(_seconds_by_clock(run, pieces))
-    rows = (row for part, width in pieces for row in _rows(run, keys[name], part, width))
+    metric = _Metric.of(run, name, keys[name], parts)
+    rows = (row for part, width in pieces for row in _rows(run, metric, part, width))
     return rising([(step, total / n) for step, n, total in rows])
 
 
@@ -282,16 +306,8 @@ def _seconds_by_clock(run: Database, pieces: list[tuple[Part, int]]) -> list[tup
 
 
 def rising(rows: Sequence[tuple[float, float]]) -> Scale:
-    """A scale that never falls: where a resumed run counts from nothing again, it goes on from where it was."""
-    steps: list[float] = []
-    values: list[float] = []
-    offset = 0.0
-    for step, value in rows:
-        if values and value + offset < values[-1]:
-            offset = values[-1] if value < values[-1] - offset else offset
-        steps.append(step)
-        values.append(max(value + offset, values[-1] if values else -math.inf))
-    return steps, values
+    """A scale that never falls, also where a clock was set back."""
+    return [step for step, _ in rows], list(accumulate((value for _, value in rows), max))
 
 
 def axis_value(scale: Scale, step: float) -> float:

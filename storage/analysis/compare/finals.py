@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from groupwise.storage.analysis.compare import noise
-from groupwise.storage.analysis.compare.curves import Part, keys_of, rising
+from groupwise.storage.analysis.compare.curves import keys_of
 from groupwise.storage.home.sqlite_tools import Database
-from groupwise.storage.record import metrics, recent
+from groupwise.storage.record import lineage, recent, totals
+from groupwise.storage.record.lineage import Part
 
 # What is in the row: the metric that it is the last of; of several, the first that the run has.
 ENDS = {
@@ -26,7 +27,7 @@ def final_values(run: Database, counting: list[Part] | None = None) -> dict[str,
     by how much reward, solved and held_out may be off by chance (one standard error); tokens, and time in seconds.
     None for what was not recorded, or never was a number.
     `counting`: as for curves.read_curves."""
-    keys, parts = keys_of(run), metrics.stretches(run) if counting is None else counting
+    keys, parts = keys_of(run), lineage.stretches(run) if counting is None else counting
     lately = _of_last_stage(run, parts)
     interval = recent.log_interval(run, lately)
     found: dict[str, Any] = {"step": parts[-1][2] if parts else 0}
@@ -37,7 +38,7 @@ def final_values(run: Database, counting: list[Part] | None = None) -> dict[str,
         found["tied"] = None  # nothing was scored: TRL then calls no group tied
     found["held_out_at"] = _last_step(run, keys.get("eval_reward"), lately)
     found["errors"] = _errors(run, keys, lately, found)
-    found["tokens"] = _last_total(run, keys.get("num_tokens"), parts)
+    found["tokens"] = totals.last_total(run, "num_tokens", parts)
     found["time"] = seconds_trained(run)
     return found
 
@@ -48,7 +49,7 @@ MOST_METRICS = 500  # of one run: a reward function may log as many as it likes
 
 def last_means(run: Database, counting: list[Part] | None = None) -> dict[str, float]:
     """What each metric that a run logged is at the end of it, as its own page says it (storage.record.recent)."""
-    lately = _of_last_stage(run, metrics.stretches(run) if counting is None else counting)
+    lately = _of_last_stage(run, lineage.stretches(run) if counting is None else counting)
     keys = list(keys_of(run).items())[:MOST_METRICS]
     interval = recent.log_interval(run, lately)
     means = {name: recent.now(run, name, key, lately, interval) for name, key in keys}
@@ -71,9 +72,9 @@ def seconds_trained(run: Database) -> float | None:
     """For how long a run has trained, all its attempts together, steps that a resume did anew, too, without the pauses
     between them: so it never falls. By what it logged, or else by the clock; None of a run without a step, which may
     have loaded and evaluated, but trained for no time."""
-    if not any(last for _, _, last in metrics.stretches(run)):
+    if not any(last for _, _, last in lineage.stretches(run)):
         return None
-    begun, found, attempts = metrics.begun_at(run), list[float](), metrics.attempts(run)[::-1]
+    begun, found, attempts = lineage.begun_at(run), list[float](), lineage.attempts(run)[::-1]
     for place, attempt in enumerate(attempts):
         found += _seconds_of_attempt(run, attempt, attempts[:place], begun.get(attempt, 0))
     return math.fsum(found) if found else _seconds_by_clock(run)
@@ -127,20 +128,6 @@ def _last_step(run: Database, key: int | None, parts: list[Part]) -> int | None:
         if found is not None:
             return found
     return None
-
-
-def _last_total(run: Database, key: int | None, parts: list[Part]) -> float | None:
-    """The last value of what only grows, over all attempts that count."""
-    ends: list[tuple[float, float]] = []
-    for attempt, first, last in parts if key is not None else []:
-        for order in ("ASC", "DESC"):
-            row = run.execute(
-                "SELECT step, value FROM metric WHERE key = ? AND attempt = ? AND step BETWEEN ? AND ? "
-                f"AND abs(value) < 9e999 ORDER BY step {order} LIMIT 1",
-                [key, attempt, first, last],
-            ).fetchone()
-            ends += [row] if row else []
-    return rising(ends)[1][-1] if ends else None
 
 
 def _seconds_by_clock(run: Database) -> float | None:

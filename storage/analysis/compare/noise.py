@@ -5,9 +5,9 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from groupwise.storage.analysis.compare.curves import Part
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import recent
+from groupwise.storage.record.lineage import Part
 
 MOST = 20_000  # groups of one figure
 SURE = 2.0  # standard errors: what is within them may be chance

@@ -29,7 +29,7 @@ from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.library import right
 from groupwise.storage.library.models import learning_rates, model_files
-from groupwise.storage.record import group_metrics, metrics, recent, record_check
+from groupwise.storage.record import group_metrics, lineage, recent, record_check
 from groupwise.storage.record.recent import Course
 from groupwise.storage.record.rollup import SIZES
 from groupwise.storage.spec.spec import RunSpec
@@ -78,7 +78,7 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
     since, number = _stage(run)
     stages = spec.by_stage() if spec else []
     stage = stages[min(max(0, number - 1), len(stages) - 1)] if stages else None
-    there = read_if_there(lambda: metrics.stretches(run))
+    there = read_if_there(lambda: lineage.stretches(run))
     parts = [(attempt, max(first, since + 1), min(last, until)) for attempt, first, last in there]
     parts = [part for part in parts if part[1] <= part[2]]
     keys = dict(rows_of(run, "SELECT name, id FROM metric_key"))
