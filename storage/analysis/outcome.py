@@ -234,7 +234,7 @@ def is_of_files(words: str) -> bool:
 
 def given_settings(spec: RunSpec) -> dict[str, Any]:
     """The settings that a spec gives, by dotted name: numbers and truth values as they are, all else as words."""
-    given = {name: one["value"] for name, one in fields.flat(spec).items() if one["set"]}
+    given = {name: one["value"] for name, one in fields.of_whole_run(spec).items() if one["set"]}
     return {name: _plain(value) for name, value in list(given.items())[:MOST_SETTINGS]}
 
 

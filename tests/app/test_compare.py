@@ -87,6 +87,19 @@ def test_a_default_that_is_said_is_no_difference_and_an_unset_field_shows_its_de
     assert field["values"] == [{"value": 1e-6, "set": False}, {"value": 1e-5, "set": True}]
 
 
+def test_the_steps_of_a_run_in_stages_are_those_that_it_trains() -> None:
+    def steps(*stages: str) -> Any:
+        text = f"{ONE}training: {{max_steps: 60}}\nstages: [{', '.join(stages)}]\n"
+        return fields.of_whole_run(spec.parse_spec(text))["training.max_steps"]["value"]
+
+    short = "{training: {max_steps: 25}}"
+    assert steps() == 60 and steps(short, short) == 50 and steps(short, "{training: {beta: 0.1}}") == 85
+    assert steps(short, "{training: {max_steps: -1}}") == -1, "left to the epochs"
+    assert "training.max_steps" not in fields.of_whole_run(
+        spec.parse_spec(f"{ONE}stages: [{{training: {{beta: 0.1}}}}]")
+    )
+
+
 def test_a_reward_that_one_run_lacks_is_one_line_and_lora_and_stages_are_compared() -> None:
     two = "name: one\nrewards: [{name: format}, {name: brief, parameters: {most: 9}}]\n"
     assert names(ONE, two) == ["rewards.brief.parameters.most", "rewards.brief.weight"]

@@ -231,8 +231,34 @@ def test_metric_lines_are_known_and_nothing_else_is() -> None:
         "{'a': __import__('os')}",
         "{'loss': [1]}",
         "loss",
+        "{'prompt': [{'role': 'user', 'content': '1+1?'}], 'step': 3}",
+        "{'epoch': 0.1, 'reward': None, 'step': 3} and more",
+        "{'epoch': 0.1, 'reward': None, 'step': x}",
+        "{'epoch': 0.1, 'reward': [, 'step': 3}",
+        "{'epoch': 0.1, 'reward': ], 'step': 3}",
+        "{" * 9000 + "'epoch': 1, 'step': 3}",
+        "{'epoch': '" + "\\'" * 30_000 + ", 'step': 3}",
+        "{'epoch': 1, 'step': " + "9" * 5000 + "x}",
     ):
-        assert log.metrics_of(other) is None
+        assert log.metrics_of(other) is None, other[:80]
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        ("None", "–"), ("'None'", "–"), ("nan", "–"), ("'nan'", "–"), ("inf", "∞"), ("-0.5", "−0.500"),
+        ("np.float64(0.25)", "0.250"), ("tensor(0.25, device='cuda:0')", "0.250"),
+        ("array([0.1, 0.2])", "array([0.1, 0.2])"), ("[1, {'step': 2}]", "[1, {'step': 2}]"), ("{}", "{}"),
+        ("{'a': ('b', \"c's\")}", "{'a': ('b', \"c's\")}"), ("'said: {\\'step\\': 1}'", "said: {\\'step\\': 1}"),
+        ("\"it's, well\"", "it's, well"), ("<Odd a, b>", "<Odd a, b>"), ("True", "True"), ("''", ""),
+        ("'<img src=x onerror=alert(1)>'", "<img src=x onerror=alert(1)>"),
+    ],
+)  # fmt: skip
+def test_what_the_trainer_printed_is_told_apart_whatever_it_holds(printed: str, shown: str) -> None:
+    """As it is known by the step that is put last, and by its epoch."""
+    line = f"{{'loss': '0.5', 'mine': {printed}, 'epoch': '0.0032', 'step': 12}}"
+    told = [["step", "12"], ["loss", "0.500"], ["mine", shown], ["epoch", "0.00320"]]
+    assert log.metrics_of(line) == log.metrics_of(f"[rank 3] {line}") == told
 
 
 def test_a_search_finds_what_is_shown_and_no_secret(run: registry.Run) -> None:

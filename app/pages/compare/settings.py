@@ -45,7 +45,7 @@ def run_settings(run_id: str, problems: dict[str, str]) -> dict[str, fields.Valu
     if run is None:
         return None
     try:
-        return fields.flat(run_spec(run), defaults())
+        return fields.of_whole_run(run_spec(run), defaults())
     except Unanswerable as reason:
         problems[run_id] = str(reason)
         return None

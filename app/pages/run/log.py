@@ -11,6 +11,7 @@ from typing import Any
 import gradio as gr
 
 from groupwise.app.core import format
+from groupwise.app.pages.run import log_metrics
 from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, run_of, text, whole_number
 from groupwise.storage.home import files
 from groupwise.storage.home.redaction import redact
@@ -22,7 +23,6 @@ BLOCK = 1 << 20  # bytes searched at a time
 MOST_HITS = 1000
 LONGEST_SEARCH = 3.0  # seconds
 LONGEST_LINE = 8192  # characters shown of one
-LONGEST_METRICS = 8192  # characters of a line that may be metrics
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 SECRET = re.compile(
@@ -30,11 +30,8 @@ SECRET = re.compile(
     r"|(?i:\b(authorization: *bearer|(?:api[_-]?key|hub_token|access_token|password|secret)['\"]? *[=:]))"
     r"( *['\"]?)[^\s'\",}]{6,}"
 )
-# What the trainer prints of a step: {'loss': 0.0123, 'reward': '1.2', 'kl': nan}
-PAIR = r"'([^'\\]{1,200})': '?([-+]?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?|nan|inf))'?(?:, |\})"
-STEP = "step"  # put there by worker/training/recorder.py
 RANK = r"\[rank (\d{1,4})\] "  # before each line of a run with several (worker/training/train.py)
-METRICS, ONE_METRIC, OF_RANK = re.compile(rf"(?:{RANK})?\{{(?:{PAIR})+"), re.compile(PAIR), re.compile(RANK)
+OF_RANK = re.compile(RANK)
 VALUE = frozenset("0123456789,.e+-\u2212\u2013\u221e")  # what a metric's value is written with on the page
 TEMPLATE = """
 <p class="s mut wait">Reading…</p><div class="tools row" hidden>
@@ -145,17 +142,9 @@ def split_lines(data: bytes, start: int) -> list[list[Any]]:
 
 
 def metrics_of(line: str) -> list[list[str]] | None:
-    """The metrics that the trainer printed as a dict, as [name, value], the step first; None for any other line."""
-    if len(line) > LONGEST_METRICS or not METRICS.fullmatch(line):
-        return None
-    found = ONE_METRIC.findall(line)
-    steps = [[name, format.count(int(value))] for name, value in found if name == STEP and value.isdecimal()]
-    return steps + [[name, _as_logged(value)] for name, value in found if name != STEP]
-
-
-def _as_logged(value: str) -> str:
-    """A value as pages write numbers; one that the trainer rounded (1.185e+05) as it stands there: its digits end."""
-    return value if "e+" in value.lower() else format.number(float(value), 4)
+    """The metrics that the trainer printed, whichever rank it was, as [name, value]; None for any other line."""
+    found = OF_RANK.match(line)
+    return log_metrics.read_metrics(line[found.end() :] if found else line)
 
 
 def has_metric(line: str, wanted: str) -> bool:

@@ -10,6 +10,7 @@ from groupwise.storage.library.models import learning_rates
 from groupwise.storage.spec.rows.file_format import FILE_SETTINGS, settings_of_source
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 
+STEPS = "training.max_steps"
 SMALL = 1e-3  # below which a number is written as people type a learning rate
 Value = dict[str, Any]  # value; set: whether the spec says it, or it is the default
 
@@ -32,6 +33,17 @@ def flat(spec: RunSpec, defaults: Mapping[str, Any] | None = None) -> dict[str, 
     for number, stage in enumerate(spec.stages, 1):
         _tree(found, f"stages.{number}.training", stage.training)
         _rewards(found, f"stages.{number}.rewards", stage.rewards or [])
+    return found
+
+
+def of_whole_run(spec: RunSpec, defaults: Mapping[str, Any] | None = None) -> dict[str, Value]:
+    """The same as a run is laid beside others by: the steps of one in stages are those of all of them, and left to the
+    epochs where one's are."""
+    found = flat(spec, defaults)
+    steps = [stage.training.get("max_steps") for stage in spec.by_stage()]
+    known = [count for count in steps if isinstance(count, int) and count > 0]
+    if spec.stages and known:
+        found[STEPS] = {"value": sum(known) if len(known) == len(steps) else -1, "set": True}
     return found
 
 
