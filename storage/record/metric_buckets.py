@@ -90,15 +90,15 @@ def logged_curves(
             curve = found.setdefault(name, {"x": [], "y": []})
             curve["x"] += steps
             curve["y"] += [value if value is not None and math.isfinite(value) else None for value in values]
-    for name, add in _added(run, found, parts).items():
+    for name, add in _find_added(run, found, parts).items():
         curve = found[name]
         curve["y"] = [y if y is None else y + add.at(x) for x, y in zip(curve["x"], curve["y"], strict=True)]
     return found
 
 
-def _added(run: Database, names: Iterable[str], parts: Sequence[Part]) -> dict[str, totals.Added]:
+def _find_added(run: Database, names: Iterable[str], parts: Sequence[Part]) -> dict[str, totals.Added]:
     """What is to be added to those of these metrics that count anew somewhere."""
-    found = {name: totals.added(run, name, parts) for name in names if totals.TOTALS.match(name)}
+    found = {name: totals.find_added(run, name, parts) for name in names if totals.TOTALS.match(name)}
     return {name: add for name, add in found.items() if add.steps}
 
 
@@ -121,7 +121,7 @@ def bucket_curves(
                 _set_tail(found, name, steps, values)
             else:
                 _extend(found, name, *fold_values(steps, values, size))
-    for name, add in _added(run, found, parts).items():
+    for name, add in _find_added(run, found, parts).items():
         _count_on(found[name], add, size)
     few = [name for name, curve in found.items() if curve["of"] <= MAX_POINTS]
     return found | (_single_values(run, parts, few, span) if few else {})
@@ -147,7 +147,7 @@ def _single_values(run: Database, parts: Sequence[Part], names: Sequence[str], s
         ).fetchall()
         for name, steps, values in _columns(rows):
             _extend(found, name, steps, values, values, values, [1] * len(steps))
-    for name, add in _added(run, found, parts).items():
+    for name, add in _find_added(run, found, parts).items():
         _count_on(found[name], add, 1)
     return found
 

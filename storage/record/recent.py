@@ -76,7 +76,7 @@ def now(run: Database, name: str, key: int | None, parts: Sequence[Part], interv
     finite value."""
     points = recent_points(run, key, parts, interval)
     if points and totals.TOTALS.match(name):
-        return points[-1][1] + totals.added(run, name, parts).at(points[-1][0])
+        return points[-1][1] + totals.find_added(run, name, parts).at(points[-1][0])
     return now_of(name, [value for _, value in points], values_a_log([step for step, _ in points], interval))
 
 

@@ -50,14 +50,14 @@ class _Piece(NamedTuple):
     counted: bool = False
 
 
-def added(run: Database, name: str, parts: Sequence[Part]) -> Added:
+def find_added(run: Database, name: str, parts: Sequence[Part]) -> Added:
     """What is to be added to a metric's values within these parts, which count together, or are of one attempt."""
     if not parts or not TOTALS.match(name):
         return Added()
-    return _added(run, name, max(attempt for attempt, _, _ in parts))
+    return _find_added_until(run, name, max(attempt for attempt, _, _ in parts))
 
 
-def _added(run: Database, name: str, newest: int) -> Added:
+def _find_added_until(run: Database, name: str, newest: int) -> Added:
     found, adds, total = Added(), 0.0, 0.0
     key = run.execute("SELECT id FROM metric_key WHERE name = ?", [name]).fetchone()
     for piece in _pieces(run, newest) if key else []:
@@ -129,6 +129,6 @@ def last_total(run: Database, name: str, parts: Sequence[Part], until: float = m
             [key[0], attempt, first, int(min(last, until))],
         ).fetchone()
         if row is not None:
-            value: float = row[1] + added(run, name, parts).at(row[0])
+            value: float = row[1] + find_added(run, name, parts).at(row[0])
             return value
     return None

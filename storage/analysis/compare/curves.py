@@ -32,7 +32,7 @@ class _Metric(NamedTuple):
 
     @staticmethod
     def of(run: Database, name: str, key: int, parts: Sequence[Part]) -> "_Metric":
-        return _Metric(key, totals.added(run, name, parts))
+        return _Metric(key, totals.find_added(run, name, parts))
 
 
 def newest_seq(run: Database) -> int:
