@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import totals
@@ -98,8 +98,7 @@ class Course:
 def course_of(values: Sequence[float], steps: Sequence[int] = (), per: int = 1) -> Course:
     """The course of a metric of which every value is known, `per` of each logged step; `steps`: of each."""
     size = min(len(values), per * window_of(len(values) // per))
-    sums = [0.0, *accumulate(values)]
-    means = [(sums[at + size] - sums[at]) / size for at in range(len(values) - size + 1)] if values else []
+    means = [_mean(values[at : at + size]) for at in range(len(values) - size + 1)] if values else []
     return course_of_ends(values, values, means, steps, steps, per)
 
 
