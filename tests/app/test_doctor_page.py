@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, unquote_plus, urlsplit
 
 import pytest
 
-from groupwise.app.pages.new import new_run, url_settings, yaml_edit
+from groupwise.app.pages.new import new_run, presets, url_settings, yaml_edit
 from groupwise.app.pages.run import doctor, overview
 from groupwise.storage.analysis.compare import finals
 from groupwise.storage.analysis.doctor import evidence_reader, next_step
@@ -152,6 +152,28 @@ STAGES = """stages:
 - training: {max_steps: 30, beta: 0.02, learning_rate: 1.0e-4, num_generations: 8, max_completion_length: 48}
   rewards: [{name: format}, {name: correctness, weight: 2.0}]
 """
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_more_steps_of_a_staged_run_repeat_no_stage_that_is_done() -> None:
+    offer.publish_installed()
+    text = new_run.open_new_run({})["text"] + STAGES
+    run = registry.get_run(made_run("staged", 60, spec_yaml=text))
+    assert run is not None
+    run.folder.final.mkdir()
+    writer = RunWriter(run.folder.db, 1, {"format": 1.0, "correctness": 2.0})
+    writer.commit(61, events=[Event("stage", "Stage 2 of 2.", {"stage": 2, "of": 2, "total": 61})])
+    writer.close()
+    told = doctor.next_of(run, next_step.Next(next_step.LONGER, "", trained=True))
+    assert told and told["label"] == "more steps of stage 2"
+    query = parse_qs(urlsplit(told["go"]).query)
+    opened = new_run.open_new_run({"from": query["from"][0], "stage": query["stage"][0], "set": query["set"]})
+    found, whole = spec.parse_spec(opened["text"]), spec.parse_spec(text)
+    assert found.model.id == str(run.folder.final) and found.stages == []
+    assert (found.training, found.rewards) == (whole.by_stage()[1].training, whole.by_stage()[1].rewards)
+    assert opened["arrival"]["changes"][0]["after"] == "from stage 2 on"
+    three = text.replace("- training: {max_steps: 30}\n", "- training: {max_steps: 30}\n" * 2, 1)
+    assert len(spec.parse_spec(presets.from_stage(three, 2)).stages) == 2, "two are still to be trained"
 
 
 @pytest.mark.usefixtures("no_worker")

@@ -129,6 +129,24 @@ def test_probes_are_what_their_names_say() -> None:
     assert {one["expected"] for one in found["completions"]} == {"high", "low", "any"}
 
 
+def test_no_endless_probe_is_longer_than_a_run_could_write_it() -> None:
+    """As it was seen with a limit of 12: “Endless repetition earns 58.3”, for some 2,800 tokens."""
+    spec = make_spec(training={"max_completion_length": 12}).model_dump()
+    found = {one["probe"]: one for one in ask("probes", spec=spec, rows=[3])["groups"][0]["completions"]}
+    for name in ("repetition", "tag_stuffing", "whitespace"):
+        assert found[name]["text"] and 6 <= found[name]["tokens"] <= 12 and found[name]["truncated"], name
+    assert found["very_long"]["tokens"] > 12 and not found["very_long"]["truncated"]
+    assert found["very_long"]["about"].endswith(" longer than a run with these settings could write (12 tokens).")
+    assert "longer than a run" not in found["answer_only"]["about"]
+    unknown = {**spec, "training": {}}
+    assert len(answered_text("repetition", unknown)) > 2000, "its limit is not known"
+
+
+def answered_text(probe: str, spec: dict[str, Any]) -> str:
+    made = ask("probes", spec=spec, rows=[3])["groups"][0]["completions"]
+    return str(next(one["text"] for one in made if one["probe"] == probe))
+
+
 def test_probes_use_the_tags_that_the_prompt_asks_for() -> None:
     asked = "Think in <reasoning>…</reasoning>, then answer in <final>…</final>. A line ends with <br>."
     spec = make_spec(data={"system_prompt": asked}).model_dump()

@@ -170,7 +170,7 @@ def test_a_wrong_answer_that_earns_half_of_everything_is_named() -> None:
 
 def test_what_pays_by_the_character_has_loopholes_though_a_long_answer_earns_far_more() -> None:
     wordy = "def wordy(completions, **kwargs):\n    return [float(len(c[-1]['content'])) for c in completions]\n"
-    groups = answered(COMPLETIONS, {"spec": SPEC, "from": "probes", "rows": 1})["groups"]
+    groups = answered(COMPLETIONS, {"spec": {**SPEC, "training": {}}, "from": "probes", "rows": 1})["groups"]
     said = {one["probe"]: one["sentence"] for one in ask([own(wordy)], groups)["loopholes"]}
     assert {"whitespace", "repetition", "tag_stuffing"} <= set(said) and "empty" not in said
     assert said["whitespace"].startswith("Nothing but whitespace earns 100 from wordy: the right answer earns ")

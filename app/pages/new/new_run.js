@@ -80,6 +80,7 @@ const open = () =>
     preset: params().get("preset") ?? "",
     reward: params().get("reward") ?? "",
     keep: params().get("keep") ?? "",
+    stage: params().get("stage") ?? "",
     set: params().getAll("set"),
   });
 async function begin() {

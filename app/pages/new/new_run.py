@@ -54,14 +54,15 @@ def _any_text(payload: Payload) -> str:
 
 @answer
 def open_new_run(payload: Payload) -> dict[str, Any]:
-    """What the address asks for (a run's settings, a preset, or the quickstart; with a reward function added, and
-    settings changed), and the form to show it in."""
+    """What the address asks for (a run's settings, from one of its stages on, a preset, or the quickstart; with a
+    reward function added, and settings changed), and the form to show it in."""
     try:
         offer, listed, sentence = Offer.read_published(), presets.list_presets(), ""
     except (sqlite3.Error, registry.RegistryError) as error:
         offer, listed, sentence = Offer(), presets.list_presets(own=False), _unreadable(error)
     asked_for = text(payload, "from"), text(payload, "preset"), text(payload, "reward", 100), payload.get("set")
-    begun = presets.begin(*asked_for, offer, as_is=bool(text(payload, "keep")))
+    stage = int(number) if (number := text(payload, "stage", 4)).isdecimal() else 0
+    begun = presets.begin(*asked_for, offer, as_is=bool(text(payload, "keep")), stage=stage)
     shown = {**form_choices(offer), "presets": listed}
     about = {"text": begun.text, "origin": begun.origin, "arrival": begun.arrival(), "missing": begun.missing}
     about["form"] = shown

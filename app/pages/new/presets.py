@@ -62,15 +62,19 @@ def begin(
     offer: Offer | None = None,
     *,
     as_is: bool = False,
+    stage: int = 0,
 ) -> Beginning:
     """What to begin with. Where that is not there, it is said, and the quickstart is there with nothing changed.
     `reward`: a function that is to be among its rewards. `settings`: changes on top, “FIELD=VALUE” each. `as_is`: a
-    run's name stays, too, as where its settings are to be a preset."""
+    run's name stays, too, as where its settings are to be a preset. `stage`: the first of the run's stages that is to
+    be trained, where those before it are done (0: all of them)."""
     found, known = _find_beginning(run_id, name, as_is=as_is), offer or Offer()
     if found.missing:
         return found
     text, refused = found.text, [found.refused] if found.refused else []
     changes: list[Change] = []
+    if (rest := from_stage(text, stage)) != text:
+        text, changes = rest, [Change("Stages", "all", f"from stage {stage} on")]
     if reward and (unknown := unknown_reward(reward, known)):
         refused.append(unknown)
     elif reward:
@@ -90,6 +94,20 @@ def unknown_reward(name: str, offer: Offer) -> str:
     if offer.training is None:
         return f"“{name[:80]}” was not added yet: the worker has not said which reward functions there are."
     return f"There is no reward function “{name[:80]}”, so none was added."
+
+
+def from_stage(text: str, number: int) -> str:
+    """A spec's text without the stages before this one; with the settings of the last in place of its only stage."""
+    stages = (yaml_edit.load(text) or {}).get("stages")
+    rest = stages[number - 1 :] if isinstance(stages, list) and number > 1 else []
+    if len(rest) > 1:
+        return edits.apply(text, [edits.Edit("stages", rest)])
+    if not rest or not isinstance(rest[0], dict):
+        return text
+    own = rest[0].get("training")
+    made = [edits.Edit(f"training.{name}", value) for name, value in (own if isinstance(own, dict) else {}).items()]
+    made += [edits.Edit("rewards", rest[0]["rewards"])] if rest[0].get("rewards") else []
+    return edits.apply(text, [*made, edits.Edit("stages", yaml_edit.ABSENT)])
 
 
 def add_to_draft(text: str, name: str, offer: Offer) -> dict[str, Any]:

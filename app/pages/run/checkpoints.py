@@ -259,11 +259,13 @@ def _model(run: registry.Run, place: Path) -> dict[str, str]:
     }
 
 
-def start_from(run: registry.Run, place: Path) -> str:
-    """The address of a new run with this run's settings that begins from this model; “” of an adapter, which cannot."""
+def start_from(run: registry.Run, place: Path, stage: int = 0) -> str:
+    """The address of a new run with this run's settings that begins from this model; “” of an adapter, which cannot.
+    `stage`: the first of the stages that it is to train, where those before it are done."""
     if checkpoint_files.is_adapter(place):
         return ""
-    return f"/new?{urlencode([('from', run.id), ('set', f'model.id={place}')])}"
+    rest = [("stage", str(stage))] if stage > 1 else []
+    return f"/new?{urlencode([('from', run.id), *rest, ('set', f'model.id={place}')])}"
 
 
 def load_code(run: registry.Run, place: Path) -> str:

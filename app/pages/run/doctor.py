@@ -38,7 +38,7 @@ from groupwise.storage.analysis.doctor.words import setting_text
 from groupwise.storage.analysis.outcome import published_surroundings, verdict_meanwhile
 from groupwise.storage.analysis.statistics import pass_at_k, reading
 from groupwise.storage.home import files
-from groupwise.storage.record import checkpoint_files, record_check, run_files, states
+from groupwise.storage.record import checkpoint_files, groups, record_check, run_files, states
 from groupwise.storage.registry import registry
 
 POLL, POLL_ENDED = 2000, 10_000  # ms
@@ -161,10 +161,10 @@ def unsolved_prompts(run: registry.Run) -> Unsolved | None:
         with reading.open_statistics(run.folder.db, "train") as statistics:
             functions = {name: number for number, name, _ in statistics.functions()}
             name, threshold = solved_criterion(run, list(functions))
-            groups = statistics.solved_by_group(functions[name], threshold) if name in functions else []
+            scored = statistics.solved_by_group(functions[name], threshold) if name in functions else []
     except sqlite3.OperationalError:  # an older record, without what is counted here
         return None
-    never, prompts = pass_at_k.count_never_solved(pass_at_k.by_prompt(groups), SEEN)
+    never, prompts = pass_at_k.count_never_solved(pass_at_k.by_prompt(scored), SEEN)
     return Unsolved(never, prompts, SEEN, name)
 
 
@@ -177,8 +177,10 @@ def next_of(run: registry.Run, follows: Next | None) -> dict[str, Any] | None:
         return {"label": follows.to.label, "why": follows.why, "tab": follows.to.tab, "params": follows.to.params}
     folder = run.folder
     whole = folder.final if files.is_folder(folder.final) else checkpoint_files.latest_sealed(folder.checkpoints)
-    trained = start_from(run, whole) if follows.trained and whole else ""
-    told = {"label": follows.to.label, "why": follows.why, "trained": bool(trained)}
+    stage = groups.newest_stage(folder.db)
+    trained = start_from(run, whole, stage) if follows.trained and whole else ""
+    label = f"{follows.to.label} of stage {stage}" if trained and stage > 1 else follows.to.label
+    told = {"label": label, "why": follows.why, "trained": bool(trained)}
     return told | {"go": trained or _change(run.id, follows.to)["go"]}
 
 

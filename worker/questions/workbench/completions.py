@@ -1,6 +1,7 @@
 """Answers “what completions are there to try functions on?”: the model's own, a past run's, typed ones, or probes."""
 
 import contextlib
+from collections.abc import Callable
 from typing import Any
 
 from groupwise.storage.registry import progress, registry
@@ -123,11 +124,11 @@ def _typed_completions(question: CompletionsQuestion) -> Made:
 
 def _make_probes(question: CompletionsQuestion) -> Made:
     found = rows.find_rows(question.spec, question.rows)
-    count = ids.counter(question.spec.model)
+    count, limit = ids.counter(question.spec.model), _limit(question.spec)
     groups = []
     for row in found:
         made = probes.make_probes(row.columns.get("answer"), probes.tags_of(row.prompt))
-        groups.append(_group(row, [_probe(name, text, count(text)) for name, text in made.items()]))
+        groups.append(_group(row, [_probe(name, text, limit, count) for name, text in made.items()]))
     written = sum(len(group.completions) for group in groups)
     said = f"{count_words(written, 'probe')} for {'one row' if len(groups) == 1 else f'{len(groups)} rows'}."
     if not any(len(group.completions) > 4 for group in groups):
@@ -135,10 +136,22 @@ def _make_probes(question: CompletionsQuestion) -> Made:
     return groups, said
 
 
-def _probe(name: str, text: str, found: list[int] | None) -> Completion:
+def _limit(parts: SpecPart) -> int | None:
+    """How many tokens a completion of a run with these settings has at most; None where they do not say."""
+    limit = parts.training.get("max_completion_length")
+    return limit if type(limit) is int and limit > 0 else None
+
+
+def _probe(name: str, text: str, limit: int | None, count: Callable[[str], list[int] | None]) -> Completion:
+    """A probe as a run with this limit could write it, where it is one that any beginning of is the same; of another
+    that is longer it is said."""
     probe = probes.PROBES[name]
-    about = {"probe": name, "expected": probe.expected, "about": probe.about}
-    return _completion(text, found).model_copy(update=about)
+    kept = probes.cut_to_limit(text, limit, count) if limit and name in probes.ENDLESS else text
+    found, about = count(kept), probe.about
+    if limit and found is not None and len(found) > limit:
+        about += f" It is longer than a run with these settings could write ({count_words(limit, 'token')})."
+    of_probe = {"probe": name, "expected": probe.expected, "about": about}
+    return _completion(kept, found, truncated=kept != text).model_copy(update=of_probe)
 
 
 def _group(row: rows.Row, completions: list[Completion], **place: int) -> Group:

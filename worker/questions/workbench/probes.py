@@ -5,10 +5,12 @@ Each is made of the row's answer and the tags that the prompt asks for.
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 LONG = 20_000  # characters of the very long one
+ENDLESS = ("whitespace", "repetition", "tag_stuffing")  # of which any beginning is the same probe
 _TAG = re.compile(r"<([A-Za-z][A-Za-z0-9_-]{0,30})>")
 _NUMBER = re.compile(r"[-+]?[0-9][0-9,]{0,40}(?:\.[0-9]{1,40})?")
 DEFAULT_TAGS = ("think", "answer")
@@ -86,6 +88,15 @@ def make_probes(answer: Any, tags: tuple[str, ...]) -> dict[str, str]:
         "very_long": format_completion(tags, ("Let me think about this once more. " * LONG)[:LONG], right),
         "other_language": format_completion(tags, "让我们一步一步地计算，然后写出结果。", right),
     }
+
+
+def cut_to_limit(text: str, limit: int, count: Callable[[str], list[int] | None]) -> str:
+    """The beginning of a text that is at most so many tokens; the whole text where they cannot be counted."""
+    found = count(text)
+    while found is not None and len(found) > limit:
+        text = text[: min(len(text) - 1, len(text) * limit // len(found))]
+        found = count(text)
+    return text
 
 
 def format_completion(tags: tuple[str, ...], thought: str, answer: str) -> str:
