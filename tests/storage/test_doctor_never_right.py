@@ -16,7 +16,8 @@ from groupwise.storage.analysis.doctor.verdict import Verdict
 from groupwise.storage.checks.tag_room import tag_room
 from groupwise.storage.record.recent import course_of
 from groupwise.storage.spec.spec import RewardSpec
-from tests.support.doctor import cut_or_ended, drawn, healthy, line, scored
+from tests.support.doctor import answered, cut_or_ended, drawn, healthy, line, longer_pays, scored
+from tests.support.doctor_cases import SICK
 
 MINE = (RewardSpec(name="format"), RewardSpec(name="mine"))
 NEVER = {"groups/solved": line(0, 0), "groups/any_solved": line(0, 0)}
@@ -195,3 +196,36 @@ def test_of_a_run_that_is_over_no_kl_is_foretold() -> None:
     assert over.sentence == (
         "KL was 0.45 at the end, and 0.21 on average in steps 1 to 10: it rose fast, far beyond what is usual."
     )
+
+
+# ---- nothing else looks wrong ----
+def test_right_answers_that_cost_get_their_weight_back() -> None:
+    """As it was seen: right answers fell from 55 % to 5 %, and there was no card."""
+    (told,) = examine(SICK["right answers cost"][0]).verdicts
+    assert told.title == "Right answers are punished" and "went from 52.5\u202f% to 9\u202f%" in told.sentence
+    assert [change.settings for change in told.changes] == [{"rewards.1.weight": 1.0}]
+
+
+def test_answers_that_may_belong_to_other_prompts_are_asked_about() -> None:
+    """As it was seen with a shuffled answer column: “Only format improved … 1 % right”, and no card."""
+    shuffled = SICK["answers of other prompts"][0]
+    (told,) = examine(shuffled).verdicts
+    assert told.evidence[0].tab == "groups" and "does the answer belong to the prompt" in told.sentence
+    assert told.changes[0].label == "Answers that belong to the prompts" and told.changes[0].field == "data.source"
+    assert verdict(replace(shuffled, last=answered(agree=3)), "hardly_right") is None, "each guesses something else"
+    one_answer = [replace(one, text="<answer>7</answer>") for one in answered()]
+    assert verdict(replace(shuffled, last=one_answer), "hardly_right") is None, "it says the same to every prompt"
+    formless = {**shuffled.curves, "rewards/format/mean": line(0.0, 0.0)}
+    assert verdict(replace(shuffled, curves=formless), "hardly_right") is None, "nothing is learned"
+
+
+def test_length_that_brings_most_of_a_rise_beside_right_answers_is_suspected() -> None:
+    longer = SICK["length beside what is right"][0]
+    (told,) = examine(longer).verdicts
+    assert "of the reward's rise is by it: completions are" in told.sentence
+    assert "while the share scored correct by “correctness” went from" in told.sentence
+    assert [change.settings for change in told.changes][0] == {"rewards.1.weight": 2.0}
+    stays = {**longer.curves, "completions/mean_length": line(30, 32)}
+    assert verdict(replace(longer, curves=stays), "length_pays") is None
+    other = [replace(one, scores={**one.scores, "longer": float(one.idx % 2)}) for one in longer_pays()]
+    assert verdict(replace(longer, last=other), "length_pays") is None, "it looks at something else"

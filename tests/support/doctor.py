@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from groupwise.storage.analysis.doctor.curve import Curve
@@ -103,3 +104,22 @@ def answering(answer: str, texts: Sequence[str]) -> list[Sample]:
         for group in range(16)
         for at, text in enumerate([*texts] * 2)
     ]  # fmt: skip
+
+
+def answered(agree: int = 6) -> list[Sample]:
+    """Sixteen groups of eight completions, of which so many end in the same answer: another one in each group."""
+    return [
+        Sample(group, at, 1, f"<think>{at}</think><answer>{20 + group if at < agree else at}</answer>", at % 2, "2+2?")
+        for group in range(16)
+        for at in range(8)
+    ]
+
+
+def longer_pays() -> list[Sample]:
+    """Sixteen groups in which “longer” pays by the length alone, and “correctness” by something else."""
+    found = []
+    for sample in paid_by_length([10, 15, 20, 25, 30, 35, 40, 45], lambda tokens: tokens / 45):
+        right = float((sample.grp + sample.idx) % 3 == 0)
+        scores = {"longer": sample.reward, "correctness": right}
+        found.append(replace(sample, reward=(sample.reward or 0.0) + right, scores=scores))
+    return found

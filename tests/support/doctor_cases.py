@@ -6,7 +6,18 @@ from typing import Any
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
 from groupwise.storage.spec import spec
-from tests.support.doctor import answering, cut_or_ended, drawn, healthy, line, paid_by_length, said, scored
+from tests.support.doctor import (
+    answered,
+    answering,
+    cut_or_ended,
+    drawn,
+    healthy,
+    line,
+    longer_pays,
+    paid_by_length,
+    said,
+    scored,
+)
 
 STAY = line(0.5, 0.5, 0.02)
 FLAT = {"reward": line(1.0, 1.0, 0.03), "rewards/format/mean": STAY, "rewards/correctness/mean": STAY}
@@ -130,6 +141,19 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
         "empty", "problem"),
     "tags stuffed": (healthy(last=said("<think></think>" * 20)), "hacking_pattern", "suspicion"),
     "nothing written": (healthy(last=said("  \n ")), "hacking_pattern", "suspicion"),
+    "right answers cost": (
+        healthy(functions={"correctness": Function(-1.0, {"ok": 256}, 0.0, 1.0, 0.4, (0.0, 1.0))},
+                curves={"groups/solved": line(0.55, 0.05), "rewards/correctness/mean": line(0.55, 0.05)}),
+        "punished", "problem"),
+    "answers of other prompts": (
+        healthy(last=answered(), curves={"groups/solved": line(0.02, 0.01), "groups/any_solved": line(0.1, 0.06),
+                                         "rewards/correctness/mean": line(0.02, 0.01)}), "hardly_right", "warning"),
+    "length beside what is right": (
+        healthy(first=[], last=longer_pays(), curves={
+            "rewards/longer/mean": line(0.3, 0.8, 0.02), "rewards/format/mean": None,
+            "reward": line(0.9, 1.5, 0.03), "completions/mean_length": line(16, 39, 1)},
+            rewards=[spec.RewardSpec(name="longer"), spec.RewardSpec(name="correctness")],
+            functions={"longer": Function(1.0, {"ok": 256}, 0.1, 1.0, 0.3, (0.1, 1.0))}), "length_pays", "suspicion"),
     "the prompt copied": (
         healthy(last=said("x" * 50 + "!", prompt="x" * 50)), "hacking_pattern", "suspicion"),
 }  # fmt: skip

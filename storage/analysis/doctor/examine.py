@@ -14,6 +14,7 @@ from groupwise.storage.analysis.doctor import (
     next_step,
     rates,
     rewards,
+    right_answers,
     rise,
     sampling,
     speed,
@@ -30,7 +31,7 @@ from groupwise.storage.spec.words.number_words import count_words
 Rule = Callable[[Evidence], Verdict | None]
 RULES: tuple[Rule, ...] = (
     *sampling.RULES, *rewards.RULES, *answers.RULES, *rates.RULES, *stability.RULES, *gradient.RULES, *alike.RULES,
-    *length.RULES, *empty.RULES, *hacking.RULES, *speed.RULES, *expected.RULES,
+    *length.RULES, *empty.RULES, *hacking.RULES, *right_answers.RULES, *speed.RULES, *expected.RULES,
 )  # fmt: skip
 WAIT = 10  # logged steps before anything is said of how it goes
 HALF = 0.5  # of the groups

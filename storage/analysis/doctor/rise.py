@@ -35,7 +35,7 @@ def speaks_against(e: Evidence, *, rose: bool) -> dict[str, str]:
         found["held-out reward fell"] = f"held-out reward {_fell(e)} from {then} to {now}{_of_prompts(e)}"
     if fewer := _say_fewer_right(e):
         found["fewer right answers"] = fewer
-    if rose and _is_hardly_right(e):
+    if rose and is_hardly_right(e):
         found[f"{percent(solved.now)} right"] = f"{percent(solved.now)} of completions {e.verbs} right"
     return found
 
@@ -70,6 +70,12 @@ def say_right(e: Evidence) -> str:
     if right_stayed(e):
         return f"; {_what_is_right(e)} hardly moved, {from_to}"
     return f"; {_what_is_right(e)} went {from_to}, which may be chance" if abs(told.rise) >= LESS_RIGHT * span else ""
+
+
+def say_right_beside(e: Evidence) -> str:
+    """How the share of right answers went, for a sentence on something else; “” where that cannot be said."""
+    told, _ = _right_curve(e)
+    return f", while {_what_is_right(e)} went {_say_from_to(e, told.start, told.now)}" if len(told) else ""
 
 
 def say_held_out(e: Evidence) -> str:
@@ -121,7 +127,7 @@ def say_what_rose_instead(e: Evidence) -> str:
 def say_what_rose(e: Evidence) -> str:
     """The first words of a headline on a reward that rose while something speaks against it: what did improve."""
     on_training_only = f"{'Improved' if e.ended else 'Improving'} on the training prompts only"
-    risen, in_training = functions_that_rose(e), _is_hardly_right(e) or _fewer_right_in_training(e)
+    risen, in_training = functions_that_rose(e), is_hardly_right(e) or _fewer_right_in_training(e)
     if not in_training and (e.target in risen or not _fewer_right_held_out(e)):
         return on_training_only
     if not risen or e.target in risen:
@@ -201,7 +207,7 @@ def held_out_fell(e: Evidence) -> bool:
     return lost >= LESS_HELD_OUT * e.scale or (lost >= LESS_HELD_OUT / 2 * e.scale and lost >= LOST_HELD_OUT * earned)
 
 
-def _is_hardly_right(e: Evidence) -> bool:
+def is_hardly_right(e: Evidence) -> bool:
     """Whether next to nothing is right, as at the start."""
     solved = e.curve("groups/solved")
     few = len(solved) >= ENOUGH and solved.now < FEW_RIGHT and solved.direction(MORE_RIGHT, 2.0) < 1

@@ -1,0 +1,137 @@
+"""What keeps right answers from being learned though nothing else looks wrong: they are punished, they may belong to
+other prompts, or length earns more than they do. Each rule is pure."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from groupwise.storage.analysis.doctor import changes, grounds, rise
+from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
+from groupwise.storage.analysis.doctor.length import APART, ENOUGH
+from groupwise.storage.analysis.doctor.verdict import (
+    CORPUS,
+    PROBLEM,
+    SUSPICION,
+    TRL,
+    WARNING,
+    Change,
+    Grounds,
+    Place,
+    Verdict,
+    chart,
+    completions,
+    step_groups,
+)
+from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number
+from groupwise.storage.record import group_metrics
+
+TREND = 20  # logged steps
+AGREE, TIMES = 0.3, 5  # pairs of one prompt with the same answer; as many times as of pairs of all prompts
+READ = 2000  # characters of a completion that were read: the end of a longer one is not known
+BROUGHT = 0.5  # of the reward's rise
+LONGER = 1.5  # as long as at the start
+_TAG = re.compile(r"<[^<>]*>")
+
+
+def punished(e: Evidence) -> Verdict | None:
+    """A function that compares with the answer has a negative weight."""
+    names = [name for name, told in e.functions.items() if told.weight < 0 and name in group_metrics.OF_ANSWERS]
+    if not names or e.weights_move:
+        return None
+    name, place = names[0], e.place(names[0])
+    weight, solved = e.functions[name].weight, e.curve("groups/solved")
+    fell = ""
+    if name == e.target and len(solved) and solved.now < solved.start:
+        fell = f" Its share of right answers went from {percent(solved.start)} to {percent(solved.now)}."
+    value = abs(weight)
+    fixes = (Change(f"Weight {setting_text(value)} for {name}", {f"{place}.weight": value}),) if place else ()
+    words = (
+        f"“{name}” compares with the answer, and its weight is {short_number(weight)}: a right answer earns less than "
+        f"a wrong one, so right answers are unlearned.{fell}"
+    )
+    return Verdict(
+        "punished", PROBLEM, "Right answers are punished", words,
+        "Shown where a built-in function that compares with the answer has a weight below 0.", TRL,
+        (chart(f"rewards/{name}/mean", f"The chart of {name}"), completions("The worst completions", sort="reward")),
+        fixes, Grounds(Place.SCORING, True, 1.0, grounds.last_of(e, lambda one: True)),
+    )  # fmt: skip
+
+
+def hardly_right(e: Evidence) -> Verdict | None:
+    """The form is learned and groups agree on an answer, as a model does that knows one, and nearly none is right: they
+    may be compared with the answers of other prompts."""
+    risen, solved = rise.functions_that_rose(e), e.curve("groups/solved")
+    if not rise.is_hardly_right(e) or solved.start >= rise.FEW_RIGHT or not risen or e.target in risen:
+        return None
+    of_one, of_all = share_same(e.last_groups), share_same([e.last])
+    if of_one < AGREE or of_one < TIMES * of_all:
+        return None
+    words = (
+        f"{percent(solved.now)} of completions {e.verbs} right by “{e.target}” {e.at_now}, {percent(solved.start)} at "
+        f"the start, though “{risen[0]}” is learned, and two completions of one prompt end in the same answer in "
+        f"{percent(of_one)} of cases ({percent(of_all)} of any two). Look at its groups: does the answer belong to the "
+        "prompt, and is it written as the model writes it? If so, the prompts are too hard."
+    )
+    return Verdict(
+        "hardly_right", WARNING, "Hardly any answer is right", words,
+        f"Shown when fewer than {percent(rise.FEW_RIGHT)} are right from the start on while another function rises, "
+        f"and {percent(AGREE)} of the pairs of one prompt's completions have the same last word, {TIMES} times as many "
+        "as of any two.", CORPUS,
+        (step_groups(e.reward.steps[-1], "worst"), completions("The last completions", sort="newest")),
+        (Change("Answers that belong to the prompts", field=changes.DATA),
+         Change(f"Try {e.target} on what it wrote", edit_reward=e.target)),
+        Grounds(Place.PROMPTS, True),
+    )  # fmt: skip
+
+
+def share_same(groups: Sequence[Sequence[Sample]]) -> float:
+    """The share of the pairs of a group's completions that end in the same word, of all groups."""
+    same = pairs = 0
+    for group in groups:
+        words = [_last_word(one.text) for one in group if not one.cut and len(one.text) < READ]
+        same += sum(count * (count - 1) for count in Counter(words).values())
+        pairs += len(words) * (len(words) - 1)
+    return same / pairs if pairs else 0.0
+
+
+def _last_word(text: str) -> str:
+    """The answer, as far as can be told without knowing the format: what stands last, tags apart."""
+    return next(reversed(_TAG.sub(" ", text).split()), "")
+
+
+def length_pays(e: Evidence) -> Verdict | None:
+    """Beside what is right a function pays for length alone, and most of the rise is by it."""
+    length, total = e.curve("completions/mean_length"), e.reward.rise
+    if len(e.reward) < TREND or not e.target or not e.right_is_told or e.weights_move or total <= 0:
+        return None
+    if length.direction(0) < 1 or not length.at_least(LONGER * length.start):
+        return None
+    name = next((one for one in rise.functions_that_rose(e) if one != e.target and _is_by_length(e, one)), "")
+    brought = e.weight(name) * e.curve(f"rewards/{name}/mean").rise / total if name else 0.0
+    if brought < BROUGHT:
+        return None
+    words = (
+        f"“{name}” scores by the length alone, and {percent(min(brought, 1.0))} of the reward's rise is by it: "
+        f"completions {e.verbs} {short_number(length.now)} tokens long {e.at_now}, {short_number(length.start)} at the "
+        f"start{rise.say_right_beside(e)}. Is it meant to pay so much?"
+    )
+    return Verdict(
+        "length_pays", SUSPICION, "Is length rewarded?", words,
+        f"Shown when a function gives completions of one length the same and longer ones more, brings "
+        f"{percent(BROUGHT)} of the reward's rise, and they are {LONGER:g} times as long as at the start.", CORPUS,
+        (chart(f"rewards/{name}/mean", f"The chart of {name}"),
+         chart("completions/mean_length", "The chart of length")),
+        (changes.weigh_double(e, e.target, e.weight(name)), Change(f"Change {name}", edit_reward=name)),
+        Grounds(Place.TREND),
+    )  # fmt: skip
+
+
+def _is_by_length(e: Evidence, name: str) -> bool:
+    """Whether a function's scores follow from the length, the longer the more."""
+    scored = [replace(one, reward=one.scores.get(name)) for group in e.groups for one in group]
+    link = grounds.length_link(scored, ENOUGH)
+    return link is not None and link.same and link.longer > 0 and link.apart >= APART
+
+
+RULES = (punished, hardly_right, length_pays)
