@@ -34,7 +34,7 @@ LONGER = 1.5  # as long as at the start
 _TAG = re.compile(r"<[^<>]*>")
 
 
-def punished(e: Evidence) -> Verdict | None:
+def right_is_punished(e: Evidence) -> Verdict | None:
     """A function that compares with the answer has a negative weight."""
     names = [name for name, told in e.functions.items() if told.weight < 0 and name in group_metrics.OF_ANSWERS]
     if not names or e.weights_move:
@@ -134,4 +134,4 @@ def _is_by_length(e: Evidence, name: str) -> bool:
     return link is not None and link.same and link.longer > 0 and link.apart >= APART
 
 
-RULES = (punished, hardly_right, length_pays)
+RULES = (right_is_punished, hardly_right, length_pays)
