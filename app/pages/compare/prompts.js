@@ -29,7 +29,7 @@ function cell(one, differs) {
     },
     course(one),
     heldOut ? el("span.xs", " held out") : null,
-    differs ? el("span.xs.mut.block", differs) : null,
+    differs ? el("span.xs.mut", ` · ${differs}`) : null,
   );
 }
 
