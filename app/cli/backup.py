@@ -12,8 +12,8 @@ from pathlib import Path
 from groupwise.app.cli.runs import find_run, printable_line
 from groupwise.app.core import format
 from groupwise.app.core.command_errors import DONE, FAILED, WRONG_INPUT, CommandError, open_home
-from groupwise.storage.backup.backup import make_backup
-from groupwise.storage.backup.names import BackupError
+from groupwise.storage.backup.backup import make_backup, refuse_place
+from groupwise.storage.backup.names import BackupError, WrongGiven
 from groupwise.storage.backup.restore import restore_backup
 from groupwise.storage.backup.told import Restored, Told
 from groupwise.storage.backup.unpack import MAKE_ONE, may_be_backup
@@ -31,19 +31,24 @@ def backup(options: argparse.Namespace) -> int:
         raise CommandError(f"There is no data home {paths.home()}: nothing to back up. GROUPWISE_HOME names another.")
     open_home()
     only = {find_run(beginning).id for beginning in options.runs} or None
-    print(f"Backing up {paths.home()}…", file=sys.stderr, flush=True)
-    os.nice(NICE)
     made_by = importlib.metadata.version("groupwise")
     try:
+        refuse_place(path, replace=options.force)
+        print(f"Backing up {paths.home()}…", file=sys.stderr, flush=True)
+        os.nice(NICE)
         told = make_backup(
             path, made_by, time.time(), checkpoints=options.checkpoints, only=only, replace=options.force
         )
     except BackupError as error:
-        raise CommandError(printable_line(str(error))) from error
+        raise CommandError(printable_line(str(error)), _code(error)) from error
     print("\n".join(map(printable_line, _backup_words(told, path))))
     for one in told.unread:
         print(f"groupwise: could not be read, and is not in it: {printable_line(one)}", file=sys.stderr)
     return FAILED if told.unread else DONE
+
+
+def _code(error: BackupError) -> int:
+    return WRONG_INPUT if isinstance(error, WrongGiven) else FAILED
 
 
 def _backup_words(told: Told, path: Path) -> list[str]:
@@ -73,7 +78,7 @@ def restore_file(options: argparse.Namespace) -> int:
     try:
         restored = restore_backup(archive, into)
     except BackupError as error:
-        raise CommandError(f"{archive.name}: {printable_line(str(error))}") from error
+        raise CommandError(f"{archive.name}: {printable_line(str(error))}", _code(error)) from error
     except sqlite3.Error as error:
         raise CommandError(f"{archive.name}: a database could not be made ({error}). Nothing was restored.") from error
     print("\n".join(map(printable_line, _restored_words(restored, into))))

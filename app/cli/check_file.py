@@ -34,6 +34,7 @@ def problems_of_file(
             raise CommandError(str(error)) from error
     else:
         found = _found_here(spec, offer, lines, Known(**confirmed.known), form)
+        found = [one for one in found if one.level != ADVICE or not _is_said(one, confirmed.problems)]
         found += [one for one in confirmed.problems if not _is_said(one, found)]
     said = without_advice_on_refused(without_answered(found))
     placed = [replace(one, line=one.line or line_of(one.field, lines)) for one in said]

@@ -17,7 +17,7 @@ SUMMARIES = {
     "resume": "Go on with a stopped, failed or interrupted run from its last checkpoint.",
     "rename": "Give a run another name; its id stays.",
     "tag": "Put tags on runs, or take them off.",
-    "delete": "Delete runs that have ended; for a day they can be restored.",
+    "delete": "Delete runs that have ended or wait in the queue; for a day they can be restored.",
     "restore": "Bring back runs that were deleted less than a day ago, or make a data home of a backup.",
     "backup": "Write the whole data home into one file, while runs go on.",
     "doctor": "Say whether runs can be trained here, and what to do where they cannot.",

@@ -21,7 +21,7 @@ from groupwise.storage.library import repair as repairs
 from groupwise.storage.record import checkpoint_files, states
 from groupwise.storage.registry import commands, labels, registry, trash
 from groupwise.storage.registry.registry import Run
-from groupwise.storage.spec.words.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_words, join_words
 from groupwise.storage.spec.words.unseen_signs import JOINERS, show_signs
 
 if TYPE_CHECKING:  # takes time to import, and not every command needs it
@@ -220,10 +220,28 @@ def tag(options: argparse.Namespace) -> int:
     """Put tags on runs, or take them off; the exit code."""
     open_home()
     ids = [find_run(beginning).id for beginning in options.runs]
-    change = {"remove" if options.remove else "add": [options.tags]}
-    done = "Untagged" if options.remove else "Tagged"
-    _change(ids, lambda run_id: labels.retag([run_id], **change), done, WRONG_INPUT)
+    try:
+        tags = labels.tags_named(options.tags)
+    except commands.Refused as error:
+        raise CommandError(printable_line(str(error)), WRONG_INPUT) from error
+    if not options.remove:
+        _change(ids, lambda run_id: labels.retag([run_id], add=tags), "Tagged", WRONG_INPUT)
+        return DONE
+    for run_id in dict.fromkeys(ids):
+        _untag(run_id, tags)
     return DONE
+
+
+def _untag(run_id: str, tags: Sequence[str]) -> None:
+    """Take those of the tags off a run that it has, and say which it does not have: it is then as was asked."""
+    run = registry.get_run(run_id)
+    had = {tag.casefold() for tag in run.tags} if run else set()
+    missing = [tag for tag in tags if tag.casefold() not in had]
+    if missing:
+        named = join_words([f"“{printable_line(tag)}”" for tag in missing])
+        print(f"{run_id} has no tag {named}.", file=sys.stderr)
+    if len(missing) < len(tags):
+        _change([run_id], lambda one: labels.retag([one], remove=tags), "Untagged", WRONG_INPUT)
 
 
 def delete(options: argparse.Namespace) -> int:
@@ -247,17 +265,23 @@ def restore(options: argparse.Namespace) -> int:
 
         return restore_file(options)
     _change(ids, trash.restore_run, "Restored")
+    if any(run.state == states.QUEUED for run in gone if run.id in ids):
+        worker_process.ensure_worker()
     return DONE
 
 
 def _change(ids: Sequence[str], change: Callable[[str], None], done: str, code: int = FAILED) -> None:
-    """Change each of these runs, and say so. Raises CommandError, with this exit code, at the first that cannot be."""
+    """Change each of these runs, and say so. Raises CommandError, with this exit code, for those that cannot be."""
+    refused = []
     for run_id in dict.fromkeys(ids):
         try:
             change(run_id)
         except commands.Refused as error:
-            raise CommandError(printable_line(str(error)), code) from error
+            refused.append(printable_line(str(error)))
+            continue
         print(f"{done} {run_id}.", file=sys.stderr)
+    if refused:
+        raise CommandError(" ".join(refused), code)
 
 
 def _added(folders: int) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from groupwise.storage.backup.names import CONTENTS, ENDINGS, MOST_FILES, BackupError
+from groupwise.storage.backup.names import CONTENTS, ENDINGS, MOST_FILES, BackupError, WrongGiven
 from groupwise.storage.home import disk
 from groupwise.storage.home.redaction import to_json
 
@@ -88,7 +88,7 @@ class _Reading:
 @contextlib.contextmanager
 def writing_archive(path: Path, *, replace: bool) -> Iterator[Archive]:
     """An archive that is written in the block. Raises BackupError; then, and after Ctrl-C, nothing of it is left."""
-    _refuse_taken(path, replace)
+    refuse_taken(path, replace)
     part = path.with_name(f"{path.name}.part")
     with os.fdopen(_open_part(part), "wb") as file:
         made = Archive(file, packed=not path.name.endswith(ENDINGS[-1]))
@@ -97,7 +97,7 @@ def writing_archive(path: Path, *, replace: bool) -> Iterator[Archive]:
             made.finish()
             file.flush()
             os.fsync(file.fileno())
-            _refuse_taken(path, replace)
+            refuse_taken(path, replace)
             part.replace(path)
         except BaseException as error:
             made.give_up()
@@ -109,11 +109,12 @@ def writing_archive(path: Path, *, replace: bool) -> Iterator[Archive]:
             raise
 
 
-def _refuse_taken(path: Path, replace: bool) -> None:
+def refuse_taken(path: Path, replace: bool) -> None:
+    """Raises WrongGiven where something is there already that is not to be replaced."""
     if path.is_dir():
-        raise BackupError(f"{path} is a folder. Give the file that is to be written: {path}/groupwise.tar.gz.")
+        raise WrongGiven(f"{path} is a folder. Give the file that is to be written: {path}/groupwise.tar.gz.")
     if os.path.lexists(path) and not replace:
-        raise BackupError(f"{path} is there already. Give another name, or --force to replace it.")
+        raise WrongGiven(f"{path} is there already. Give another name, or --force to replace it.")
 
 
 def _open_part(part: Path) -> int:

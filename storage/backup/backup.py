@@ -5,8 +5,8 @@ from pathlib import Path
 
 from groupwise.storage.backup import run_part
 from groupwise.storage.backup.adding import Adding, size_of_file, walk_files
-from groupwise.storage.backup.archive import writing_archive
-from groupwise.storage.backup.names import DATA, ENDINGS, FORM, HEAD, MODELS, PRESETS, REWARDS, BackupError
+from groupwise.storage.backup.archive import refuse_taken, writing_archive
+from groupwise.storage.backup.names import DATA, ENDINGS, FORM, HEAD, MODELS, PRESETS, REWARDS, BackupError, WrongGiven
 from groupwise.storage.backup.told import Told
 from groupwise.storage.home import disk, files, paths
 from groupwise.storage.library import presets
@@ -24,7 +24,7 @@ def make_backup(
 ) -> Told:  # fmt: skip
     """Write this home, whose registry is open, into an archive. `made_by`: the version of Groupwise; `only`: these runs
     and the data that they train on. Raises BackupError, OSError and sqlite3.DatabaseError, with nothing left behind."""
-    _refuse_place(path)
+    refuse_place(path, replace=replace)
     # Read at once and first: what happens to a run from now on is seen in its folder.
     told = Told()
     wanted = [run for run in reversed(registry.list_runs()) if only is None or run.id in only]
@@ -40,15 +40,17 @@ def make_backup(
     return told
 
 
-def _refuse_place(path: Path) -> None:
+def refuse_place(path: Path, *, replace: bool) -> None:
+    """Raises WrongGiven where no backup can be written to such a path, whatever is in it."""
     if not path.name.endswith(ENDINGS):
-        raise BackupError(
+        raise WrongGiven(
             f"{path.name} is not the name of a backup, which ends with .tar.gz, or with .tar if it is not compressed."
         )
     if not path.parent.is_dir():
-        raise BackupError(f"There is no folder {path.parent}.")
+        raise WrongGiven(f"There is no folder {path.parent}.")
     if path.parent.resolve().is_relative_to(paths.home().resolve()):
-        raise BackupError(f"{path} is in the data home itself. Give a place outside of it, best on another disk.")
+        raise WrongGiven(f"{path} is in the data home itself. Give a place outside of it, best on another disk.")
+    refuse_taken(path, replace)
 
 
 def _refuse_full(path: Path, runs: Sequence[Run], *, checkpoints: bool, whole: bool) -> None:

@@ -39,6 +39,10 @@ class BackupError(Exception):
     """A backup cannot be made, or restored; the message says why and what to do."""
 
 
+class WrongGiven(BackupError):
+    """It cannot, since what was given is wrong: another file or folder has to be."""
+
+
 def belongs_in_backup(name: str) -> bool:
     """Whether a file of this name, below the home, is one that a backup has."""
     parts = name.split("/")

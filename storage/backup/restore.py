@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from groupwise.storage.backup.names import CHECKPOINTS, PRESETS, RUNS, BackupError
+from groupwise.storage.backup.names import CHECKPOINTS, PRESETS, RUNS, BackupError, WrongGiven
 from groupwise.storage.backup.told import Restored
 from groupwise.storage.backup.unpack import unpack
 from groupwise.storage.home import db, disk, files, locks, migrations, paths
@@ -42,18 +42,18 @@ def restore_backup(archive: Path, into: Path) -> Restored:
 
 def _refuse_home(into: Path) -> None:
     if files.exists(into) and not files.is_folder(into):
-        raise BackupError(f"{into} is no folder. Give another one: --into FOLDER.")
+        raise WrongGiven(f"{into} is no folder. Give another one: --into FOLDER.")
     if locks.is_held(into / paths.supervisor_lock().name):
         raise BackupError(
             f"A worker runs for {into}. End it and its dashboard, or restore into another folder (--into)."
         )
     if files.is_folder(into) and any(into.iterdir()):
-        raise BackupError(
+        raise WrongGiven(
             f"{into} is not empty, and a backup is restored as a whole home. Give a new folder, --into FOLDER, and "
             "open it with GROUPWISE_HOME=FOLDER groupwise; or move this one away first."
         )
     if not into.parent.is_dir():
-        raise BackupError(f"There is no folder {into.parent}. Make it first.")
+        raise WrongGiven(f"There is no folder {into.parent}. Make it first.")
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from typing import Annotated, Any, BinaryIO, NoReturn
 
 from pydantic import Field, TypeAdapter
 
-from groupwise.storage.backup.names import CONTENTS, FORM, HEAD, MOST_FILES, BackupError, belongs_in_backup
+from groupwise.storage.backup.names import CONTENTS, FORM, HEAD, MOST_FILES, BackupError, WrongGiven, belongs_in_backup
 from groupwise.storage.home import disk, files
 from groupwise.storage.home.value_types import Form, Text, When, Whole, text_type, value_if_fitting
 
@@ -61,7 +61,7 @@ class _Entry(tarfile.TarInfo):
 
 
 def _refuse(name: str, why: str) -> NoReturn:
-    raise BackupError(f"It holds “{name[:200]}”, which {why}: Groupwise did not make it so. Nothing was restored.")
+    raise WrongGiven(f"It holds “{name[:200]}”, which {why}: Groupwise did not make it so. Nothing was restored.")
 
 
 def may_be_backup(archive: Path) -> bool:
@@ -116,11 +116,11 @@ class _Unpacking:
         if name in self._found:
             _refuse(name, "is there twice")
         if (self._head is None) != (name == HEAD):
-            raise BackupError(f"It is no backup that Groupwise made. {MAKE_ONE}")
+            raise WrongGiven(f"It is no backup that Groupwise made. {MAKE_ONE}")
         if CONTENTS in self._found:
             _refuse(name, "comes after its end")
         if len(self._found) > MOST_FILES:
-            raise BackupError(f"It holds more than {MOST_FILES:,} files. Nothing was restored.")
+            raise WrongGiven(f"It holds more than {MOST_FILES:,} files. Nothing was restored.")
         if entry.size < 0 or disk.lacks(self._place, entry.size + disk.TO_BEGIN):
             free = disk.megabytes(disk.free_bytes(self._place))
             raise BackupError(
@@ -152,7 +152,7 @@ class _Unpacking:
     def _read_head(self) -> Head:
         head = value_if_fitting(_HEAD, files.read_json(self._place / HEAD))
         if head is None:
-            raise BackupError(f"It is no backup that Groupwise made. {MAKE_ONE}")
+            raise WrongGiven(f"It is no backup that Groupwise made. {MAKE_ONE}")
         if head.form > FORM:
             raise BackupError(
                 f"A newer version of Groupwise ({head.groupwise}) made this backup. Update Groupwise, then restore it."
@@ -169,7 +169,7 @@ class _Unpacking:
             raise self.break_off(f"{CONTENTS} cannot be read")
         for name, told in contents.files.items():
             if self._found.get(name) != told:
-                raise BackupError(f"It is damaged: {name[:200]} is not as it was packed. Nothing was restored.")
+                raise WrongGiven(f"It is damaged: {name[:200]} is not as it was packed. Nothing was restored.")
         for name in self._found.keys() - contents.files.keys():
             (self._place / name).unlink()
         (self._place / HEAD).unlink(missing_ok=True)
@@ -178,11 +178,11 @@ class _Unpacking:
     def break_off(self, why: str) -> BackupError:
         """What is said of an archive that is not whole."""
         if not self._last:
-            return BackupError(
+            return WrongGiven(
                 f"It is no backup of Groupwise, or a damaged one ({why}). Nothing was restored. {MAKE_ONE}"
             )
         after = f" after {self._last[:200]}, its file {len(self._found):,}"
-        return BackupError(f"It is damaged or was cut off{after} ({why}). Nothing was restored.")
+        return WrongGiven(f"It is damaged or was cut off{after} ({why}). Nothing was restored.")
 
 
 def _entries(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:

@@ -80,6 +80,13 @@ def retag(run_ids: Sequence[str], *, add: Iterable[str] = (), remove: Iterable[s
     _change(run_ids, change)
 
 
+def tags_named(words: str) -> list[str]:
+    """The tags that a person names, as they are kept. Raises Refused where there is none."""
+    if not (found := _tidy([words])):
+        raise Refused("A tag needs a name.")
+    return found
+
+
 def _merge(tags: Sequence[str], added: Sequence[str], removed: set[str]) -> list[str]:
     """The tags that a run has then, each once however it is written."""
     found = {tag.casefold(): tag for tag in [*added[::-1], *tags[::-1]]}

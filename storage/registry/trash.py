@@ -22,6 +22,7 @@ from groupwise.storage.registry import registry
 from groupwise.storage.registry.commands import Refused
 from groupwise.storage.registry.registry import Run
 
+IDLE = (states.QUEUED, *states.ENDED)  # no process works on it
 KEPT = 24 * 3600.0  # seconds for which a deleted run can be put back
 
 
@@ -46,7 +47,8 @@ def trashed_folder(run_id: str) -> paths.RunFolder:
 
 
 def delete_run(run_id: str) -> None:
-    """Delete a run; for a day it can be put back. Raises Refused: a run that trains or waits is stopped first."""
+    """Delete a run; for a day it can be put back: one that waits into the queue, which it leaves. Raises Refused: a run
+    that trains is stopped first."""
     run = registry.get_run(run_id)
     if run is None:
         raise Refused(f"There is no run “{run_id[:80]}”.")
@@ -59,7 +61,7 @@ def delete_run(run_id: str) -> None:
             files.write_json(paths.RunFolder(source).deletion, {"at": now})
     with registry.write_registry() as index:
         gone = index.execute(
-            f"DELETE FROM run WHERE id = ? AND state IN ({', '.join('?' * len(states.ENDED))})", [run.id, *states.ENDED]
+            f"DELETE FROM run WHERE id = ? AND state IN ({', '.join('?' * len(IDLE))})", [run.id, *IDLE]
         ).rowcount
         if not gone:
             raise Refused(f"{run.name} was started again meanwhile.")
@@ -70,9 +72,7 @@ def delete_run(run_id: str) -> None:
 
 def _refuse_busy(run: Run) -> None:
     """Raises Refused where something still needs the run."""
-    if run.state == states.QUEUED:
-        raise Refused(f"{run.name} waits in the queue: remove it from the queue first.")
-    if run.state not in states.ENDED:
+    if run.state not in IDLE:
         raise Refused(f"{run.name} is {states.LABELS[run.state].lower()}: stop it first.")
     source = paths.runs_folder() / run.id
     if files.is_folder(source) and files.is_file(source / "run.lock") and locks.is_held(source / "run.lock"):

@@ -25,14 +25,14 @@ def test_a_home_goes_through_a_file_by_command(groupwise: Groupwise, registry_ho
     assert told.returncode == 0 and f"Backed up 3 runs to {file}: " in told.stdout
     assert "Left out: the worker's log, logins, and what is made anew." in told.stdout
     again = groupwise("backup", file)
-    assert again.returncode == 1 and "is there already" in again.stderr and "--force" in again.stderr
+    assert again.returncode == 2 and "is there already" in again.stderr and "--force" in again.stderr
     one_only = groupwise("backup", "--force", "--run", one[:-1], "--no-checkpoints", file)
     assert one_only.returncode == 0 and "Backed up 1 run " in one_only.stdout and "(--run)" in one_only.stdout
     assert not any(two in name for name in names_in(Path(file)))
     assert groupwise("backup", "--run", "nope", str(tmp_path / "x.tar")).returncode == 2
     assert groupwise("backup", "--force", file).returncode == 0
     refused = groupwise("restore", file)
-    assert refused.returncode == 1 and "is not empty" in refused.stderr and "--into" in refused.stderr
+    assert refused.returncode == 2 and "is not empty" in refused.stderr and "--into" in refused.stderr
     restored = groupwise("restore", file, "--into", str(new))
     assert restored.returncode == 0 and f"Restored 3 runs into {new}" in restored.stdout
     assert f"{two} is interrupted: `groupwise resume RUN` goes on." in restored.stdout
@@ -40,7 +40,14 @@ def test_a_home_goes_through_a_file_by_command(groupwise: Groupwise, registry_ho
         assert {run.id: run.state for run in registry.list_runs()} == {
             one: states.FINISHED, two: states.INTERRUPTED, queued: states.STOPPED,
         }  # fmt: skip
+    cut = tmp_path / "cut.tar.gz"
+    cut.write_bytes(Path(file).read_bytes()[:-2000])
     for arguments, code, words in (
+        (["backup", str(tmp_path / "k.yaml")], 2, "k.yaml is not the name of a backup, which ends with .tar.gz"),
+        (["backup", str(tmp_path / "none" / "k.tar.gz")], 2, "There is no folder"),
+        (["backup", str(registry_home / "k.tar.gz")], 2, "is in the data home itself"),
+        (["restore", str(cut), "--into", str(tmp_path / "n")], 2, "is damaged"),
+        (["restore", file, "--into", str(tmp_path / "none" / "n")], 2, "There is no folder"),
         (["restore", str(tmp_path / "no.tar.gz")], 2, "There is no file"),
         (["restore", file, file], 2, "one backup alone"),
         (["restore", str(new / "registry.db"), "--into", str(tmp_path / "n")], 2, "is no backup of Groupwise."),
@@ -48,7 +55,7 @@ def test_a_home_goes_through_a_file_by_command(groupwise: Groupwise, registry_ho
     ):
         result = groupwise(*arguments)
         assert result.returncode == code and words in result.stderr and result.stderr.count("\n") == 1, arguments
-    assert left_beside(tmp_path) == {"home", "home.tar.gz", "new"}
+    assert left_beside(tmp_path) == {"home", "home.tar.gz", "cut.tar.gz", "new"}
 
 
 def test_without_a_home_there_is_nothing_to_back_up(groupwise: Groupwise, own_home: Path, tmp_path: Path) -> None:

@@ -231,14 +231,20 @@ def test_runs_are_renamed_tagged_deleted_and_restored_by_command(groupwise: Grou
         (["rename", one, "x" * 81], 2, "at most 80 characters"),
         (["rename", "nope", "x"], 2, "There is no run “nope”"),
         (["tag", "x" * 41, one], 2, "at most 40 characters; “xxx"),
+        (["tag", "", one], 2, "A tag needs a name."),
+        (["tag", " , ", one], 2, "A tag needs a name."),
+        (["tag", "--remove", "", one], 2, "A tag needs a name."),
+        (["tag", "--remove", "zzz,yyy", one], 0, f"{one} has no tag “zzz” and “yyy”."),
         (["delete", going], 1, "is running: stop it first"),
         (["restore", one], 2, "There is no deleted run"),
         (["restore", __file__], 2, "is no backup of Groupwise. `groupwise backup FILE.tar.gz` makes one."),
     ):
         result = groupwise(*arguments)
         assert result.returncode == code and words in result.stderr and result.stderr.count("\n") == 1, arguments
-    deleted = groupwise("delete", one, two)
-    assert deleted.returncode == 0 and f"Deleted {one}." in deleted.stderr and "groupwise restore RUN" in deleted.stderr
+    some = groupwise("delete", going, one)  # what can be is done, and the rest is told
+    assert some.returncode == 1 and f"Deleted {one}." in some.stderr and "is running: stop it first" in some.stderr
+    deleted = groupwise("delete", two)
+    assert deleted.returncode == 0 and f"Deleted {two}." in deleted.stderr and "groupwise restore RUN" in deleted.stderr
     assert ids_of(groupwise("list").stdout) == [going]
     assert set(ids_of(groupwise("list", "--deleted").stdout)) == {one, two}
     assert groupwise("restore", one[:-1], two).returncode == 0

@@ -4,12 +4,14 @@ nothing."""
 from __future__ import annotations
 
 import contextlib
+import http.server
 import json
 import os
 import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -381,4 +383,9 @@ def test_an_offline_hub_is_a_note(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     assert told(hub.look_at_hub(), "Hub").state == NOTE and str(tmp_path) in told(hub.look_at_hub(), "Hub cache").says
     monkeypatch.setenv("HF_HUB_OFFLINE", "0")
-    assert told(hub.look_at_hub(), "Hub").state == OK
+    with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as answering:
+        monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{answering.server_port}")
+        threading.Thread(target=answering.handle_request, daemon=True).start()  # 501: it answers
+        assert told(hub.look_at_hub(), "Hub").state == OK
+    found = told(hub.look_at_hub(), "Hub")  # it has ended
+    assert found.state == NOTE and found.says.startswith("The hub cannot be reached (") and "refused" in found.says

@@ -351,13 +351,32 @@ def test_under_deleted_a_run_is_no_better_than_it_was(registry_home: Path) -> No
     assert cells(runs_table.draw_runs({"deleted": True}), run_id)[2] == before
 
 
-def test_many_are_deleted_restored_and_erased_and_those_that_cannot_be_are_named(registry_home: Path) -> None:
-    ended, waits = [made_run(f"done {n}", 3, groups=0) for n in range(2)], queue()
-    said = changes.delete_runs({"ids": [*ended, waits]})
-    assert said["runs"] == ended and said["left"].startswith("1 run not changed. waits waits in the queue")
-    more = [queue() for _ in range(4)]
-    refused = changes.delete_runs({"ids": [waits, *more]})["sentence"]
-    assert refused.startswith("No run was changed. waits waits in the queue: remove it from the queue first. waits ")
+def test_a_run_that_waits_is_deleted_and_undo_puts_it_back_into_the_queue(registry_home: Path, no_worker: None) -> None:
+    waits, behind = queue(), queue()
+    assert changes.delete_runs({"ids": [waits]})["runs"] == [waits]
+    assert [run.id for run in registry.list_runs(only={states.QUEUED})] == [behind]
+    assert changes.restore_runs({"ids": [waits]})["runs"] == [waits]
+    assert run_query.queue_places(registry.list_runs()) == {waits: 1, behind: 2}
+
+
+def test_a_resume_says_what_it_goes_before_in_the_queue(registry_home: Path) -> None:
+    older, waits = queue("older"), queue()
+    registry.set_state(older, states.STOPPED, "Stopped.")
+    run, busy = registry.get_run(older), registry.list_runs(only={states.QUEUED})
+    assert run and [one.id for one in busy] == [waits]
+    said = header.turn_words(run, busy)
+    assert said == "The worker starts it in a moment. It goes before 1 run in the queue, launched later."
+
+
+def test_many_are_deleted_restored_and_erased_and_those_that_cannot_be_are_named(
+    registry_home: Path, no_worker: None
+) -> None:
+    ended, trains = [made_run(f"done {n}", 3, groups=0) for n in range(2)], running(queue())
+    said = changes.delete_runs({"ids": [*ended, trains]})
+    assert said["runs"] == ended and said["left"] == "1 run not changed. waits is running: stop it first."
+    more = [running(queue()) for _ in range(4)]
+    refused = changes.delete_runs({"ids": [trains, *more]})["sentence"]
+    assert refused.startswith("No run was changed. waits is running: stop it first. waits ")
     assert refused.endswith(" 2 more were not changed either.")
     now = runs_table.draw_runs({"deleted": True})
     assert shown(now) == ended[::-1] and "2 deleted runs" in now["counts"] and "gone in" in now["head"]

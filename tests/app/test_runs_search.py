@@ -47,8 +47,10 @@ def three(registry_home: Path) -> dict[str, str]:
         ("learning_rate!=0.0002", ["bad", "good"]), ("beta=0", ["bad"]), ("num_generations<8", ["good"]),
         ("kl<=0.01", ["bad"]), ("reward>1", ["good", "lr=2e-4"]), ("step>=40", ["bad", "good", "lr=2e-4"]),
         ("model=starter", ["bad", "good", "lr=2e-4"]), ("model!=starter", []), ("data=arithmetic", None),
-        ('tag:"two words" bad', ["bad"]), ('tag:"two', []), ("lr=2e-4", ["lr=2e-4"]), ("nothing>3", []), ("kl>x", []),
-        ("learning_rate>", []), (">", []), ("=", ["lr=2e-4"]), ("tag:", []),
+        ('tag:"two words" bad', ["bad"]), ('tag:"two', []), ("lr=2e-4", ["lr=2e-4"]), (">", []), ("=", ["lr=2e-4"]),
+        ("lr=", ["lr=2e-4"]), ("tag=paper", ["good"]), ("state=finished", ["bad", "good"]),
+        ("state:stopped", ["lr=2e-4"]), ("State:fin", ["bad", "good"]), ("state!=finished", ["lr=2e-4"]),
+        ("state=stopped name:2e", ["lr=2e-4"]), ('name="good"', ["good"]), ("model:start", None), ("state=failed", []),
     ],
 )  # fmt: skip
 def test_runs_are_searched_by_what_rows_show_and_by_values(
@@ -62,6 +64,39 @@ def test_runs_are_searched_by_what_rows_show_and_by_values(
 def test_where_nothing_is_found_it_is_said_how_settings_are_searched(three: dict[str, str]) -> None:
     assert drawn(search="nope")["nothing"] == f"No run matches “nope”. {search.HINT}"
     assert drawn(search="nope", states=["failed"])["nothing"] == f"No failed run matches “nope”. {search.HINT}"
+
+
+LEFT_OUT = {
+    "foo=3": "no setting or metric is called “foo”.",
+    "lr>0.01": "no setting or metric is called “lr”. Did you mean “learning_rate”?",
+    "learning_rat<1": "no setting or metric is called “learning_rat”. Did you mean “learning_rate”?",
+    "learning_rate>abc": "“abc” is no number.",
+    "kl<0,01": "“0,01” is no number. Did you mean 0.01?",
+    "learning_rate>": "a number is missing behind it.",
+    "state:": "a value is missing behind it.",
+    "model>3": "model is no number; compare it with = or !=.",
+    "state=done": f"there is no such state. The states: {', '.join(states.LABELS)}.",
+    "tag:": 'the name of a tag is missing, as in tag:NAME or tag:"TWO WORDS".',
+    "tag!=b": "a run has a tag or has not; search for tag:NAME.",
+}
+
+
+@pytest.mark.parametrize("asked", LEFT_OUT)
+def test_a_part_that_means_nothing_is_left_out_and_why_is_said(three: dict[str, str], asked: str) -> None:
+    said = f"“{asked}” is left out: {LEFT_OUT[asked]}"
+    shown = drawn(search=asked)
+    assert (shown["faults"], shown["nothing"], names(search=asked)) == (said, "", sorted(three))
+    assert drawn(search=f"good {asked}")["faults"] == said and names(search=f"good {asked}") == ["good"]
+    assert len(runs_table.matching_runs({"search": f"fell {asked}"})["runs"]) == 1, "Choose all takes what is shown"  # type: ignore[arg-type]
+    trash.delete_run(three["good"])
+    assert drawn(search=f"gone {asked}", deleted=True)["nothing"].startswith("No deleted run matches “gone")
+    outcome.work_out_some()  # as the worker does
+    assert drawn(search=asked, deleted=True)["faults"] in (said, "")
+
+
+def test_nothing_is_left_out_of_a_search_that_means_something(three: dict[str, str]) -> None:
+    for asked in ("reward fell", "tag:pap", "lr=2e-4", "kl>9", "reward!=1", "state=failed", "", "3>2", "a -> b"):
+        assert drawn(search=asked)["faults"] == ""
 
 
 def test_deleted_runs_and_those_that_train_are_searched_alike(three: dict[str, str]) -> None:

@@ -201,7 +201,9 @@ def test_on_a_phone_no_name_of_an_axis_lies_over_another(open_page: OpenPage, sw
     menu.get_by_role("button", name="Suggested ones").click()
     expect(page).not_to_have_url(re.compile("axes="))
     page.keyboard.press("Escape")
-    whose_line_is_said_while_curves_are_in_sight(page, 90)
+    whose_line_is_said_while_curves_are_in_sight(page, 130)
+    ends = page.locator(".legend .chosen").evaluate_all("all => all.map(one => one.getBoundingClientRect().right)")
+    assert len(ends) == 3 and max(ends) <= 390, "each run's chip is in sight, none is cut off"
     page.locator(".alike").scroll_into_view_if_needed()
     page.locator(".prompts [data-hash]").first.click()
     expect(page.locator(".cards .comp")).to_have_count(3)

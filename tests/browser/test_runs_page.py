@@ -144,7 +144,9 @@ def test_nothing_that_happens_takes_away_what_is_written_chosen_or_focused(open_
     word, (one, two) = some(2)
     page = table(open_page, home, word, 2)
     run(page, two).get_by_role("checkbox").check()
-    run(page, one).locator("td.name").hover()
+    expect(run(page, one).locator(".edits")).to_have_css("opacity", "0")
+    run(page, one).locator("td").last.hover()  # anywhere in its row
+    expect(run(page, one).locator(".edits")).to_have_css("opacity", "1")
     run(page, one).get_by_role("button", name="Edit note").click()
     page.keyboard.type("half a thou")
     third = made_run(f"{word} 2", 3, groups=0)
@@ -270,9 +272,11 @@ def usual_columns_fit_beside_a_long_state(page: Page, run_id: str) -> None:
     }""")
     assert spare >= 0
     assert words.evaluate("words => words.offsetHeight") < 24, "a long verdict stands in one line"
+    words.evaluate("words => { words.textContent = 'Finished · the temperature is too low for so small a model'; }")
+    assert words.evaluate("words => words.scrollHeight <= words.clientHeight"), "a longer one in two, and whole"
     run(page, run_id).get_by_role("checkbox").focus()
     page.keyboard.press("Tab")  # by keyboard: all of it is there
-    expect(run(page, run_id).locator(".pill")).to_have_css("white-space", "normal")
+    expect(words).to_have_css("-webkit-line-clamp", "none")
     page.set_viewport_size({"width": 390, "height": 844})  # as a card
     step = run(page, run_id).locator('[data-label="step"] > bdi').bounding_box()
     assert step and step["width"] >= 12, "its step stands beside “resumed from 9”"

@@ -11,7 +11,7 @@ from groupwise.storage.registry import labels, registry, trash
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.browser.runs_page import SPEC, name_of, order, own_dashboard, run, some, table
 from tests.support.homes import wait_for
-from tests.support.made_runs import made_run
+from tests.support.made_runs import made_run, running
 
 HOSTILE = '<img src=x onerror=alert(1)>"\u202e'
 
@@ -171,7 +171,7 @@ def test_many_are_chosen_tagged_deleted_and_taken_back(open_page: OpenPage, home
     expect(page.locator("tbody .tag")).to_have_text(["night"] * 3)
     page.get_by_label("Choose all runs of this list").check()
     expect(page.locator(".choosing .many")).to_have_text("5 runs chosen")
-    waits = registry.create_run(SPEC, name=f"{word} waits", model="starter", data="task:arithmetic")
+    waits = running(registry.create_run(SPEC, name=f"{word} waits", model="starter", data="task:arithmetic"))
     run(page, waits).get_by_role("checkbox").check()
     page.locator(".choosing").get_by_role("button", name="Delete 5 of 6 runs", exact=True).click()
     question = page.get_by_role("dialog")
@@ -180,7 +180,7 @@ def test_many_are_chosen_tagged_deleted_and_taken_back(open_page: OpenPage, home
     expect(question).to_contain_text(f"“{word} waits” trains or waits and stays: stop it first.")
     question.get_by_role("button", name="Delete").click()
     expect(page.locator(".choosing .problem")).to_have_text(
-        f"1 run not changed. {word} waits waits in the queue: remove it from the queue first."
+        f"1 run not changed. {word} waits is running: stop it first."
     )
     expect(page.locator(".choosing .problem")).to_be_in_viewport(ratio=1)
     picture(page, "runs-not-deleted")
@@ -244,7 +244,7 @@ def test_deleted_runs_are_found_restored_and_removed_for_good(open_page: OpenPag
     order(page, [two])
     page.locator(".choosing .erase").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete for good").click()
-    expect(page.locator(".none")).to_have_text("No run was deleted in the last day.")
+    expect(page.locator(".none")).to_contain_text(f"No deleted run matches “{word}”.")
     assert not trash.trashed_folder(two).path.exists()
     trash.delete_run(one)
     gone = open_page(f"{home}/run?id={one}")

@@ -176,7 +176,6 @@ def test_a_deleted_run_is_gone_from_everywhere_and_comes_back_as_it_was(registry
 @pytest.mark.parametrize(
     ("state", "words"),
     [
-        (states.QUEUED, "waits in the queue: remove it from the queue first"),
         (states.STARTING, "is starting: stop it first"),
         (states.RUNNING, "is running: stop it first"),
         (states.STOPPING, "is stopping: stop it first"),

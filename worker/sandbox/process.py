@@ -26,7 +26,10 @@ WATCH_EVERY = 0.05  # seconds between looks at how many threads it has
 LAST_WORD = 0.5  # seconds at least for a host that has answered to say that it has nothing more to say
 _CHUNK = 1 << 18  # bytes
 _DRAINS = 64  # chunks read after a reply: a pipe holds a fraction of that
-JUNK = "It wrote to Groupwise's own channel, where nothing that it says counts."
+JUNK = (
+    "It wrote to Groupwise's own channel, or changed what Python itself has (such as builtins.len), so its answer "
+    "could not be read. Remove what writes to a file that it did not open, or what assigns to Python's built-ins."
+)
 
 
 class Broken(Exception):

@@ -1,6 +1,9 @@
-"""The hub of models and datasets, as this environment has it; nothing is asked of it."""
+"""The hub of models and datasets, as this environment has it. All that is asked of it is whether it answers."""
 
+import http.client
 import os
+import urllib.error
+import urllib.request
 
 from groupwise.app.cli.doctor.finding import NOTE, OK, Finding
 from groupwise.app.core import format
@@ -9,6 +12,7 @@ from groupwise.storage.library.models import hub_cache
 
 TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE")
+PATIENCE = 4.0  # seconds in which it should answer
 LITTLE = 5 * 10**9  # bytes under which a model of a few billion parameters finds no room
 
 
@@ -25,7 +29,22 @@ def _offline() -> Finding:
             "Hub", NOTE, says, "Unset it where Groupwise is started, if models and data should be downloaded."
         )
     other = " HF_ENDPOINT names another hub." if os.environ.get("HF_ENDPOINT") else ""
+    if fault := _why_unreached():
+        says = f"The hub cannot be reached ({fault}): only what is on this machine can be trained.{other}"
+        return Finding("Hub", NOTE, says, "Check the connection, and HTTPS_PROXY or HF_ENDPOINT where you need one.")
     return Finding("Hub", OK, f"Models and datasets may be downloaded{f' ({named})' if named else ''}.{other}")
+
+
+def _why_unreached() -> str:
+    """Why the hub does not answer; "" where it does, whatever its answer is."""
+    address = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
+    try:
+        urllib.request.urlopen(urllib.request.Request(address, method="HEAD"), timeout=PATIENCE).close()
+    except urllib.error.HTTPError as answered:
+        answered.close()
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        return str(getattr(error, "reason", error)) or type(error).__name__
+    return ""
 
 
 def _cache() -> Finding:

@@ -9,7 +9,7 @@ from groupwise.app.core.errors import Unanswerable
 from groupwise.storage.record import find
 from groupwise.storage.record.find import OPEN, Range, Wanted
 from groupwise.storage.registry import notes
-from groupwise.storage.spec.rows.number_text import meant_numbers
+from groupwise.storage.spec.rows.number_text import no_number_words
 
 LONGEST = 4000  # characters of an address
 TRUNCATED = {"yes": True, "no": False}
@@ -93,9 +93,7 @@ def _end(words: str, what: str, end: str) -> float | None:
     try:
         value = _number(words)
     except ValueError:
-        meant = " or ".join(meant_numbers(words))
-        hint = f" Did you mean {meant}?" if meant else ""
-        raise Unanswerable(f"{place}: “{words[:40]}” is no number.{hint}") from None
+        raise Unanswerable(f"{place}: {no_number_words(words)}") from None
     if what in COUNTED and value is not None and (value < 0 or not value.is_integer()):
         raise Unanswerable(f"{place}: “{words[:40]}” is no {COUNTED[what]}: type a whole number, 0 or more.")
     return value

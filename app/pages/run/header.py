@@ -192,9 +192,11 @@ def turn_words(run: registry.Run, busy: Sequence[registry.Run]) -> str:
     place = run_query.place_once_queued(run, busy)
     if place > 1:
         return f"One run trains at a time: it will be {run_query.queue_words(place)}."
+    passed = sum(other.state == states.QUEUED and other.id != run.id for other in busy)
+    before = f" It goes before {format.plural(passed, 'run')} in the queue, launched later." if passed else ""
     if training is not None:
-        return f"One run trains at a time: it starts when {format.shorten(training.name, 60)} has ended."
-    return "The worker starts it in a moment."
+        return f"One run trains at a time: it starts when {format.shorten(training.name, 60)} has ended.{before}"
+    return f"The worker starts it in a moment.{before}"
 
 
 def read_standing(run: registry.Run) -> tuple[dict[str, Any], dict[str, float | None], str]:

@@ -42,7 +42,10 @@ def restore_runs(payload: Payload) -> dict[str, Any]:
         gone = say_gone(payload)
         if not gone.get("deleted"):
             return gone or {"done": 1, "runs": runs_asked(payload)}
-    return _each(runs_asked(payload), trash.restore_run)
+    reply = _each(runs_asked(payload), trash.restore_run)
+    if any(run.id in reply["runs"] for run in registry.list_runs(only={states.QUEUED}, curves=False)):
+        worker_process.wake_worker()
+    return reply
 
 
 @answer

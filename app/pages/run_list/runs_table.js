@@ -103,6 +103,7 @@ function draw(now) {
   setText(find(".counts"), now.counts);
   setText(find(".empty .hardware"), now.hardware);
   const writing = !look.deleted && written().length > 0; // its row stays, also where the list has none
+  showText(find(".of-search"), writing ? "" : now.faults);
   showText(find(".none"), writing ? "" : now.nothing);
   showText(find(".more button"), now.more);
   find(".more").hidden = !now.more;

@@ -39,6 +39,7 @@ title="Searches names, tags, notes, states with verdicts, models and data; of a 
 <div class="row tight view"><label class="s mut sorter">sort <select class="input s"
 aria-label="Sort by"></select></label><button class="btn s columns" type="button" aria-haspopup="dialog"
 aria-expanded="false">Columns</button></div></div>
+<p class="s problem of-search" role="status" dir="auto" hidden></p>
 <div class="panel chooser" role="dialog" aria-label="Columns" hidden><div class="row between"><input
 class="input s" type="search" placeholder="search settings and metrics" aria-label="Search columns"><span
 class="row tight"><button class="link s usual" type="button">Usual columns</button><button class="btn s done"
@@ -109,12 +110,13 @@ def draw_runs(payload: Payload) -> dict[str, object]:
     `mark` given, only {same: true}."""
     asked, now = Asked.of(payload), time.time()
     if payload.get("deleted") is True:
-        return _unless_same(payload, draw_deleted(asked, now))
+        return _unless_same(payload, draw_deleted(asked, now, text(payload, "search")))
     everything = registry.list_runs(curves=False)
-    there = search.find_runs(everything, asked.terms)
+    searched = search.search_runs(everything, asked.terms)
+    there = searched.runs
     found = in_states(there, asked.states)
     shown, all_known = sort_rows(found, everything, asked, now)
-    all_known = all_known and not (asked.terms and not run_facts.are_all_known(everything))
+    all_known = all_known and searched.is_settled
     colours = row_colours([row.run for row in shown], everything, asked.chosen[: run_colours.PALETTE])
     ids = {run.id for run in everything}
     odd = [] if asked.terms or asked.states else strays.found_strays(ids)
@@ -127,6 +129,7 @@ def draw_runs(payload: Payload) -> dict[str, object]:
         "more": more_words(len(found), len(shown)), "found": len(found), "sort": asked.sort,
         "sorts": sorts(asked.keys), "columns": asked.keys, "settled": all_known, "empty": not everything,
         "newcomer": len(everything) <= FEW,
+        "faults": visible_text(" ".join(searched.faults)),
         "nothing": "" if found else nothing_words(payload, asked), "strays": visible_text(strays.stray_words(odd)),
         "every_stray": [visible_text(one) for one in odd[: strays.MOST]] if len(odd) > strays.NAMED else [],
         "stoppable": stoppable(everything, {*(row.run.id for row in shown), *asked.chosen}),
@@ -183,24 +186,25 @@ def row_colours(shown: Sequence[Run], everything: Sequence[Run], chosen: Sequenc
     return run_colours.colours_of([by_id[run_id] for run_id in chosen if run_id in by_id], shown)
 
 
-def draw_deleted(asked: Asked, now: float) -> dict[str, object]:
-    """The deleted runs, the last deleted first: what can be restored."""
+def draw_deleted(asked: Asked, now: float, words: str) -> dict[str, object]:
+    """The deleted runs, the last deleted first: what can be restored. `words`: the search as it was typed."""
     every = trash.deleted_runs()
-    gone = deleted_found(every, asked)
+    gone, faults = deleted_found(every, asked)
     ids = {one.run.id for one in every}
     keys = ["reward", "step", "data", "created"]
     drawn = gone[: asked.shown]
     kept = kept_of_deleted([one.run for one in drawn])
     made = [rows.deleted_row(Row(one.run, kept.get(one.run.id), now), keys, one.at) for one in drawn]
     everything = registry.list_runs(curves=False)
-    there = search.find_runs(everything, asked.terms)
+    there = search.search_runs(everything, asked.terms).runs
     return {
         "head": rows.deleted_head(keys), "rows": "".join(made), "sort": "", "sorts": [], "columns": asked.keys,
         "chips": chips(everything, there, [], len(every), len(gone), deleted=True),
         "limits": limits_words(len(gone), len(drawn), 0),
         "counts": f"{format.plural(len(gone), 'deleted run')}.",
         "more": more_words(len(gone), len(drawn)), "found": len(gone), "settled": True, "empty": False,
-        "newcomer": False, "nothing": "" if gone else "No run was deleted in the last day.", "strays": "",
+        "newcomer": False, "faults": visible_text(" ".join(faults)), "strays": "",
+        "nothing": "" if gone else nothing_of_deleted(words if every else ""),
         "every_stray": [], "stoppable": [], "hardware": "",
         "gone": [run_id for run_id in asked.chosen if run_id not in ids],
         "elsewhere": names_elsewhere(asked.chosen, [one.run for one in drawn], [one.run for one in every]),
@@ -216,14 +220,14 @@ def names_elsewhere(chosen: Sequence[str], shown: Sequence[Run], everything: Seq
 
 def count_gone(asked: Asked) -> int:
     """How many deleted runs a page's words leave."""
-    return len(deleted_found(trash.deleted_runs(), asked)) if asked.terms else trash.count_deleted()
+    return len(deleted_found(trash.deleted_runs(), asked)[0]) if asked.terms else trash.count_deleted()
 
 
-def deleted_found(deleted: Sequence[trash.Deleted], asked: Asked) -> list[trash.Deleted]:
-    """Those of the deleted runs that are searched for."""
-    found = search.find_runs([one.run for one in deleted], asked.terms, kept_of_deleted)
-    ids = {run.id for run in found}
-    return [one for one in deleted if one.run.id in ids]
+def deleted_found(deleted: Sequence[trash.Deleted], asked: Asked) -> tuple[list[trash.Deleted], list[str]]:
+    """Those of the deleted runs that are searched for, and what was left out of that, and why."""
+    found = search.search_runs([one.run for one in deleted], asked.terms, kept_of_deleted)
+    ids = {run.id for run in found.runs}
+    return [one for one in deleted if one.run.id in ids], found.faults
 
 
 def kept_of_deleted(runs: Sequence[Run]) -> Mapping[str, outcome.Outcome]:
@@ -294,6 +298,11 @@ def nothing_words(payload: Payload, asked: Asked) -> str:
     return f"No run matches “{words}”. {search.HINT}" if words else f"No run is {named}." if named else ""
 
 
+def nothing_of_deleted(words: str) -> str:
+    """Why no deleted run is shown."""
+    return f"No deleted run matches “{words}”. {search.HINT}" if words else "No run was deleted in the last day."
+
+
 def hardware_words() -> str:
     """What an empty home says of this machine."""
     hardware = registry.read_fact(Hardware)
@@ -305,8 +314,8 @@ def matching_runs(payload: Payload) -> dict[str, object]:
     """The ids of all runs that a page's words and states leave, in their order: to choose them all."""
     asked = Asked.of(payload)
     if payload.get("deleted") is True:
-        return {"runs": [one.run.id for one in deleted_found(trash.deleted_runs(), asked)]}
-    found = search.find_runs(registry.list_runs(curves=False), asked.terms)
+        return {"runs": [one.run.id for one in deleted_found(trash.deleted_runs(), asked)[0]]}
+    found = search.search_runs(registry.list_runs(curves=False), asked.terms).runs
     return {"runs": [run.id for run in in_states(found, asked.states)]}
 
 

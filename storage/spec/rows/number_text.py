@@ -116,6 +116,13 @@ def meant_number_words(value: Any, *, whole: bool = False) -> str:
     return f"{' Its digits are of another script.' if _has_other_digits(value) else ''} Did you mean {meant}?"
 
 
+def no_number_words(words: str) -> str:
+    """That what was typed is no number, and the numbers that it may mean."""
+    meant = " or ".join(meant_numbers(words))
+    hint = f" Did you mean {meant}?" if meant else ""
+    return f"“{words[:40]}” is no number.{hint}"
+
+
 def _has_other_digits(value: Any) -> bool:
     return isinstance(value, str) and any(sign.isdecimal() and not sign.isascii() for sign in value)
 

@@ -288,6 +288,18 @@ def test_what_it_writes_to_our_channel_is_its_error(way: Way):
     assert second["statuses"] == ["ok"]
 
 
+def test_a_function_that_replaces_what_python_has_is_told_to_remove_that(way: Way):
+    code = """
+        import builtins
+        def score(completions, **rest):
+            builtins.len = lambda what: 1
+            return [1.0 for _ in completions]
+    """
+    first, second = way.scores(code, GOOD)
+    assert first["statuses"] == ["error"] and "Remove what" in first["failures"][0]["message"], first
+    assert second["statuses"] == ["ok"]
+
+
 def test_a_reply_that_it_forges_is_its_error(way: Way):
     body = json.dumps({"values": [1e9], "statuses": ["ok"], "failures": [], "extras": {}, "metrics": {}, "call": "x"})
     code = f"""
