@@ -285,3 +285,25 @@ def test_a_weight_that_is_no_number_is_refused() -> None:
 )
 def test_only_what_a_function_can_see_is_sent_to_it(code: str, seen: set[str] | None) -> None:
     assert calling.visible_arguments(code, "f") == seen
+
+
+HINT = "A completion is a list of messages here: its text is completion[0]['content']."
+
+
+@pytest.mark.parametrize(
+    ("body", "is_said"),
+    [
+        ("[len(c) / 10 for c in completions]", True),
+        ("[c.count('a') / 10 for c in completions]", True),
+        ("[float('4' in c) for c in completions]", True),
+        ("[0.5 for c in completions]", False),  # of what it does not look at nothing is known
+        ("[0.5 * (len(c[0]['content']) > 0) for c in completions]", False),
+    ],
+)
+def test_a_function_that_takes_messages_for_text_is_told_where_the_text_is(body: str, is_said: bool) -> None:
+    function = own(f"def tells(completions, **kwargs):\n    return {body}\n")
+    said = ask([function], [group("2", "044", "4aa")])["sentences"]
+    assert any("tells does not tell these completions apart" in one for one in said)
+    assert any(HINT in one for one in said) is is_said
+    text = {**group("2", "044", "4aa"), "prompt": "What is 2 + 2?"}
+    assert not any(HINT in one for one in ask([function], [text])["sentences"])

@@ -53,7 +53,7 @@ def answer_score(question: ScoreQuestion) -> ScoreAnswer:
             for function, result, values in zip(functions, results, found["counting"].T, strict=True)
         ],
         "ties": found["ties"], "agreement": found["agreement"], "loopholes": found["loopholes"],
-        "sentences": _sentences(functions, results, found), "seconds": time.perf_counter() - begun,
+        "sentences": _sentences(functions, results, found, rows), "seconds": time.perf_counter() - begun,
     })  # fmt: skip
 
 
@@ -177,14 +177,15 @@ def _cell(value: Any) -> Any:
     return value[:SHOWN_CELL] if isinstance(value, str) else value
 
 
-def _sentences(functions: list[Function], results: list[Any], found: dict[str, Any]) -> list[str]:
+def _sentences(functions: list[Function], results: list[Any], found: dict[str, Any], rows: Rows) -> list[str]:
     """What failed leads: all else is said of the rest."""
     real = np.flatnonzero(found["real"])
     failed, own = [], []
     for function, (result, _), values in zip(functions, results, found["counting"].T, strict=True):
         statuses = [result.statuses[place] for place in real]
         failed += words.about_failures(function.name, statuses)
-        own += words.about_function(function.name, values, statuses)
+        is_chat = all(isinstance(one, list) for one in rows.completions)
+        own += words.about_function(function.name, values, statuses, function.code if is_chat else None)
     loopholes_said = [one["sentence"] for one in found["loopholes"]]
     agreement = words.about_agreement(found["agreement"])
     return [*failed, *words.about_ties(found["ties"]), *loopholes_said, *own, *agreement]

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from groupwise.storage.analysis.doctor.words import percent
+from groupwise.storage.library.rewards.message_lists import takes_messages_for_text
 from groupwise.storage.spec.words.number_words import count_words
 from groupwise.worker.questions.workbench.analysis import SAME, Floats
 
@@ -66,11 +67,15 @@ def about_failures(name: str, statuses: list[str]) -> list[str]:
     return [f"{name} gave {wrong} of {count_words(len(statuses), 'completion')} no score{late}: it failed there."]
 
 
-def about_function(name: str, values: Floats, statuses: list[str]) -> list[str]:
-    """What is odd about one function's scores, where it gave some."""
+MESSAGES = "A completion is a list of messages here: its text is completion[0]['content']."
+
+
+def about_function(name: str, values: Floats, statuses: list[str], code: str | None = None) -> list[str]:
+    """What is odd about one function's scores, where it gave some. `code`: its own, where completions are messages."""
     some = values[~np.isnan(values)]
     if len(some) > 1 and some.max() - some.min() <= SAME:
-        return [f"{name} does not tell these completions apart: {_how_many(len(some))} earn {some[0]:.3g}."]
+        why = f" {MESSAGES}" if code and takes_messages_for_text(code) else ""
+        return [f"{name} does not tell these completions apart: {_how_many(len(some))} earn {some[0]:.3g}.{why}"]
     if not len(some) and statuses and not {"error", "timeout"} & {*statuses}:
         return [f"{name} gave none of the completions a score: it does not apply here."]
     return []
