@@ -112,7 +112,7 @@ def draw_runs(payload: Payload) -> dict[str, object]:
     if payload.get("deleted") is True:
         return _unless_same(payload, draw_deleted(asked, now, text(payload, "search")))
     everything = registry.list_runs(curves=False)
-    searched = search.search_runs(everything, asked.terms)
+    searched = search.find_runs(everything, asked.terms)
     there = searched.runs
     found = in_states(there, asked.states)
     shown, all_known = sort_rows(found, everything, asked, now)
@@ -196,7 +196,7 @@ def draw_deleted(asked: Asked, now: float, words: str) -> dict[str, object]:
     kept = kept_of_deleted([one.run for one in drawn])
     made = [rows.deleted_row(Row(one.run, kept.get(one.run.id), now), keys, one.at) for one in drawn]
     everything = registry.list_runs(curves=False)
-    there = search.search_runs(everything, asked.terms).runs
+    there = search.find_runs(everything, asked.terms).runs
     return {
         "head": rows.deleted_head(keys), "rows": "".join(made), "sort": "", "sorts": [], "columns": asked.keys,
         "chips": chips(everything, there, [], len(every), len(gone), deleted=True),
@@ -225,7 +225,7 @@ def count_gone(asked: Asked) -> int:
 
 def deleted_found(deleted: Sequence[trash.Deleted], asked: Asked) -> tuple[list[trash.Deleted], list[str]]:
     """Those of the deleted runs that are searched for, and what was left out of that, and why."""
-    found = search.search_runs([one.run for one in deleted], asked.terms, kept_of_deleted)
+    found = search.find_runs([one.run for one in deleted], asked.terms, kept_of_deleted)
     ids = {run.id for run in found.runs}
     return [one for one in deleted if one.run.id in ids], found.faults
 
@@ -315,7 +315,7 @@ def matching_runs(payload: Payload) -> dict[str, object]:
     asked = Asked.of(payload)
     if payload.get("deleted") is True:
         return {"runs": [one.run.id for one in deleted_found(trash.deleted_runs(), asked)[0]]}
-    found = search.search_runs(registry.list_runs(curves=False), asked.terms).runs
+    found = search.find_runs(registry.list_runs(curves=False), asked.terms).runs
     return {"runs": [run.id for run in in_states(found, asked.states)]}
 
 

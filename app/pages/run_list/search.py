@@ -75,7 +75,7 @@ class Found:
     is_settled: bool
 
 
-def search_runs(runs: Sequence[Run], terms: Sequence[Term], look: Look = run_facts.outcomes_of) -> Found:
+def find_runs(runs: Sequence[Run], terms: Sequence[Term], look: Look = run_facts.outcomes_of) -> Found:
     """The runs of which all of these terms are true. `look`: what runs came to, which is asked only of those of which
     they are not by what the registry knows, or where a term is about it."""
     of_words = [run for run in runs if _has_tags(run, terms) and _has_words(run, terms)]
