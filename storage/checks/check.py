@@ -15,6 +15,7 @@ from groupwise.storage.checks.length import with_fitting_lengths
 from groupwise.storage.checks.limits import check_limits, usual_fixes_of
 from groupwise.storage.checks.model import check_model
 from groupwise.storage.checks.name_lists import names_problem
+from groupwise.storage.checks.processes import check_processes
 from groupwise.storage.checks.reward_columns import check_seen_columns
 from groupwise.storage.checks.rewards import check_rewards
 from groupwise.storage.checks.spaces import check_spaces
@@ -25,7 +26,7 @@ from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.misplaced import misplaced_problem
-from groupwise.storage.spec.words.problem import BLOCKING, Fix, Problem, line_of
+from groupwise.storage.spec.words.problem import BLOCKING, Fix, Problem, in_order_of_lines, line_of
 from groupwise.storage.spec.words.setting_names import unknown_setting
 from groupwise.storage.spec.words.trl_words import trl_problem
 
@@ -61,7 +62,7 @@ def examine_spec(
         found = _examine_one(spec, offer, columns, rows, lines)
     found += [problem for problem in (*check_name(spec), *check_texts(spec, offer)) if problem not in found]
     placed = [replace(p, line=p.line or line_of(p.field, lines or {})) for p in found]
-    return sorted(placed, key=lambda problem: problem.line or 0)
+    return in_order_of_lines(placed)
 
 
 def _examine_one(
@@ -78,6 +79,7 @@ def _examine_one(
     found = [
         *settings,
         *(problem for problem in check_limits(spec) if problem.field not in told),
+        *(problem for problem in check_processes(spec, offer) if problem.field not in told),
         *check_trackers(spec, offer),
         *check_kl(spec, offer),
         *check_rewards(spec, offer),

@@ -50,6 +50,20 @@ def _at_stage(problem: Problem, stage: StageSpec, index: int) -> Problem:
     return problem.move(place, lambda path: place(path, written=True))
 
 
+def at_own_setting(problem: Problem, spec: RunSpec, index: int) -> Problem:
+    """A problem of one stage, and its fixes, at the stage's own settings where the stage makes them; of a run without
+    stages as it is."""
+    if not spec.stages:
+        return problem
+    own = spec.stages[index].training
+
+    def place(path: str) -> str:
+        section, _, name = path.partition(".")
+        return f"stages.{index}.{path}" if section == "training" and name.partition(".")[0] in own else path
+
+    return problem.move(place)
+
+
 def _process_wide(spec: RunSpec, index: int) -> list[Problem]:
     found = []
     training = spec.stages[index].training

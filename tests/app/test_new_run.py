@@ -315,3 +315,27 @@ def test_a_view_is_there_before_the_worker_has_said_anything() -> None:
     seen = view.describe_text(TEXT, Offer())
     assert seen["problems"] == [] or not seen["blocked"]
     assert "GRPOTrainer" in seen["script"]
+
+
+def test_problems_are_listed_as_one_meets_them_in_the_text() -> None:
+    """Those of the form, of the settings and of the estimates alike; a text that is no YAML as well."""
+    text = (
+        "training:\n  weight_decay: 100\n  beat: 0.1\ndata: {source: 'task:nothing', limit: many}\n"
+        "nam: x\nrewards: [{name: format, weight: heavy}]\nmodel: {id: starter, dtype: half}\n"
+    )
+    said = view.describe_text(text, offer.OFFER)["problems"]
+    blocking = [one["line"] for one in said if one["level"] == "blocking" and one["line"]]
+    assert len(blocking) >= 5 and blocking == sorted(blocking)
+    assert [one.line or 0 for one in launch.problems_of_text(text)] == sorted(
+        one.line or 0 for one in launch.problems_of_text(text)
+    )
+    broken = view.describe_text(text + "lora: {r: 4\n", offer.OFFER)["unreadable"]
+    assert broken["line"] == 8  # what the form waits for
+    lines = [one["line"] or 0 for one in broken["problems"]]
+    assert len(lines) > 1 and lines == sorted(lines)
+
+
+def test_what_figures_are_reckoned_without_is_said() -> None:
+    seen = view.describe_text(TEXT.replace("name:", "launch: {processes: 99}\nname:", 1), offer.OFFER)
+    assert "This is reckoned without “Processes”." in seen["sentences"]
+    assert not any("reckoned without" in one for one in view.describe_text(TEXT, offer.OFFER)["sentences"])

@@ -90,6 +90,10 @@ def test_a_group_that_no_run_has_is_said_with_what_it_costs() -> None:
         ({"temperature": 2}, "temperature", BLOCKING, {"temperature": 2.0}),
         ({"temperature": 0.1}, "temperature", WARNING, {"temperature": 1.0}),
         ({"beta": 0.0}, "beta", ADVICE, {"beta": 0.02}),
+        ({"weight_decay": 100}, "weight_decay", WARNING, {"weight_decay": 0.0}),
+        ({"max_grad_norm": 0}, "max_grad_norm", ADVICE, {"max_grad_norm": 1.0}),
+        ({"temperature": 50.0}, "temperature", WARNING, {"temperature": 1.0}),
+        ({"epsilon": 1.0}, "epsilon", WARNING, {"epsilon": 0.2}),
         ({"logging_steps": 50}, "logging_steps", ADVICE, {"logging_steps": 1}),
         ({"max_steps": 500, "save_strategy": "no"}, "save_strategy", ADVICE, {"save_strategy": "steps"}),  # every 20
         ({"max_steps": 500, "save_strategy": "no", "save_steps": None}, "save_strategy", ADVICE,
@@ -107,6 +111,51 @@ def test_each_thing_is_said_at_its_field_and_one_click_ends_it(
     assert fix.settings == {f"training.{name}": value for name, value in mended_by.items()}
     mended = memory_fixes.with_settings(run_spec, fix.settings)
     assert mended is not None and said(mended) == []
+
+
+def test_a_warm_up_as_long_as_the_run_is_said_with_a_usual_one() -> None:
+    for warm, schedule, words in (
+        (100_000, "linear", "100,000 steps of warm-up, and there are 60 steps in all."),
+        (60, "constant_with_warmup", "60 steps of warm-up, and there are 60 steps in all."),
+    ):
+        (problem,) = said(a_spec(warmup_steps=warm, lr_scheduler_type=schedule))
+        assert (problem.field, problem.level) == ("training.warmup_steps", WARNING)
+        assert problem.message == f"the learning rate never gets where it is set: {words}"
+        assert [fix.settings for fix in problem.fixes] == [{"training.warmup_steps": steps} for steps in (6, 0)]
+    for warm, schedule in ((59, "linear"), (0.5, "cosine"), (0, "linear"), (500, "constant")):
+        assert said(a_spec(warmup_steps=warm, lr_scheduler_type=schedule)) == []
+    by_epochs = a_spec(warmup_steps=500, max_steps=-1, num_train_epochs=1, data={"limit": 64})
+    assert "and there are 32 steps in all" in said(by_epochs)[0].message
+
+
+def test_a_warm_up_is_weighed_against_its_own_stage() -> None:
+    raw = a_spec(warmup_steps=25).model_dump() | {"stages": [
+        {"training": {"warmup_steps": 70}}, {"training": {"max_steps": 20}}, {"training": {}}]}  # fmt: skip
+    first, second = said(spec.from_dict(raw))
+    assert (first.field, second.field) == ("stages.0.training.warmup_steps", "training.warmup_steps")
+    assert first.fixes[0].settings == {"stages.0.training.warmup_steps": 6}
+    assert second.fixes[0].settings == {"training.warmup_steps": 2}
+
+
+@pytest.mark.parametrize(
+    ("training", "label", "waiting"),
+    [
+        ({"max_steps": 0}, "Steps", {"Time", "Disk"}),
+        ({"max_steps": "many"}, "Steps", {"Time", "Disk"}),
+        ({"max_steps": -1, "num_train_epochs": -2}, "Epochs", {"Time", "Disk"}),
+        ({"gradient_accumulation_steps": 0}, "Accumulation", {"Memory", "Time", "Disk"}),
+        ({"num_generations": None}, "Group size", {"Time", "Disk"}),
+    ],
+)
+def test_an_estimate_waits_for_a_number_that_is_refused(
+    registry_home: Path, training: dict[str, Any], label: str, waiting: set[str]
+) -> None:
+    there = offer()
+    fields = {**FIELDS, "num_generations": {"types": ["int"], "default": 8}}
+    found = report(a_spec(**training), replace(there, training=fields), MODEL)
+    assert f"Steps cannot be counted: “{label}” is no number to reckon with." in found.sentences
+    assert {one["label"] for one in found.figures} == {"Memory", "Time", "Disk"} - waiting
+    assert not any("steps:" in one for one in found.sentences)
 
 
 def test_a_whole_number_as_temperature_is_what_transformers_refuses() -> None:

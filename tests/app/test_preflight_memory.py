@@ -234,3 +234,19 @@ def test_processes_on_one_cpu_share_its_memory() -> None:
     two = memory.estimate(spec.from_dict({**a_spec().model_dump(), "launch": {"processes": 2}}), offer(None), MODEL)
     assert one is not None and two is not None and one.available == 64 * GB
     assert two.total > 2 * one.total  # each process, and the buckets that gradients are sent in
+
+
+def test_each_process_that_reads_rows_is_counted_where_it_takes_of_the_same_memory() -> None:
+    on_cpu = offer(None)
+    one = terms(a_spec(dataloader_num_workers=1, dataloader_multiprocessing_context="fork"), on_cpu)
+    many = terms(a_spec(dataloader_num_workers=1000, dataloader_multiprocessing_context="fork"), on_cpu)
+    assert many["data loader workers"] == 1000 * one["data loader workers"] > 10 * GB
+    anew = terms(a_spec(dataloader_num_workers=1, dataloader_multiprocessing_context="spawn"), on_cpu)
+    assert anew["data loader workers"] > 10 * one["data loader workers"]
+    assert "data loader workers" not in terms(a_spec()) and "data loader workers" not in terms(
+        a_spec(dataloader_num_workers=8)
+    )
+    found = memory.estimate(a_spec(dataloader_num_workers=20_000), on_cpu, MODEL)
+    (problem,) = memory_fixes.memory_problems(a_spec(dataloader_num_workers=20_000), on_cpu, MODEL, found)
+    assert problem.field == "training.dataloader_num_workers"
+    assert problem.fixes[0].settings == {"training.dataloader_num_workers": 0}

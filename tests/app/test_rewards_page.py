@@ -270,3 +270,15 @@ def test_differences_are_told_with_the_lines_around_them() -> None:
     assert [one["text"] for one in found if one["kind"] == "-"] == ["20"]
     assert len(found) < 12
     assert library_view.difference(old, old) == []
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_of_a_draft_that_has_no_data_that_alone_is_said() -> None:
+    """In the words by which the page knows that there is something to choose, rather than something wrong."""
+    for source in ("file:", "hub: "):
+        draft = "text:" + json.dumps({"name": "a", "data": {"source": source}, "rewards": [{"name": "format"}]})
+        for kind in ("columns", "completions"):
+            said = page.ask_worker({"kind": kind, "data": draft, "from": "probes", "rows": 3})
+            assert said == {"sentence": sources.NO_DATA}
+        assert [one["name"] for one in page.run_rewards({"data": draft})["rewards"]] == ["format"]
+    assert f'"{sources.NO_DATA}"' in (Path(page.__file__).parent / "source.js").read_text()

@@ -11,6 +11,7 @@ from groupwise.storage.library.rewards import library
 from tests.browser.conftest import OpenPage, picture
 from tests.browser.new_run_page import follows
 from tests.browser.rewards_page import SHORT, begin, build, do, open_emptied, ready, save, text_of, way, write
+from tests.support.homes import wait_for
 
 
 @pytest.fixture
@@ -127,3 +128,18 @@ def test_from_new_run_a_function_of_its_own_is_begun_on_the_data_of_that_run(rew
     rewards.get_by_label("At most").fill("1")
     rewards.locator(".live textarea").first.fill("two words")
     expect(alike).to_have_count(0)
+    rewards.goto(rewards.url.replace("/rewards", "/new").split("?")[0])
+    rewards.locator("label", has_text="File").first.click()
+    wait_for("a draft without data", lambda: "file:" in str(rewards.evaluate("sessionStorage['groupwise:new:']")))
+    rewards.goto(rewards.url.replace("/new", "/rewards").split("?")[0] + "?new=1")
+    do(ready(rewards), "Build without code")
+    expect(data).to_have_value("new")
+    said = rewards.locator(".live .wait")
+    expect(said).to_have_text("New run’s draft has no data yet. Choose it there, or take the quickstart’s rows.")
+    expect(rewards.locator(".live.failed")).to_have_count(0)  # nothing is wrong
+    expect(rewards.get_by_text("has no data yet")).to_have_count(1)
+    expect(said.get_by_role("link")).to_have_attribute("href", "/new")
+    picture(rewards, "rewards-draft-without-data")
+    said.get_by_role("button").click()
+    expect(data).to_have_value("preset:quickstart")
+    expect(rewards.locator(".live .rows > section")).to_have_count(3)

@@ -12,6 +12,7 @@ from groupwise.storage.checks.check import OWNED, check_spec, examine_spec
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import from_dict, line_numbers, parse_spec
+from groupwise.storage.spec.words.problem import BLOCKING, WARNING
 from tests.support import offer
 from tests.support.offer import OFFER
 
@@ -216,3 +217,31 @@ def test_between_two_steps_nothing_is_done_and_both_are_offered(name: str) -> No
     strategy = name.replace("steps", "strategy")
     for fine in ({name: 2.0}, {name: 0.5}, {name: 1.5, strategy: "no"}, {"eval_steps": 1.5}):
         assert problems(WATCHING, training=fine) == []
+
+
+@pytest.mark.parametrize(
+    ("training", "processes", "field", "level", "put"),
+    [
+        ({"dataloader_num_workers": 9999}, 1, "training.dataloader_num_workers", BLOCKING, [4, 0]),
+        ({"dataloader_num_workers": 9}, 1, "training.dataloader_num_workers", WARNING, [4, 0]),
+        ({"dataloader_num_workers": 5}, 2, "training.dataloader_num_workers", WARNING, [4, 0]),
+        ({"dataloader_num_workers": 8}, 8, "training.dataloader_num_workers", BLOCKING, [1, 0]),
+        ({"dataloader_num_workers": 1, "dataloader_prefetch_factor": 9999}, 1, "training.dataloader_prefetch_factor",
+         WARNING, [2]),
+        ({}, 9, "launch.processes", WARNING, [8]),
+        ({}, 64, "launch.processes", BLOCKING, [8]),
+    ],
+)  # fmt: skip
+def test_more_processes_than_there_are_cores_for_are_said_before_they_start(
+    training: dict[str, Any], processes: int, field: str, level: str, put: list[int]
+) -> None:
+    names = {"dataloader_num_workers": 0, "dataloader_prefetch_factor": None}
+    fields = {**offer.TRAINING, **{name: {"types": ["int"], "default": value} for name, value in names.items()}}
+    machine = replace(OFFER, training=fields, hardware={"cores": 8, "gpus": [], "memory": 64 * 10**9})
+    parts = {"name": "small", "rewards": [{"name": "format"}], "training": training, "launch": {"processes": processes}}
+    (problem,) = examine_spec(from_dict(parts), machine)
+    assert (problem.field, problem.level) == (field, level)
+    assert [fix.settings for fix in problem.fixes] == [{field: value} for value in put]
+    assert examine_spec(from_dict({**parts, "training": {"dataloader_num_workers": 8}, "launch": {}}), machine) == []
+    if "prefetch" not in field:  # of a machine that is not known nothing is said
+        assert examine_spec(from_dict(parts), replace(machine, hardware={})) == []

@@ -104,6 +104,9 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
     "rate too low": (healthy(curves={**FLAT, "kl": line(0.0, 0.0004)}), "learning_rate_low", "warning"),
     "rate tiny, no KL": (
         healthy(curves={**FLAT, "kl": None, "learning_rate": line(1e-8, 1e-8)}), "learning_rate_low", "warning"),
+    "a warm-up that outlasts the run": (
+        healthy(training={"warmup_steps": 100_000},
+                curves={**FLAT, "kl": line(0.0, 0.0), "learning_rate": line(1e-9, 6e-8)}), "warm_up_long", "warning"),
     "repeats for reward": (healthy(curves={"groups/repetition": line(0.3, 0.8)}), "hacking_repetition", "suspicion"),
     "one against the others": (
         healthy(curves={"rewards/correctness/mean": line(0.6, 0.3, 0.02), "rewards/format/mean": line(0.2, 1.0, 0.02)}),

@@ -24,7 +24,7 @@ def _field(types: str, default: Any, choices: list[Any] | None = None) -> dict[s
 
 
 TRAINING = {
-    "num_generations": _field("int none", 8),
+    "num_generations": _field("int", 8),
     "num_generations_eval": _field("int none", None),
     "per_device_train_batch_size": _field("int", 8),
     "per_device_eval_batch_size": _field("int", 8),

@@ -16,7 +16,7 @@ from groupwise.storage.spec.spec import RunSpec, from_dict
 from groupwise.storage.spec.words.problem import Problem
 from groupwise.worker.builtin import models
 from groupwise.worker.capabilities import extras
-from groupwise.worker.questions import build, build_rules, server
+from groupwise.worker.questions import build, build_rules, generation_arguments, server
 from tests.support.runs import make_spec
 
 CPU = Hardware(gpus=[], cores=8, memory=64 << 30, sentence="A CPU")
@@ -256,7 +256,10 @@ def test_a_gpu_that_this_process_does_not_see_is_no_reason_against_training_on_i
     on_gpu = {"use_cpu": False, "bf16": True}
     assert found(make_spec(training=on_gpu), H200) == []
     (problem,) = found(make_spec(training=on_gpu))
-    assert problem.field == "training.use_cpu" and "no GPU" in problem.message
+    assert problem.field == "training.use_cpu" and "remove use_cpu, or set bf16 to false" in problem.message
+    for number, left in enumerate(({"bf16": True}, {"use_cpu": False, "bf16": False})):
+        cured = applied(make_spec(training=on_gpu), problem, number)
+        assert {name: cured.training.get(name) for name in left} == left and found(cured) == []
 
 
 @pytest.mark.parametrize(
@@ -331,3 +334,28 @@ def test_a_package_that_is_missing_is_one_problem(optimiser: str, monkeypatch: p
     spec = from_dict({"name": "x", "rewards": [{"name": "format"}], "training": training})
     [problem] = [one for one in build.settings_problems(spec, None) if one.field == "training.optim"]
     assert problem.message.startswith("needs bitsandbytes, which is not installed here")
+
+
+def test_what_the_engine_does_not_know_of_generation_is_no_setting_of_it() -> None:
+    """transformers would keep it as an attribute that nothing reads."""
+    given = {"generation_kwargs": {"foo": 1, "no_repeat_ngram_sizes": 3, "renormalize_logits": True}}
+    foo, slip = found(make_spec(training=given))
+    assert foo.field == "training.generation_kwargs.foo" and "would do nothing" in foo.message
+    assert [fix.label for fix in foo.fixes] == ["Remove foo"]  # nothing is near in meaning
+    assert slip.message.endswith("Did you mean “no_repeat_ngram_size”?")
+    cured = applied(applied(make_spec(training=given), slip), foo)
+    assert cured.training["generation_kwargs"] == {"no_repeat_ngram_size": 3, "renormalize_logits": True}
+    assert found(cured) == []
+    (twice,) = found(make_spec(training={"generation_kwargs": {"disable_compile": True}}))
+    assert (
+        twice.message == "is set by TRL."
+        and "generation_kwargs" not in applied(make_spec(training=given), twice).training
+    )
+
+
+def test_what_vllm_knows_is_read_in_its_source() -> None:
+    source = (
+        "class Other:\n    no: int\nclass SamplingParams(Base):\n    n: int = 1\n    _own: int = 0\n    stop: str\n"
+    )
+    assert generation_arguments.fields_in_source(source) == {"n", "stop"}
+    assert generation_arguments.fields_in_source("x = 1") == frozenset()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import logging
+import re
 import warnings
 from typing import Any
 
@@ -102,3 +103,18 @@ def test_true_and_false_mean_what_trl_makes_of_them() -> None:
     assert fault.startswith("should be one of batch, group, none.")
     assert fixes_of_value("training.scale_rewards", "False", field)[0].settings == {"training.scale_rewards": "none"}
     assert value_fault(False, build.training_fields()["loss_type"]).startswith("should be text, not false")
+
+
+def test_a_setting_without_a_value_is_said_as_such_or_is_one_that_trl_takes() -> None:
+    """Never in the words of a Python exception, whichever it is; what TRL takes null for may be empty."""
+    for section, fields in (("training", build.training_fields()), ("lora", build.lora_fields())):
+        offer = Offer(training=build.training_fields(), lora=build.lora_fields())
+        for name, field in fields.items():
+            spec = make_spec(**{section: {**({"r": 4} if section == "lora" else {}), name: None}})
+            found = [*check_spec(spec, offer), *build.settings_problems(spec, None)]
+            assert not [one for one in found if re.search("NoneType|object|Error", one.message)], (name, found)
+            own = [one.message for one in found if one.field == f"{section}.{name}"]
+            if "none" not in field["types"] and name not in OWNED:
+                assert own and own[0].startswith("has no value: it should be "), (name, own)
+    assert build.training_fields()["num_generations"]["types"] == ["int"]  # whatever TRL's hint says
+    assert "none" in build.training_fields()["max_completion_length"]["types"]

@@ -19,7 +19,7 @@ from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.worker.builtin import models
 from groupwise.worker.capabilities import docstrings, extras, field_types
 
-FORM = "3"  # of what is published: another one is published anew though the libraries are the same
+FORM = "4"  # of what is published: another one is published anew though the libraries are the same
 LIBRARIES = ("trl", "transformers", "peft")
 log = logging.getLogger("groupwise.catalogue")
 
@@ -75,7 +75,7 @@ def fields_of(config: type, section: str = docstrings.OTHER) -> dict[str, dict[s
     choices = {f.name: _choices(f, hints[f.name], compared.get(f.name, set())) for f in fields}
     return {
         field.name: {
-            "types": field_types.kinds(hints[field.name]),
+            "types": _kinds_taken(config, field, field_types.kinds(hints[field.name])),
             "default": _default(field),
             "choices": choices[field.name],
             "booleans": _booleans(config, field.name, choices[field.name] or []),
@@ -120,13 +120,32 @@ def _choices(field: dataclasses.Field[Any], hint: Any, compared: set[str]) -> li
 _ANYWHERE = {"output_dir": "/nonexistent", "report_to": "none", "use_cpu": True, "bf16": False}
 
 
+def _kinds_taken(config: type, field: dataclasses.Field[Any], kinds: list[str]) -> list[str]:
+    """The kinds of value that a field takes: without null where the config fails with it, whatever the hint says.
+    Tried on a real one, where null is not the default anyway."""
+    if "none" not in kinds or field_types.default(field) is None or _takes(config, field.name, None):
+        return kinds
+    return [kind for kind in kinds if kind != "none"]
+
+
+def _takes(config: type, name: str, value: Any) -> bool:
+    try:
+        config(**{**_usual(config), name: value})
+    except Exception:  # whatever a config raises for a value that it does not take
+        return False
+    return True
+
+
+def _usual(config: type) -> dict[str, Any]:
+    there = {field.name for field in dataclasses.fields(config)}
+    return {known: value for known, value in _ANYWHERE.items() if known in there}
+
+
 def _booleans(config: type, name: str, choices: list[Any]) -> dict[str, str]:
     """Which choice the config itself makes of true and false, for a field that lists texts: tried on a real one."""
     if not choices or not all(isinstance(choice, str) for choice in choices):
         return {}
-    there = {field.name for field in dataclasses.fields(config)}
-    usual = {known: value for known, value in _ANYWHERE.items() if known in there}
-    found = {}
+    usual, found = _usual(config), {}
     for flag in (True, False):
         try:
             made = getattr(config(**{**usual, name: flag}), name)

@@ -11,6 +11,7 @@ from typing import Any
 
 from groupwise.storage.checks.batch import BATCH_FIELDS
 from groupwise.storage.checks.check import check_spec
+from groupwise.storage.checks.stages import at_own_setting
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.build import BuildAnswer, BuildQuestion
@@ -25,6 +26,7 @@ from groupwise.worker.questions import (
     build_rewards,
     build_rules,
     find_bad_setting,
+    generation_arguments,
     schedule_arguments,
 )
 from groupwise.worker.training.settings import training_settings
@@ -46,7 +48,7 @@ def settings_problems(run_spec: RunSpec, hardware: Hardware | None) -> list[Prob
         warnings.simplefilter("ignore")
         for number, stage in enumerate(run_spec.by_stage()):
             for problem in _stage_problems(stage, hardware):
-                placed = _at_stage(problem, run_spec, number)
+                placed = at_own_setting(problem, run_spec, number)
                 found.setdefault((placed.field, placed.message), placed)
     return list(found.values())
 
@@ -75,6 +77,8 @@ def _stage_problems(stage: RunSpec, hardware: Hardware | None) -> list[Problem]:
     found += more
     default = fields.get("lr_scheduler_type", {}).get("default")
     arguments, given = schedule_arguments.argument_problems(stage.training, given, default)
+    found += arguments
+    arguments, given = generation_arguments.argument_problems(given)
     found += arguments
     if not any(problem.field == "training" for problem in more):
         parts = build_parts.part_problems(given, lambda settings: config(stage, settings), fields)
@@ -133,17 +137,3 @@ def lora_fields() -> dict[str, dict[str, Any]]:
     from peft import LoraConfig
 
     return catalogue.fields_of(LoraConfig, section="LoRA")
-
-
-def _at_stage(problem: Problem, run_spec: RunSpec, number: int) -> Problem:
-    """The problem, and its fixes, at the stage's own setting where the stage makes it."""
-    if not run_spec.stages:
-        return problem
-    own = run_spec.stages[number].training
-
-    def place(path: str) -> str:
-        section, _, name = path.partition(".")
-        setting = name.partition(".")[0]
-        return f"stages.{number}.{path}" if section == "training" and setting in own else path
-
-    return problem.move(place)

@@ -138,7 +138,7 @@ def hardware(stage: RunSpec, given: dict[str, Any], machine: Hardware | None) ->
         found.append(_to_remove("tf32", "needs an NVIDIA GPU of the Ampere generation or newer."))
     half = given.get("bf16") is not False or given.get("fp16")
     if given.get("use_cpu") is False and not gpus and half:
-        found.append(_to_remove("use_cpu", "there is no GPU here to train on in 16 bits."))
+        found.append(_no_gpu(given))
     if given.get("ddp_backend") == "nccl" and on_cpu:
         found.append(_to_remove("ddp_backend", "nccl connects GPUs only."))
     if given.get("use_vllm") and not gpus and extras.is_installed("vllm"):
@@ -154,6 +154,15 @@ def hardware(stage: RunSpec, given: dict[str, Any], machine: Hardware | None) ->
         fix = Fix(f"Use {len(gpus)}", {"launch.processes": len(gpus)})
         found.append(Problem("launch.processes", message, fixes=(fix,)))
     return found
+
+
+def _no_gpu(given: dict[str, Any]) -> Problem:
+    """Of use_cpu: false where there is no GPU: transformers then refuses 16 bits, which without the setting it takes on
+    a CPU, too."""
+    wide = {"training.bf16": False, **({"training.fp16": False} if given.get("fp16") else {})}
+    fixes = (Fix("Remove it", {}, ("training.use_cpu",)), Fix("Train in 32 bits (bf16 off)", wide))
+    message = "there is no GPU here to train on in 16 bits: remove use_cpu, or set bf16 to false."
+    return Problem("training.use_cpu", message, fixes=fixes)
 
 
 def _old(gpus: list[Gpu]) -> bool:

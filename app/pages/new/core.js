@@ -315,7 +315,8 @@ export function problems() {
   const noModel = [...blocked].some((field) => /^model(\.|$)/.test(field));
   const isOfRefused = (field) => blocked.has(field) || (noModel && field.endsWith(".learning_rate"));
   const shown = all.filter(({ level, field }) => level === "blocking" || !field || !isOfRefused(field));
-  return shown.sort((a, b) => GRAVE.indexOf(a.level) - GRAVE.indexOf(b.level));
+  // what blocks first, each kind as one meets it in the text; what has no line is of the whole
+  return shown.sort((a, b) => grave(a) - grave(b) || (a.line ?? 0) - (b.line ?? 0));
 }
 // Whether the worker has said all it can of the settings as they are now.
 export const isSaid = (kind) => Boolean(fromWorker[kind]) && fromWorker[kind].key === page.view?.keys?.[kind];

@@ -22,7 +22,7 @@ from groupwise.storage.spec.rows.decimal_commas import offer_points_in_all
 from groupwise.storage.spec.rows.number_remarks import keep_remarks
 from groupwise.storage.spec.rows.number_text import ask_for_thousands
 from groupwise.storage.spec.spec import RunSpec
-from groupwise.storage.spec.words.problem import BLOCKING, Problem, SpecError
+from groupwise.storage.spec.words.problem import BLOCKING, Problem, SpecError, in_order_of_lines
 from groupwise.storage.spec.words.reward_entries import below_filled_rewards
 from groupwise.storage.spec.words.setting_names import without_answered
 from groupwise.storage.spec.yaml import yaml_text
@@ -99,7 +99,7 @@ def check_text(text: str, offer: Offer | None = None, known: Any = None) -> Read
     reading = _check(read_form(text), offer, known)
     said = say_as_written(ask_for_thousands(reading.problems, text), text)
     asked = offer_points_in_all(said, text)
-    return replace(reading, problems=keep_remarks(asked, text))
+    return replace(reading, problems=in_order_of_lines(keep_remarks(asked, text)))
 
 
 def _check(reading: Reading, offer: Offer | None, known: Any = None) -> Reading:
@@ -156,7 +156,7 @@ def problems_of_text(text: str) -> list[Problem]:
         yaml_text.read_yaml(text)
         found = check_text(text, offer).problems
     except SpecError as error:
-        found = problems_of_unreadable(text, error, offer)
+        found = in_order_of_lines(problems_of_unreadable(text, error, offer))
     return [problem for problem in found if problem.level == BLOCKING]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
+from groupwise.app.core.field_labels import own_label
 from groupwise.app.pages.new import edits, form_rows, found_reading, launch, presets, yaml_edit
 from groupwise.app.pages.new.field_values import field_text
 from groupwise.app.pages.new.found_reading import reading_key
@@ -20,7 +21,15 @@ from groupwise.storage.registry.messages.message import FARTHEST, Ask
 from groupwise.storage.registry.messages.model import ModelQuestion
 from groupwise.storage.registry.messages.preview import PreviewQuestion
 from groupwise.storage.spec.spec import DataSpec, RunSpec
-from groupwise.storage.spec.words.problem import BLOCKING, Problem, SpecError, line_of, without_advice_on_refused
+from groupwise.storage.spec.words.number_words import join_words
+from groupwise.storage.spec.words.problem import (
+    BLOCKING,
+    Problem,
+    SpecError,
+    in_order_of_lines,
+    line_of,
+    without_advice_on_refused,
+)
 from groupwise.storage.spec.words.setting_names import answered_places, without_answered
 from groupwise.storage.spec.yaml.yaml_text import read_yaml
 
@@ -29,6 +38,8 @@ NO_MAPPING = Problem("", "A spec is a mapping of settings, such as “name: my-r
 CHOOSE = "Choose the data first."
 UNREADABLE = "The data cannot be read as it is set."
 BY_WORKER = (UNREADABLE, NO_ROWS)  # the worker said so, and is not asked anew for having said it
+# What is counted with and stands outside `training`, whose settings are read whatever they say.
+COUNTED = ("data.limit", "data.holdout", "launch.processes", "model.dtype", "model.quantization")
 # Parts of a spec that the form holds as plain values rather than as one text each.
 PLAIN = ("rewards", "data.examples", "data.filter", "data.columns", "data.parameters", "stages", "lora")
 
@@ -69,7 +80,7 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         "problems": [problem.as_dict() for problem in problems],
         "answered": sorted(answered_places(found)),
         "blocked": any(problem.level == BLOCKING for problem in problems),
-        "sentences": [missing] if missing else about.sentences if about else [],
+        "sentences": [missing] if missing else [*about.sentences, *_reckoned_without(raw, as_checked)] if about else [],
         "figures": about.figures if about else [],
         "quickstart": text == presets.quickstart_text(),
         "name": str(raw.get("name") or "run"),
@@ -80,6 +91,16 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         as_read = found_reading.known_reading(spec, known) if spec is not None else None
         seen["script"] = script.to_script(as_read) if as_read is not None else ""
     return json_value(seen)
+
+
+def _reckoned_without(raw: dict[str, Any], read: RunSpec | None) -> list[str]:
+    """What is said of figures for which a value was left out, as it cannot be read."""
+    if read is None:
+        return []
+    known = read.model_dump(mode="json")
+    given = [(path, _setting_at(raw, path)) for path in COUNTED]
+    out = [own_label(path) for path, value in given if value not in (None, yaml_edit.ABSENT, _setting_at(known, path))]
+    return [f"This is reckoned without {join_words([f'“{label}”' for label in out])}."] if out else []
 
 
 def _missing_data(spec: RunSpec, problems: list[Problem], known: Known) -> str | None:
@@ -101,7 +122,8 @@ def _place_problem(problem: Problem, raw: dict[str, Any], lines: dict[str, int])
 def _say_unreadable(problems: list[Problem]) -> dict[str, Any]:
     """Why a text cannot be shown in the form, and its line; and all problems there are."""
     first = problems[0]
-    return {"message": first.message, "line": first.line, "problems": [problem.as_dict() for problem in problems]}
+    listed = [problem.as_dict() for problem in in_order_of_lines(problems)]
+    return {"message": first.message, "line": first.line, "problems": listed}
 
 
 def _setting_at(raw: dict[str, Any], path: str) -> Any:

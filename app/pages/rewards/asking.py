@@ -35,7 +35,7 @@ GONE = "These completions are no longer kept."
 
 def ask_columns(sent: Payload) -> int:
     """Ask which columns the data has; the question's id."""
-    spec = sources.source_spec(text(sent, "data", 300_000))
+    spec = sources.spec_with_data(text(sent, "data", 300_000))
     return _put_question(view.about_data(spec), sent)
 
 
@@ -44,7 +44,9 @@ def ask_completions(sent: Payload) -> int:
     kind = text(sent, "from")
     if kind not in SOURCES:
         raise Unanswerable("Choose where the completions come from.")
-    first = sources.source_spec(text(sent, "data", 300_000)).by_stage()[0]
+    source = text(sent, "data", 300_000)
+    # a run's own completions are not made of rows
+    first = (sources.source_spec if kind == "run" else sources.spec_with_data)(source).by_stage()[0]
     payload: dict[str, Any] = {
         "spec": SpecPart(data=first.data, model=first.model, training=first.training),
         "source": kind,

@@ -7,7 +7,7 @@ import { blocksNow, isTraced, requireBlock, traced, waysShown } from "./builder.
 import { action, askWorker, button, find, on, page, stopAsking } from "./core.js";
 import { columnsInWords } from "./columns.js";
 import { drawPoint, worth } from "./points.js";
-import { dataChosen, runOfData } from "./source.js";
+import { dataChosen, isWithoutData, runOfData, takeQuickstart } from "./source.js";
 import { drawTotals, markTotals, sayOfBlocks } from "./row_totals.js";
 import { plain, questionOf } from "./text.js";
 import { keepAnswer, typedAnswer } from "./typed_answers.js";
@@ -59,6 +59,13 @@ function wishNothing(sentence = "") {
   setText(box.querySelector(".how"), how);
   say(sentence, Boolean(sentence));
 }
+// Nothing is wrong: there is something to choose first, there or here.
+function sayNoData(sentence) {
+  wishNothing();
+  const there = el("a", { href: "/new" }, "Choose it there");
+  const example = button("take the quickstart’s rows", takeQuickstart, "link s");
+  box.querySelector(".wait").replaceChildren(`${sentence} `, there, ", or ", example, ".");
+}
 // Whether they came. `anew`: what the model wrote is replaced, too; what was typed stays.
 async function fetchRows(rows, source = wished, anew = false) {
   const data = dataChosen();
@@ -68,7 +75,8 @@ async function fetchRows(rows, source = wished, anew = false) {
   const got = await askWorker("completions", asked, (words) => say(words), "live-rows");
   if (!got || data !== dataChosen()) return false;
   if (!got.answer) {
-    wishNothing(got.sentence);
+    if (isWithoutData(got.sentence)) sayNoData(got.sentence);
+    else wishNothing(got.sentence);
     return false;
   }
   const before = of === data && from === source && !anew ? shown : [];

@@ -34,6 +34,9 @@ function mapFile(file, guess) {
   mappings[file] = guess;
   return true;
 }
+// Whether that is all there is to say: that New run's draft has no data, as sources.py says it.
+export const isWithoutData = (sentence) => sentence === "New run’s draft has no data yet.";
+export const takeQuickstart = () => chooseData(QUICKSTART, askColumns);
 // The settings that the New run page is at, in this tab.
 const newRunText = () => currentDraft()?.text ?? "";
 
@@ -274,7 +277,7 @@ async function askColumns() {
   const [got, set] = await Promise.all([askWorker("columns", { data }), call("run_rewards", { data }, () => {})]);
   if (!got) return;
   if (!got.answer) {
-    page.notGiven = got.sentence ?? "";
+    page.notGiven = isWithoutData(got.sentence) ? "Its columns stand here once data is chosen." : (got.sentence ?? "");
     tell("columns");
     if (got.lost)
       setTimeout(() => {

@@ -5,6 +5,7 @@ from typing import Any
 from groupwise.app.core import format, run_query
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import choices, launch, presets
+from groupwise.app.pages.new.known import is_chosen
 from groupwise.storage.home import paths
 from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import registry
@@ -12,6 +13,7 @@ from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
 
 QUICKSTART = f"preset:{presets.QUICKSTART}"
+NO_DATA = "New run’s draft has no data yet."  # by which the page (source.js) knows it
 RUNS = 100  # runs that are offered
 
 
@@ -55,3 +57,11 @@ def source_spec(source: str) -> RunSpec:
     if sound is None:
         raise Unanswerable("The settings of this data cannot be read. Choose another.")
     return sound
+
+
+def spec_with_data(source: str) -> RunSpec:
+    """The spec that a source names, where it says whose rows to take. Raises Unanswerable."""
+    spec = source_spec(source)
+    if not is_chosen(spec.data):
+        raise Unanswerable(NO_DATA if source.startswith("text:") else "No data is chosen there. Choose another.")
+    return spec

@@ -12,6 +12,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     CORPUS,
     DEEPSEEK,
     PROBLEM,
+    TRL,
     WARNING,
     Change,
     Grounds,
@@ -24,7 +25,8 @@ from groupwise.storage.analysis.doctor.verdict import (
 )
 from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number
 from groupwise.storage.checks.kl import HEAVY
-from groupwise.storage.library.models import learning_rates
+from groupwise.storage.library.models import learning_rates, warm_up
+from groupwise.storage.spec.words.number_words import count_words
 
 TREND = 20  # logged steps before a peak in between is believed
 SOON, LATEST = 4, 3  # logged steps before a fall from the very first is believed; those that are “now” for it
@@ -39,6 +41,7 @@ HARDLY = 0.003  # KL of a model that has hardly moved
 NOWHERE = 3e-4  # KL at the end, of steps that lead nowhere
 PULLED = 0.5  # how fast KL grows under a heavy weight (1: with the steps; 0: not at all)
 NEAR_TOP = 0.9  # of the scale
+FAR_UNDER = 0.5  # of the learning rate that is set: a warm-up that is over half-way there explains little
 
 
 def learning_rate_high(e: Evidence) -> Verdict | None:
@@ -164,10 +167,35 @@ def is_near_top(e: Evidence) -> bool:
     return e.high is not None and e.low is not None and e.reward.late >= e.low + NEAR_TOP * e.scale
 
 
+def warm_up_long(e: Evidence) -> Verdict | None:
+    """The model stays where it is, as the learning rate is far under the one that is set: it warms up for as long as
+    the run, or longer."""
+    rates, asked, steps = e.curve("learning_rate"), e.number("learning_rate") or 0.0, max(e.total, e.step) - e.since
+    warm = warm_up.warm_up_steps(e.number("warmup_steps"), e.training.get("lr_scheduler_type"), steps)
+    if min(len(rates), len(e.reward)) < EARLY or warm < steps or rates.high >= FAR_UNDER * asked:
+        return None
+    if e.weights_move or is_near_top(e) or not _stays(e) or rise.functions_that_rose(e, rise.CERTAIN):
+        return None  # something is learned, so it moves; or there is nowhere to go
+    words = (
+        f"The {said_of_reward(e)}. The learning rate {'came' if e.ended else 'has come'} to {short_number(rates.high)} "
+        f"and not to the {setting_text(asked)} that is set: it rises for {count_words(warm, 'step')} of warm-up, and "
+        f"there {'were' if e.ended else 'are'} {count_words(steps, 'step')} in all."
+    )
+    short = warm_up.short_warm_up(steps)
+    return Verdict(
+        "warm_up_long", WARNING, "The warm-up is longer than the run", words,
+        f"Shown from {EARLY} logged steps on where the warm-up has as many steps as the run or more, the learning rate "
+        f"stays below {percent(FAR_UNDER)} of what is set, and neither reward nor KL move.",
+        TRL, (chart("learning_rate", "The chart of the learning rate"), chart("reward")),
+        tuple(changes.set_to("warmup_steps", value) for value in dict.fromkeys((short, 0))),
+        Grounds(Place.UPDATE, True),
+    )  # fmt: skip
+
+
 def flat_reward(e: Evidence) -> Verdict | None:
     """The reward goes nowhere: because the model hardly moves, or though it does."""
     reward = e.reward
-    if len(reward) < EARLY or e.weights_move or learning_rate_high(e) or beta_high(e):
+    if len(reward) < EARLY or e.weights_move or learning_rate_high(e) or beta_high(e) or warm_up_long(e):
         return None
     if is_near_top(e):
         return None  # there is nowhere to go
@@ -254,4 +282,4 @@ def _ahead(e: Evidence) -> float | None:
     return moved.late * ((max(e.total, e.step) - e.since) / done) ** 2 if len(moved) and done > 0 else None
 
 
-RULES = (learning_rate_high, beta_high, flat_reward)
+RULES = (learning_rate_high, beta_high, warm_up_long, flat_reward)

@@ -93,6 +93,11 @@ def line_of(field: str, lines: dict[str, int]) -> int | None:
     return next((lines[".".join(path[:n])] for n in range(len(path), 0, -1) if ".".join(path[:n]) in lines), None)
 
 
+def in_order_of_lines(problems: Iterable[Problem]) -> list[Problem]:
+    """The problems as they are met by who reads the text; those of no line first, as they are of the whole."""
+    return sorted(problems, key=lambda problem: problem.line or 0)
+
+
 def without_advice_on_refused(problems: Iterable[Problem]) -> list[Problem]:
     """The problems without the warnings and the advice on a value that is refused: it is another once it is fixed; and
     on a learning rate while the model is refused, by whose size the usual ones are told."""

@@ -10,9 +10,11 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.pages.new.preflight.counts import Counts, counts
+from groupwise.app.pages.new.preflight.odd_numbers import odd_numbers
 from groupwise.app.pages.new.preflight.settings import Settings
 from groupwise.storage.checks.batch import group_for
 from groupwise.storage.checks.held_out import HOLDOUT, fewer_held_out
+from groupwise.storage.checks.stages import at_own_setting
 from groupwise.storage.checks.starter_use import STARTER_KNOWS, is_beyond_starter
 from groupwise.storage.checks.tag_room import tag_room
 from groupwise.storage.library.capabilities import Offer
@@ -40,14 +42,15 @@ def advise(
     counted; None while nobody has. sums: whether every prompt is one of those that the starter knows."""
     starter = () if sums else _starter(spec)
     found: dict[tuple[str, str], Problem] = {(one.field, one.message): one for one in starter}
-    for stage in spec.by_stage():
+    for number, stage in enumerate(spec.by_stage()):
         settings, numbers = Settings(stage, offer), counts(stage, offer, rows)
         rules = (
             *_group(numbers), *_rate(settings, facts), *_positions(settings, facts, prompt_tokens),
             *_tags(settings), *_sampling(settings), *_precision(settings), *_devices(settings), *_rewards(stage),
-            *_steps(settings, numbers), *_saving(settings, numbers), *_watching(settings, numbers),
+            *_steps(settings, numbers), *odd_numbers(settings, numbers), *_saving(settings, numbers),
+            *_watching(settings, numbers),
         )  # fmt: skip
-        for problem in rules:
+        for problem in (at_own_setting(rule, spec, number) for rule in rules):
             found.setdefault((problem.field, problem.message), problem)
     return list(found.values())
 

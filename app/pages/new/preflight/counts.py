@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from groupwise.app.core import format
+from groupwise.app.core.field_labels import own_label
 from groupwise.app.pages.new.preflight.settings import Settings
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RunSpec
@@ -50,7 +51,7 @@ def counts(spec: RunSpec, offer: Offer, rows: int | None = None) -> Counts | Non
     """
     settings = Settings(spec, offer)
     group, device = settings.count("num_generations"), settings.count("per_device_train_batch_size")
-    if not group or not device or any(settings.misreads(name) for name in WHOLE):
+    if not group or not device or refused_setting(settings):
         return None
     processes, accumulation = spec.launch.processes, settings.count("gradient_accumulation_steps") or 1
     iterations = settings.count("num_iterations") or 1
@@ -78,6 +79,13 @@ def counts(spec: RunSpec, offer: Offer, rows: int | None = None) -> Counts | Non
         steps, made, settings.count("max_completion_length"), _evaluations(settings, steps, epoch), held_out,
         settings.count("num_generations_eval") or group,
     )  # fmt: skip
+
+
+def refused_setting(settings: Settings) -> str:
+    """The first setting that is needed here and says what it cannot be; "" where there is none."""
+    found = next((name for name in WHOLE if settings.misreads(name)), "")
+    by_epochs = not found and settings.count("max_steps") is None
+    return "num_train_epochs" if by_epochs and settings.misreads_share("num_train_epochs") else found
 
 
 def split_rows(spec: RunSpec, rows: int | None) -> tuple[int | None, int | None]:
@@ -116,6 +124,8 @@ def _evaluations(settings: Settings, steps: int | None, epoch: int | None) -> in
 def sentences(spec: RunSpec, offer: Offer, rows: int | None = None) -> list[str]:
     """What the run will do, in plain words; stages one after the other, and their sum."""
     stages = [(stage, counts(stage, offer, rows)) for stage in spec.by_stage()]
+    if why_not_counted(spec, offer):
+        return []
     if not spec.stages:
         return _sentences(Settings(spec, offer), stages[0][1]) if stages[0][1] else []
     said = []
@@ -126,6 +136,13 @@ def sentences(spec: RunSpec, offer: Offer, rows: int | None = None) -> list[str]
     if total:
         said.append(f"In all {format.plural(total[0], 'step')} and {format.plural(total[1], 'completion')}.")
     return said
+
+
+def why_not_counted(spec: RunSpec, offer: Offer) -> str:
+    """The sentence for where a setting that steps are counted with is refused; "" where none is."""
+    refused = next((name for stage in spec.by_stage() if (name := refused_setting(Settings(stage, offer)))), "")
+    label = own_label(f"training.{refused}")
+    return f"Steps cannot be counted: “{label}” is no number to reckon with." if refused else ""
 
 
 def totals(stages: list[Counts | None]) -> tuple[int, int] | None:

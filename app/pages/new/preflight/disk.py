@@ -79,6 +79,8 @@ def _stage(spec: RunSpec, offer: Offer, facts: ModelFacts | None, rows: int | No
     if shape is None:
         return None
     settings = Settings(spec, offer)
+    if counts.refused_setting(settings) or settings.misreads_share("save_steps"):
+        return None
     parts = Parts(settings, shape)
     model = round(parts.weights() if spec.lora is None else parts.adapters()) + SMALL_FILES
     state = 0 if settings.on("save_only_model") else round(parts.optimiser())

@@ -1,6 +1,8 @@
 """The peak memory of a GRPO step on one device, term by term, from a model's sizes without loading it. Pure."""
 
+import multiprocessing
 from dataclasses import dataclass
+from itertools import chain
 
 from groupwise.app.core import format
 from groupwise.app.core.field_labels import own_label
@@ -14,10 +16,20 @@ from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING
 
 # Python with torch and TRL imported (measured: 461 MB), and on a GPU the CUDA context and cuBLAS's work space.
 PROCESS, CONTEXT = 500 * 10**6, 800 * 10**6
+# One that reads rows: what it writes of what it shares with the process that it is a copy of (measured in a run:
+# 15 MB); or, started anew, its own imports (measured: 320 MB).
+COPIED_READER, NEW_READER = 15 * 10**6, 320 * 10**6
 NEEDED = ("max_completion_length", "per_device_train_batch_size")  # numbers without which nothing is estimated
+# Numbers that may be left out; but what is refused is not left out.
+COUNTED = (
+    "gradient_accumulation_steps", "steps_per_generation", "generation_batch_size", "num_iterations",
+    "dataloader_num_workers", "per_device_eval_batch_size",
+)  # fmt: skip
 # Of the memory there is: the estimate is good to within 25 %. On an H200, of 0.5 billion parameters in bfloat16, the
 # device held 2 to 7 % more.
 TIGHT, HOPELESS = 0.85, 1.25
+
+NOT_TORCHS = ("process", "data loader workers")
 
 GENERATING, SCORING, UPDATING = "while completions are generated", "while they are scored", "while the model is updated"
 SENTENCES = {
@@ -35,6 +47,7 @@ SENTENCES = {
     "KV cache": "keys and values of every token that is being generated",
     "16-bit copies": "the float32 matrices, cast for mixed precision",
     "vLLM": "its fixed share of the device",
+    "data loader workers": "the processes that read rows",
     "process": "Python, torch and the device’s context",
 }
 
@@ -69,8 +82,8 @@ class Estimate:
 
     @property
     def bytes_without_process(self) -> int:
-        """Bytes of what torch itself counts: all but what the process takes before anything is loaded."""
-        return self.total - sum(term.bytes for term in self.terms if term.name == "process")
+        """Bytes of what torch itself counts: all but what processes take before anything is loaded."""
+        return self.total - sum(term.bytes for term in self.terms if term.name in NOT_TORCHS)
 
     @property
     def level(self) -> str | None:
@@ -101,13 +114,20 @@ def estimate(
 
 def setting_that_keeps_it(spec: RunSpec, offer: Offer) -> str:
     """The setting that is given and no number to reckon with, as the form calls it; "" where none is to blame."""
-    given = [(name, Settings(stage, offer)) for stage in spec.by_stage() for name in NEEDED if name in stage.training]
-    return next((own_label(f"training.{name}") for name, settings in given if not settings.count(name)), "")
+    refused = (name for stage in spec.by_stage() if (name := _refused(Settings(stage, offer))))
+    return next((own_label(f"training.{name}") for name in refused), "")
+
+
+def _refused(settings: Settings) -> str:
+    given = (name for name in NEEDED if name in settings.spec.training and not settings.count(name))
+    zero = settings.get("dataloader_num_workers") == 0
+    counted = (name for name in COUNTED if settings.misreads(name) and not (zero and name == "dataloader_num_workers"))
+    return next(chain(given, counted), "")
 
 
 def _stage(spec: RunSpec, offer: Offer, facts: ModelFacts | None, prompt_tokens: int | None) -> Estimate | None:
     settings, shape = Settings(spec, offer), shape_of(facts) if facts else None
-    if shape is None or not all(settings.count(name) for name in NEEDED):
+    if shape is None or not all(settings.count(name) for name in NEEDED) or _refused(settings):
         return None
     parts = Parts(settings, shape, prompt_tokens or PROMPT_TOKENS)
     staying = _constant_terms(parts)
@@ -148,8 +168,19 @@ def _constant_terms(parts: Parts) -> dict[str, float]:
     return {
         "weights": parts.weights(), "LoRA adapters": parts.adapters(), "reference model": parts.reference(),
         "optimiser": parts.optimiser(), "gradient buckets": parts.buckets(), "vLLM": parts.vllm(),
-        "process": PROCESS if not parts.on_gpu else CONTEXT,
+        "process": PROCESS if not parts.on_gpu else CONTEXT, "data loader workers": _readers(parts),
     }  # fmt: skip
+
+
+def _readers(parts: Parts) -> float:
+    """Those that read rows take the machine's memory, which is the device's where it is no GPU; evaluation has as many
+    of its own."""
+    if parts.on_gpu:
+        return 0.0
+    asked = parts.settings.get("dataloader_multiprocessing_context") or multiprocessing.get_all_start_methods()[0]
+    each = COPIED_READER if asked == "fork" else NEW_READER
+    sets = 2 if parts.settings.evaluates else 1
+    return float((parts.settings.count("dataloader_num_workers") or 0) * each * sets)
 
 
 def _generation_terms(parts: Parts) -> dict[str, float]:

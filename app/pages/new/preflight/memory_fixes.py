@@ -18,6 +18,7 @@ HELD = {
     "weights": "model.id", "optimiser": "training.optim", "reference model": "training.beta",
     "activations": "training.per_device_train_batch_size", "KV cache": "training.max_completion_length",
     "vLLM": "training.vllm_gpu_memory_utilization", "gradients": "lora",
+    "data loader workers": "training.dataloader_num_workers",
 }  # fmt: skip
 # What the edits change that keep the update what it is, or nearly: these may be made together.
 KEEPING = (
@@ -121,6 +122,8 @@ def _edits(spec: RunSpec, offer: Offer) -> Iterator[Edit]:
         yield "Set beta to 0 (no reference model, no KL)", {"training.beta": 0.0}
     if "bitsandbytes" in offer.extras and spec.lora is not None and not spec.model.quantization:
         yield "Load the model in 4 bits", {"model.quantization": "4bit"}
+    if settings.count("dataloader_num_workers") and not settings.gpus:
+        yield "Read rows in the training process", {"training.dataloader_num_workers": 0}
     share = settings.number("vllm_gpu_memory_utilization") or 0
     if settings.on("use_vllm") and share > 0.2:
         less = round(share / 2, 2)

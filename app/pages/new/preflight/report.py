@@ -47,7 +47,8 @@ def report(
     shown: list[dict[str, Any]] = []
     if told:
         pace, steps = _pace(spec, offer, facts, rows, readable)
-        said = [*counts.sentences(spec, offer, rows), *_memory_sentences(spec, offer, estimate, facts, prompt_tokens)]
+        said = [why] if (why := counts.why_not_counted(spec, offer)) else counts.sentences(spec, offer, rows)
+        said += _memory_sentences(spec, offer, estimate, facts, prompt_tokens)
         said += [begins] if (begins := _begin_sentence(spec)) else []
         said += [waits] if (waits := queue.wait_sentence()) else []
         shown = _figures(estimate, written, pace, steps)

@@ -34,10 +34,20 @@ class Settings:
         return float(value) if real else None
 
     def misreads(self, name: str) -> bool:
-        """Whether the spec says something else than a whole number of a setting that is one: its default, or what
-        holds where it is not set, would be an answer to what nobody asked."""
+        """Whether the spec says something else of a setting than a whole number that it can be, and is refused for it:
+        its default, or what holds where it is not set, would be an answer to what nobody asked."""
+        if name not in self.spec.training:
+            return False
+        if self.spec.training[name] is None:
+            kinds = (self.offer.training or {}).get(name, {}).get("types") or ["none"]
+            return "none" not in kinds
         value = self.number(name)
-        return self.spec.training.get(name) is not None and (value is None or value != int(value))
+        return value is None or value != int(value) or (value < 1 and (name, value) != ("max_steps", -1))
+
+    def misreads_share(self, name: str) -> bool:
+        """The same of a setting that is a number above 0, whole or not."""
+        value = self.number(name)
+        return self.spec.training.get(name) is not None and (value is None or value <= 0)
 
     def on(self, name: str) -> bool:
         """Whether a setting is switched on; not by a word or a number that only means it."""
