@@ -78,7 +78,7 @@ def _stage_problems(stage: RunSpec, hardware: Hardware | None) -> list[Problem]:
     default = fields.get("lr_scheduler_type", {}).get("default")
     arguments, given = schedule_arguments.argument_problems(stage.training, given, default)
     found += arguments
-    arguments, given = generation_arguments.argument_problems(given)
+    arguments, given = generation_arguments.generation_problems(given)
     found += arguments
     if not any(problem.field == "training" for problem in more):
         parts = build_parts.part_problems(given, lambda settings: config(stage, settings), fields)

@@ -16,7 +16,7 @@ ARGUMENTS = "training.generation_kwargs"
 _TRLS = {"disable_compile": "is set by TRL."}
 
 
-def argument_problems(given: dict[str, Any]) -> tuple[list[Problem], dict[str, Any]]:
+def generation_problems(given: dict[str, Any]) -> tuple[list[Problem], dict[str, Any]]:
     """The problems of the arguments, and the settings without what is wrong with them. `given`: what nothing was found
     about yet."""
     arguments = given.get("generation_kwargs")
