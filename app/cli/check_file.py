@@ -12,7 +12,15 @@ from groupwise.app.pages.new.launch import estimates
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RunSpec
-from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Problem, line_of, without_advice_on_refused
+from groupwise.storage.spec.words.problem import (
+    ADVICE,
+    BLOCKING,
+    WARNING,
+    Problem,
+    in_order_of_lines,
+    line_of,
+    without_advice_on_refused,
+)
 from groupwise.storage.spec.words.setting_names import without_answered
 
 SOON = 20.0  # seconds for the worker's word where the spec cannot be launched anyway
@@ -38,7 +46,7 @@ def problems_of_file(
         found += [one for one in confirmed.problems if not _is_said(one, found)]
     said = without_advice_on_refused(without_answered(found))
     placed = [replace(one, line=one.line or line_of(one.field, lines)) for one in said]
-    return sorted(_once(placed), key=lambda one: (_gravity(one), one.line or 0))
+    return sorted(in_order_of_lines(_once(placed)), key=_gravity)
 
 
 def _found_here(

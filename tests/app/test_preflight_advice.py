@@ -124,6 +124,8 @@ def test_a_warm_up_as_long_as_the_run_is_said_with_a_usual_one() -> None:
         assert [fix.settings for fix in problem.fixes] == [{"training.warmup_steps": steps} for steps in (6, 0)]
     for warm, schedule in ((59, "linear"), (0.5, "cosine"), (0, "linear"), (500, "constant")):
         assert said(a_spec(warmup_steps=warm, lr_scheduler_type=schedule)) == []
+    uncounted = a_spec(warmup_steps=500, num_generations="many")  # the steps are known all the same
+    assert "training.warmup_steps" in {one.field for one in said(uncounted)}
     by_epochs = a_spec(warmup_steps=500, max_steps=-1, num_train_epochs=1, data={"limit": 64})
     assert "and there are 32 steps in all" in said(by_epochs)[0].message
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -246,7 +247,10 @@ def test_each_process_that_reads_rows_is_counted_where_it_takes_of_the_same_memo
     assert "data loader workers" not in terms(a_spec()) and "data loader workers" not in terms(
         a_spec(dataloader_num_workers=8)
     )
-    found = memory.estimate(a_spec(dataloader_num_workers=20_000), on_cpu, MODEL)
-    (problem,) = memory_fixes.memory_problems(a_spec(dataloader_num_workers=20_000), on_cpu, MODEL, found)
+    too_many = a_spec(dataloader_num_workers=20_000)
+    found = memory.estimate(too_many, on_cpu, MODEL)
+    assert memory_fixes.memory_problems(too_many, on_cpu, MODEL, found) == []  # as there are no cores for them either
+    cored = replace(on_cpu, hardware={**on_cpu.hardware, "cores": 20_000})
+    (problem,) = memory_fixes.memory_problems(too_many, cored, MODEL, found)
     assert problem.field == "training.dataloader_num_workers"
     assert problem.fixes[0].settings == {"training.dataloader_num_workers": 0}

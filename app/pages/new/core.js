@@ -315,8 +315,9 @@ export function problems() {
   const noModel = [...blocked].some((field) => /^model(\.|$)/.test(field));
   const isOfRefused = (field) => blocked.has(field) || (noModel && field.endsWith(".learning_rate"));
   const shown = all.filter(({ level, field }) => level === "blocking" || !field || !isOfRefused(field));
-  // what blocks first, each kind as one meets it in the text; what has no line is of the whole
-  return shown.sort((a, b) => grave(a) - grave(b) || (a.line ?? 0) - (b.line ?? 0));
+  // what blocks first, each kind as one meets it in the text; then what has no line (problem.py: in_order_of_lines)
+  const place = ({ line }) => line || Number.MAX_SAFE_INTEGER;
+  return shown.sort((a, b) => grave(a) - grave(b) || place(a) - place(b));
 }
 // Whether the worker has said all it can of the settings as they are now.
 export const isSaid = (kind) => Boolean(fromWorker[kind]) && fromWorker[kind].key === page.view?.keys?.[kind];

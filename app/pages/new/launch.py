@@ -130,8 +130,9 @@ def _follows_from(unread: set[str], problem: Problem) -> bool:
 def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = None) -> list[Problem]:
     """Everything that is wrong with a text that is no YAML as a whole, which `error` says: its slips, and what the rest
     means as it is read past them. Where a line cannot be read nothing is said of what is missing: it may stand there.
-    Nor is anything of a line whose bracket is not closed: where its value ends is a guess. Of fixes those alone that
-    change the text itself: there are no settings to edit yet. Of one that is too large nothing else is known."""
+    Nor is anything of a line whose bracket is not closed: where its value ends is a guess. The slips come
+    first. Of fixes those alone that change the text itself: there are no settings to edit yet. Of one that is too large
+    nothing else is known."""
     if yaml_text.is_too_large(text):
         return error.problems
     past = read_past_slips(text)
@@ -142,7 +143,8 @@ def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = No
         if one.line not in guessed
         and (past.whole or (one.field in past.lines and one.field.split(".")[0] not in past.unread))
     ]  # fmt: skip
-    return [replace(one, fixes=tuple(fix for fix in one.fixes if fix.cut)) for one in (*past.problems, *of_others)]
+    listed = (*in_order_of_lines(past.problems), *in_order_of_lines(of_others))
+    return [replace(one, fixes=tuple(fix for fix in one.fixes if fix.cut)) for one in listed]
 
 
 def problems_of_text(text: str) -> list[Problem]:
@@ -156,7 +158,7 @@ def problems_of_text(text: str) -> list[Problem]:
         yaml_text.read_yaml(text)
         found = check_text(text, offer).problems
     except SpecError as error:
-        found = in_order_of_lines(problems_of_unreadable(text, error, offer))
+        found = problems_of_unreadable(text, error, offer)
     return [problem for problem in found if problem.level == BLOCKING]
 
 

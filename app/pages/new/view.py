@@ -22,14 +22,7 @@ from groupwise.storage.registry.messages.model import ModelQuestion
 from groupwise.storage.registry.messages.preview import PreviewQuestion
 from groupwise.storage.spec.spec import DataSpec, RunSpec
 from groupwise.storage.spec.words.number_words import join_words
-from groupwise.storage.spec.words.problem import (
-    BLOCKING,
-    Problem,
-    SpecError,
-    in_order_of_lines,
-    line_of,
-    without_advice_on_refused,
-)
+from groupwise.storage.spec.words.problem import BLOCKING, Problem, SpecError, line_of, without_advice_on_refused
 from groupwise.storage.spec.words.setting_names import answered_places, without_answered
 from groupwise.storage.spec.yaml.yaml_text import read_yaml
 
@@ -122,8 +115,7 @@ def _place_problem(problem: Problem, raw: dict[str, Any], lines: dict[str, int])
 def _say_unreadable(problems: list[Problem]) -> dict[str, Any]:
     """Why a text cannot be shown in the form, and its line; and all problems there are."""
     first = problems[0]
-    listed = [problem.as_dict() for problem in in_order_of_lines(problems)]
-    return {"message": first.message, "line": first.line, "problems": listed}
+    return {"message": first.message, "line": first.line, "problems": [problem.as_dict() for problem in problems]}
 
 
 def _setting_at(raw: dict[str, Any], path: str) -> Any:

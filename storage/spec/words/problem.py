@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -94,8 +95,8 @@ def line_of(field: str, lines: dict[str, int]) -> int | None:
 
 
 def in_order_of_lines(problems: Iterable[Problem]) -> list[Problem]:
-    """The problems as they are met by who reads the text; those of no line first, as they are of the whole."""
-    return sorted(problems, key=lambda problem: problem.line or 0)
+    """The problems as they are met by who reads the text; then those of no line, such as what is missing."""
+    return sorted(problems, key=lambda problem: problem.line or math.inf)
 
 
 def without_advice_on_refused(problems: Iterable[Problem]) -> list[Problem]:

@@ -29,7 +29,8 @@ COUNTED = (
 # device held 2 to 7 % more.
 TIGHT, HOPELESS = 0.85, 1.25
 
-NOT_TORCHS = ("process", "data loader workers")
+READERS = "data loader workers"
+NOT_TORCHS = ("process", READERS)
 
 GENERATING, SCORING, UPDATING = "while completions are generated", "while they are scored", "while the model is updated"
 SENTENCES = {
@@ -47,7 +48,7 @@ SENTENCES = {
     "KV cache": "keys and values of every token that is being generated",
     "16-bit copies": "the float32 matrices, cast for mixed precision",
     "vLLM": "its fixed share of the device",
-    "data loader workers": "the processes that read rows",
+    READERS: "the processes that read rows",
     "process": "Python, torch and the device’s context",
 }
 
@@ -168,7 +169,7 @@ def _constant_terms(parts: Parts) -> dict[str, float]:
     return {
         "weights": parts.weights(), "LoRA adapters": parts.adapters(), "reference model": parts.reference(),
         "optimiser": parts.optimiser(), "gradient buckets": parts.buckets(), "vLLM": parts.vllm(),
-        "process": PROCESS if not parts.on_gpu else CONTEXT, "data loader workers": _readers(parts),
+        "process": PROCESS if not parts.on_gpu else CONTEXT, READERS: _readers(parts),
     }  # fmt: skip
 
 

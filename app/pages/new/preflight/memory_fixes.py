@@ -5,8 +5,9 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.pages.new.preflight import memory
-from groupwise.app.pages.new.preflight.memory import Estimate
+from groupwise.app.pages.new.preflight.memory import READERS, Estimate
 from groupwise.app.pages.new.preflight.settings import Settings
+from groupwise.storage.checks.processes import WORKERS, check_processes
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
 from groupwise.storage.spec.spec import RunSpec, from_dict
@@ -18,7 +19,7 @@ HELD = {
     "weights": "model.id", "optimiser": "training.optim", "reference model": "training.beta",
     "activations": "training.per_device_train_batch_size", "KV cache": "training.max_completion_length",
     "vLLM": "training.vllm_gpu_memory_utilization", "gradients": "lora",
-    "data loader workers": "training.dataloader_num_workers",
+    READERS: WORKERS,
 }  # fmt: skip
 # What the edits change that keep the update what it is, or nearly: these may be made together.
 KEEPING = (
@@ -32,6 +33,8 @@ def memory_problems(spec: RunSpec, offer: Offer, facts: ModelFacts | None, found
     """The verdict on memory, at the field that the largest term belongs to, with what helps most first."""
     if found is None or not facts or found.level is None or not found.available:
         return []
+    if found.largest.name == READERS and any(one.field == WORKERS for one in check_processes(spec, offer)):
+        return []  # said already, with how many there should be
     level, device = found.level, f"{found.device}’s {format.size(found.available)}"
     needs = f"about {format.size(found.total)}, and {device} "
     words = {

@@ -27,7 +27,7 @@ def odd_numbers(settings: Settings, found: Counts | None) -> Iterator[Problem]:
     if settings.number("max_grad_norm") == 0:
         message = "at 0 gradients are not clipped: one odd step can ruin the model. 1 is usual."
         yield _problem("max_grad_norm", message, ADVICE, 1.0)
-    yield from _warm_up(settings, found.steps if found else None)
+    yield from _warm_up(settings, found.steps if found else settings.count("max_steps"))
 
 
 def _warm_up(settings: Settings, steps: int | None) -> Iterator[Problem]:
