@@ -111,7 +111,7 @@ def stability_panels(no_kl: bool, kl_target: bool = False) -> list[Panel]:
         panel(
             "tied groups",
             [("groups/tied", "frac_reward_zero_std"), "groups/all_low", "groups/all_high", "groups/tied_other"],
-            ["tied", "all failed", "all highest so far", "tied in between"], unit="%",
+            ["tied", "all failed", "all at the highest", "tied in between"], unit="%",
             note="all rewards alike: no learning signal", stack=True, colours=("--ink-2", "--low", "--high", "--ink-3"),
         ),
         panel("grad_norm", ["grad_norm"]),

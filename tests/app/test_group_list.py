@@ -56,7 +56,7 @@ def test_a_tie_is_all_low_all_high_or_neither():
         "tied",
         "1.20",
         "all failed",
-        "all highest so far",
+        "all at the highest",
         "–",
     ]
     assert group_line(GROUPS[2], None)["spread"] == "tied"
@@ -88,7 +88,7 @@ def test_prompts_that_begin_alike_are_whole_and_parted_where_they_differ():
 
 def test_the_ties_of_a_step_are_told_in_words():
     assert verdict(GROUPS, "train", SEEN) == (
-        "3 of 5 groups are tied (1 all failed, 1 all highest so far): every completion scored the same, so there is no "
+        "3 of 5 groups are tied (1 all failed, 1 all at the highest): every completion scored the same, so there is no "
         "learning signal from them."
     )
     assert verdict([GROUPS[2]], "train", SEEN).startswith("This group is tied (all failed):")

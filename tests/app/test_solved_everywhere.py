@@ -105,7 +105,7 @@ def test_what_gave_everything_all_that_it_could_calls_nothing_right_unless_it_co
     assert solved_on_pages(ones, seldom) == NOTHING | {"known on Overview": True}
     listed = groups.groups_at_step({"run": ones, "step": STEPS})
     assert listed["verdict"].startswith("4 of 4 groups are tied: every completion scored the same")
-    assert "all highest so far" not in groups.show_group({"run": ones, "group": listed["groups"][0]["id"]})["html"]
+    assert "all at the highest" not in groups.show_group({"run": ones, "group": listed["groups"][0]["id"]})["html"]
     ties = statistics.draw_panel({"run": ones, "panel": "ties"})
     assert ties["says"] == "Of the last 48 groups 48 are tied: no learning signal from them."
     answers = ran("answers", "", None, 1.0, "correctness")
@@ -113,7 +113,7 @@ def test_what_gave_everything_all_that_it_could_calls_nothing_right_unless_it_co
         "groups": ["4/4"] * 4, "compare": 1.0, "prompts of compare": {1.0}, "prompt over time": {1.0},
         "statistics": "correctness", "runs": 1.0,
     }  # fmt: skip
-    assert "all highest so far" in groups.groups_at_step({"run": answers, "step": STEPS})["verdict"]
+    assert "all at the highest" in groups.groups_at_step({"run": answers, "step": STEPS})["verdict"]
 
 
 def test_what_gave_1_once_calls_that_right_whoever_wrote_it(registry_home: Path) -> None:

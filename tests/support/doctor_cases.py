@@ -32,7 +32,7 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
     "tied, all failed": (
         healthy(curves={**FLAT, "groups/tied": line(0.8, 0.95), "groups/all_low": line(0.8, 0.93)}),
         "too_hard", "problem"),
-    "tied, all highest so far from the start": (
+    "tied, all at the highest from the start": (
         healthy(curves={**FLAT, "groups/tied": line(0.7, 0.75), "groups/all_high": line(0.7, 0.75)}),
         "too_easy", "warning"),
     "tied in between": (

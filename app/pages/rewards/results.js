@@ -80,7 +80,7 @@ export function failuresOf(one) {
 
 const TIES = [
   ["bearing", "can be learned from", "var(--high)"],
-  ["all_high", "all highest so far", "var(--ink-3)"],
+  ["all_high", "all at the highest", "var(--ink-3)"],
   ["other", "tied in between", "var(--line-strong)"],
   ["all_low", "all failed", "var(--low)"],
   ["unscored", "with too few scores to compare", "var(--line)"],

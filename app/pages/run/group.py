@@ -14,7 +14,7 @@ WORDS = 12_000  # words that one answer compares at most, over all completions o
 TIED = {
     "all_low": "Tied, all failed: every completion earned the least of this run, so this group gives no learning "
     "signal. The prompt may be too hard as yet.",
-    "all_high": "Tied, all highest so far: every completion earned the most seen in this run, which need not be the "
+    "all_high": "Tied, all at the highest: every completion earned the most seen in this run, which need not be the "
     "most there is. This group gives no learning signal.",
     "other": "Tied: every completion scored the same, so this group gives no learning signal.",
 }

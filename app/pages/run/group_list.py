@@ -11,7 +11,7 @@ from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.record.group_metrics import Range, kind
 
 Rows = list[dict[str, Any]]
-KINDS = {"all_low": "all failed", "all_high": "all highest so far", "other": "tied"}
+KINDS = {"all_low": "all failed", "all_high": "all at the highest", "other": "tied"}
 MOST = 400  # lines
 LONGEST, SHOWN = 600, 70  # characters of a prompt: those that a pointer shows, and those of its line
 TWO_LINES = 30  # characters of a prompt that the list has room for where it is narrow
@@ -73,7 +73,7 @@ def tell_apart(lines: Rows) -> None:
 
 
 def verdict(groups: Rows, mode: str = "train", seen: Range | None = None) -> str:
-    """5 of 8 groups are tied (3 all failed, 2 all highest so far): no learning signal from them. Held-out groups
+    """5 of 8 groups are tied (3 all failed, 2 all at the highest): no learning signal from them. Held-out groups
     give none anyway."""
     ties = [tie(group, seen) for group in groups if group["tied"]]
     if not ties:

@@ -97,7 +97,7 @@ def counts_right(run: registry.Run, path: Path, step: int, ids: list[int]) -> di
 
 
 def range_of_ties(run: registry.Run, path: Path, step: int) -> Range | None:
-    """The run's range of rewards, by which a tie is all failed or all highest so far; None where every completion
+    """The run's range of rewards, by which a tie is all failed or all at the highest; None where every completion
     earned the same and nothing says that it is right: then it is neither."""
     seen = record.reward_range(path)
     apart = seen is not None and seen[1] - seen[0] > TIED

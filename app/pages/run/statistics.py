@@ -35,7 +35,7 @@ PANELS: dict[str, Callable[[Statistics, Asked], dict[str, Any]]] = {
 SECTIONS = (
     ("Learning signal", (
         ("ties", "tied groups", "Groups whose completions all scored the same give no learning signal. Few is good; "
-         "all failed: too hard; all highest so far: too easy, where no more can be earned."),
+         "all failed: too hard; all at the highest: too easy, where no more can be earned."),
         ("spread", "spread within groups", "How far apart the rewards of one group are (standard deviation). Above 0.1 "
          "is good; falling to 0, nothing is left to learn from."),
     )),

@@ -25,7 +25,7 @@ from groupwise.storage.spec.words.number_words import with_digits
 LINE, HEAT, CELLS, AGREEMENT = 200, 60, 24, 30  # stretches of steps, at most
 ROWS = 25  # prompts
 SMALL = 0.1  # spread within groups under which little is left to learn from
-TIE_WORDS = {"all_low": "all failed", "all_high": "all highest so far", "other": "tied in between"}
+TIE_WORDS = {"all_low": "all failed", "all_high": "all at the highest", "other": "tied in between"}
 AGAINST = 0.05  # share of it below 0 from which on a function is said to work against the rest
 ALONE = 0.9  # share of the variance with which a function decides alone
 
@@ -57,7 +57,7 @@ def tie_shares(statistics: Statistics, asked: Asked) -> dict[str, Any]:
 
 
 def tied_words(counts: dict[str, int], mode: str, step: int) -> str:
-    """Of the last 100 groups 62 are tied (40 all failed, 22 all highest so far): no learning signal from them. `step`:
+    """Of the last 100 groups 62 are tied (40 all failed, 22 all at the highest): no learning signal from them. `step`:
     that of the newest."""
     groups, number = counts["groups"], counts["tied"]
     if mode == "eval":
