@@ -33,10 +33,15 @@ def beginning_of(count: int) -> int:
     return max(1, min(BEGINNING, count // 2))
 
 
-def values_a_log(steps: Sequence[float], interval: int) -> int:
+def values_a_log(steps: Sequence[float], interval: int) -> float:
     """How many of a metric's values, of these steps, are of one logged step, which is of `interval` steps
-    (`log_interval`): 1 of all that TRL logs."""
-    return max(1, round(interval / (_usual_gap(steps) or interval)))
+    (`log_interval`): 1 of all that TRL logs; 2.5 where every second step generates and every fifth is logged."""
+    return max(1.0, interval / (_usual_gap(steps) or interval))
+
+
+def values_of(logged: int, per: float) -> int:
+    """How many values are of so many logged steps, `per` of each."""
+    return max(1, int(per * logged + 0.5))
 
 
 def _usual_gap(steps: Sequence[float]) -> float:
@@ -60,13 +65,13 @@ def log_interval(run: Database, parts: Sequence[Part]) -> int:
     return int(_usual_gap(found[::-1])) or (found[0] - max(1, parts[0][1]) + 1 if found else 1)
 
 
-def mean_of_recent(values: Sequence[float], per: int = 1) -> float | None:
+def mean_of_recent(values: Sequence[float], per: float = 1) -> float | None:
     """What a metric of these values (at least those of its last 20 logged steps, `per` of each) is now; None of
     none."""
-    return _mean(values[-per * window_of(len(values) // per) :]) if values else None
+    return _mean(values[-values_of(window_of(int(len(values) / per)), per) :]) if values else None
 
 
-def now_of(name: str, values: Sequence[float], per: int = 1) -> float | None:
+def now_of(name: str, values: Sequence[float], per: float = 1) -> float | None:
     """The same, but the last value of a metric that no mean says anything of."""
     return values[-1] if values and SINGLE.match(name) else mean_of_recent(values, per)
 
@@ -95,9 +100,9 @@ class Course:
     ended: Steps = (0, 0)
 
 
-def course_of(values: Sequence[float], steps: Sequence[int] = (), per: int = 1) -> Course:
+def course_of(values: Sequence[float], steps: Sequence[int] = (), per: float = 1) -> Course:
     """The course of a metric of which every value is known, `per` of each logged step; `steps`: of each."""
-    size = min(len(values), per * window_of(len(values) // per))
+    size = min(len(values), values_of(window_of(int(len(values) / per)), per))
     means = [_mean(values[at : at + size]) for at in range(len(values) - size + 1)] if values else []
     return course_of_ends(values, values, means, steps, steps, per)
 
@@ -108,15 +113,16 @@ def course_of_ends(
     means: Iterable[float] = (),
     first_steps: Sequence[int] = (),
     last_steps: Sequence[int] = (),
-    per: int = 1,
+    per: float = 1,
 ) -> Course:
     """The course of a metric whose first and last values (those of 20 logged steps, or all) and their steps are known,
     and of what is between the `means` of stretches of ten logged steps or more. `per`: values of each logged step."""
     if not first or not last:
         return Course()
-    count, begin = window_of(len(first) // per), beginning_of(len(first) // per)
-    start, now = _mean(first[: per * begin]), _mean(last[-per * count :])
-    spans = _spans(first_steps, last_steps, per * begin, per * count) if first_steps and last_steps else ()
+    count, begin = window_of(int(len(first) / per)), beginning_of(int(len(first) / per))
+    opening, closing = values_of(begin, per), values_of(count, per)
+    start, now = _mean(first[:opening]), _mean(last[-closing:])
+    spans = _spans(first_steps, last_steps, opening, closing) if first_steps and last_steps else ()
     return Course(start, max(start, now, *means), now, count, begin, *spans)
 
 
@@ -148,7 +154,7 @@ def _end_points(
 ) -> list[tuple[int, float]]:
     found = _points(run, key, parts, order, NEEDED)
     per = values_a_log(sorted(step for step, _ in found), interval)
-    return found if per == 1 or len(found) < NEEDED else _points(run, key, parts, order, per * NEEDED)
+    return found if per == 1 or len(found) < NEEDED else _points(run, key, parts, order, values_of(NEEDED, per))
 
 
 def _points(run: Database, key: int | None, parts: Sequence[Part], order: str, count: int) -> list[tuple[int, float]]:

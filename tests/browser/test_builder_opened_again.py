@@ -130,6 +130,7 @@ def test_from_new_run_a_function_of_its_own_is_begun_on_the_data_of_that_run(rew
     expect(alike).to_have_count(0)
     rewards.goto(rewards.url.replace("/rewards", "/new").split("?")[0])
     rewards.locator("label", has_text="File").first.click()
+    follows(rewards, "file:")  # and so the draft, which is kept as the server has answered
     wait_for("a draft without data", lambda: "file:" in str(rewards.evaluate("sessionStorage['groupwise:new:']")))
     rewards.goto(rewards.url.replace("/new", "/rewards").split("?")[0] + "?new=1")
     do(ready(rewards), "Build without code")

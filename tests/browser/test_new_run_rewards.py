@@ -10,6 +10,7 @@ from groupwise.storage.spec import spec
 from groupwise.storage.spec.spec import RewardSpec
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.browser.new_run_page import add_reward, follows, open_settings, reward, show, write_yaml, yaml_of
+from tests.support.homes import wait_for
 
 OWN = '''def short(completions, *, most: int = 20, **kwargs):
     """1 for a short answer.
@@ -39,7 +40,7 @@ def test_functions_are_added_weighed_and_removed_by_keyboard(new_run: Page) -> N
     choose = new_run.get_by_label("Function to add")
     choose.focus()
     choose.select_option("length")
-    expect(new_run.locator(".add-reward")).to_contain_text("tokens")
+    expect(new_run.locator(".add-reward")).to_contain_text("for a short completion")
     new_run.keyboard.press("Tab")
     new_run.keyboard.press("Enter")
     weight = new_run.get_by_label("weight of length")
@@ -52,6 +53,16 @@ def test_functions_are_added_weighed_and_removed_by_keyboard(new_run: Page) -> N
     expect(reward(new_run, "format")).to_have_count(0)
     assert list(rewards_of(new_run)) == ["correctness", "length"]
     expect(weight).to_have_value("0.25")
+    # Two at once, before the list is drawn anew: the second click took the function behind the one that was meant.
+    new_run.get_by_role("button", name="Add a reward").click()
+    wait_for("a third one", lambda: len(rewards_of(new_run)) == 3)
+    added = list(rewards_of(new_run))[2]
+    new_run.evaluate(
+        "names => names.forEach((name) => document.querySelector(`[aria-label='Remove ${name}']`).click())",
+        ["correctness", "length"],
+    )
+    expect(new_run.locator(".reward-list .reward")).to_have_count(1)
+    assert list(rewards_of(new_run)) == [added]
 
 
 def test_parameters_are_fields_with_help_default_mark_and_reset(new_run: Page) -> None:

@@ -246,6 +246,15 @@ def test_figures_of_each_step_are_of_the_logged_steps_that_trls_are_of(steps: in
                 assert evidence.curves[name].course.count == evidence.reward.course.count
 
 
+def test_a_logged_step_may_be_of_two_and_a_half_generations() -> None:
+    """Every second step generates (num_iterations), every fifth is logged: four logs tell of ten of them."""
+    per = recent.values_a_log(range(1, 40, 2), 5)
+    assert per == 2.5
+    assert recent.mean_of_recent([float(step) for step in range(1, 40, 2)], per) == _mean(list(range(21, 40, 2)))
+    course = recent.course_of([float(step) for step in range(1, 40, 2)], range(1, 40, 2), per)
+    assert (course.count, course.now, course.ended) == (4, 30.0, (20, 39))
+
+
 def test_what_it_was_at_the_start_does_not_change_while_it_trains() -> None:
     values = [0.1 * n for n in range(40)]
     courses = [recent.course_of(values[:count]) for count in range(WAIT, 40)]

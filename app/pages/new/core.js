@@ -67,7 +67,8 @@ export const plainAt = (path) => page.view?.plain?.[path] ?? null;
 export function edit(changes) {
   steps += 1;
   for (const change of changes) {
-    const same = pending.findIndex((other) => other.path && other.path === change.path);
+    const place = change.remove && /\.\d+$/.test(change.path); // in a list: what follows has moved there
+    const same = place ? -1 : pending.findIndex((other) => other.path && other.path === change.path);
     if (same >= 0) pending.splice(same, 1);
     pending.push({ ...change, step: steps });
   }

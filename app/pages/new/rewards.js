@@ -80,17 +80,26 @@ function rewardRow(reward, path, open, summaries, now) {
   const own = known.own
     ? el("a.xs", { href: `/rewards?name=${encodeURIComponent(name)}`, "aria-label": `Edit ${name}` }, "edit")
     : null;
-  return place(
-    path,
-    el(
-      "div.reward",
-      { "data-name": name },
-      el("div.what", el("b.mono", name), " ", own, own ? " " : "", el("span.s.mut", known.help)),
-      bare(`${path}.weight`, weight),
-      remover(`Remove ${name}`, () => edit([{ path, remove: true }])),
-      settings,
-    ),
+  const row = el(
+    "div.reward",
+    { "data-name": name },
+    el("div.what", el("b.mono", name), " ", own, own ? " " : "", el("span.s.mut", known.help)),
+    bare(`${path}.weight`, weight),
+    remover(`Remove ${name}`, () => drop(row, path)),
+    settings,
   );
+  return place(path, row);
+}
+// Its place in the list is that after what goes before it: a second click may come before the list is drawn anew, and
+// took the function behind the one that was meant.
+function drop(row, path) {
+  if (row.dataset.goes) return;
+  const [, base, number] = /^(.*)\.(\d+)$/.exec(path);
+  let before = 0;
+  for (let one = row.previousElementSibling; one; one = one.previousElementSibling) before += one.dataset.goes ? 1 : 0;
+  row.dataset.goes = "yes";
+  setTimeout(() => delete row.dataset.goes, 3000); // where the server refuses it, it stays
+  edit([{ path: `${base}.${number - before}`, remove: true }]);
 }
 // What differs from the defaults, in a few words.
 function changesOf(reward, path) {

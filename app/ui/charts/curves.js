@@ -199,7 +199,7 @@ export class Curves {
   }
   // How many values of a metric one logged step is of: 1 of all that TRL logs. `steps`: of the values.
   perLog(steps) {
-    return Math.max(1, Math.round(this.interval / (usualGap(steps) || this.interval)));
+    return Math.max(1, this.interval / (usualGap(steps) || this.interval));
   }
   // The step after which the stage that trains began.
   stageBegan() {
@@ -220,7 +220,7 @@ export class Curves {
     if (!known.length) return null;
     const per = this.perLog(this.newestSteps(name));
     const n = Math.max(1, Math.min(this.window, Math.floor(known.length / per / 2)));
-    const values = known.slice(-per * n);
+    const values = known.slice(-Math.round(per * n));
     return { mean: values.reduce((a, b) => a + b, 0) / values.length, n };
   }
 }

@@ -14,7 +14,7 @@ export class Smoother {
     return edges.slice(1).flatMap((to, n) => {
       const part = values.slice(edges[n], to);
       const reach = Smoother.reach(Math.floor((begins.length ? part.length : points) / per));
-      return Smoother.means(part, per * (reach || 1));
+      return Smoother.means(part, Math.round(per * (reach || 1)));
     });
   }
   static means(values, reach) {
