@@ -15,6 +15,7 @@ from groupwise.storage.registry import trash
 from tests.app.test_preflight_timing import slow_down
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.browser.new_run_page import follows, show, write_yaml, yaml_of
+from tests.support.homes import wait_for
 from tests.support.made_runs import curves, made_run, stopped_before_it_started
 
 MANY = {"Group size": "7", "Learning rate": "fast", "Model": "/no/such/folder", "Steps": "soon", "Temperature": "0.2"}
@@ -106,6 +107,11 @@ def test_the_head_of_a_phone_is_low_with_all_that_it_may_have(new_run: Page) -> 
         expect(button).to_have_accessible_description("Not connected")
 
 
+def is_within(inner: Locator, outer: Locator) -> bool:
+    box, around = inner.bounding_box(), outer.bounding_box()
+    return bool(box and around and box["x"] + box["width"] < around["x"] + around["width"])
+
+
 def test_the_name_of_the_run_that_a_time_is_known_from_has_room_in_its_sentence(new_run: Page) -> None:
     name = "Klasse 4b – mit „Antwort“ & ‹Länge> copy 2"  # its beginning and its end are to be read
     run_id = made_run(name, 12, groups=1, size=2, spec_yaml=re.sub("(?m)^name: .*", f"name: {name}", yaml_of(new_run)))
@@ -122,9 +128,8 @@ def test_the_name_of_the_run_that_a_time_is_known_from_has_room_in_its_sentence(
             "words => [...words.querySelectorAll('*')].every(one => !one.scrollLeft && "
             "getComputedStyle(one).overflow === 'visible')"
         )  # nothing of it is cut as it is drawn
-        box = quoted.bounding_box()
-        figure = new_run.locator(".figures .figure", has=new_run.locator(".quoted")).bounding_box()
-        assert box and figure and box["x"] + box["width"] < figure["x"] + figure["width"]
+        around = new_run.locator(".figures .figure", has=new_run.locator(".quoted"))
+        wait_for("room in its sentence", lambda around=around: is_within(quoted, around), 10)  # may be drawn anew
     picture(new_run, "new-time-of-a-long-name")
     trash.delete_run(run_id)
 

@@ -64,9 +64,10 @@ def test_what_belonged_to_the_quickstarts_data_leaves_with_it(with_file: Page) -
     follows(page, "holdout: 4\n")
     assert yaml_of(page).startswith("# mine\nname:") and "limit:" not in yaml_of(page)
     for _ in range(10):
-        if "source: task:" not in yaml_of(page):
+        before = yaml_of(page)
+        if "source: task:" not in before:
             page.get_by_role("button", name="Undo").click()
-            page.wait_for_timeout(200)
+            wait_for("the step before", lambda text=before: page.wait_for_timeout(30) or yaml_of(page) != text)
     expect(page.locator(".preview .of")).to_have_text("of 2,500", timeout=90_000)
     assert yaml_of(page).count("# Quickstart") == 1
     take_file(page)

@@ -53,7 +53,7 @@ def test_a_damaged_registry_is_said_on_every_first_page_with_the_way_out(open_pa
         whole = paths.registry_path().read_bytes()
         paths.registry_path().write_bytes(b"no database" * 1000)
         page = open_page(address)
-        said = page.locator(".gw-runs_table > .problem")
+        said = page.locator(".gw-runs_table > .problem.of-page")
         expect(said).to_contain_text("is damaged")
         expect(said).to_contain_text("No run is lost: `groupwise repair` sets it aside")
         picture(page, "runs-damaged-registry")

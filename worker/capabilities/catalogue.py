@@ -122,8 +122,9 @@ _ANYWHERE = {"output_dir": "/nonexistent", "report_to": "none", "use_cpu": True,
 
 def _kinds_taken(config: type, field: dataclasses.Field[Any], kinds: list[str]) -> list[str]:
     """The kinds of value that a field takes: without null where the config fails with it, whatever the hint says.
-    Tried on a real one, where null is not the default anyway."""
-    if "none" not in kinds or field_types.default(field) is None or _takes(config, field.name, None):
+    Tried on a real one, where null is not the default anyway; what is a table is used as one later."""
+    usual = field_types.default(field)
+    if "none" not in kinds or usual is None or (not isinstance(usual, dict) and _takes(config, field.name, None)):
         return kinds
     return [kind for kind in kinds if kind != "none"]
 
