@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from typing import Any
 
 from groupwise.storage.checks.choices import choices_in_words, meant_choice
@@ -10,7 +9,6 @@ from groupwise.storage.spec.rows.number_text import meant_number_words, number_f
 from groupwise.storage.spec.words.misfits import meant_truth, text_fix, truth_words
 from groupwise.storage.spec.words.odd_spaces import trimmed_words
 from groupwise.storage.spec.words.problem import Fix
-from groupwise.storage.spec.yaml.yaml_text import yaml_number
 
 _KINDS = {
     "int": lambda v: isinstance(v, int) and not isinstance(v, bool),
@@ -36,8 +34,7 @@ def value_fault(value: Any, field: dict[str, Any]) -> str:
     types, choices = field.get("types") or [], field.get("choices")
     if types and not any(_KINDS[kind](value) for kind in types):
         wanted = " or ".join(_WORDS[kind] for kind in types if kind != "none") or "null"
-        hint = " Write it without quotes." if _quoted_number(value, types) else ""
-        hint = hint or (meant_number_words(value, whole="float" not in types) if _takes_numbers(types) else "")
+        hint = meant_number_words(value, whole="float" not in types) if _takes_numbers(types) else ""
         hint = hint or (truth_words(value) if "bool" in types else "")
         if value is None:
             return f"has no value: it should be {wanted}."
@@ -52,15 +49,11 @@ def value_fault(value: Any, field: dict[str, Any]) -> str:
 
 
 def fixes_of_value(path: str, value: Any, field: dict[str, Any]) -> tuple[Fix, ...]:
-    """The number that was quoted, the word or choice that was meant, and the default."""
-    fixes = []
+    """The number, word or choice that was meant, and the default."""
+    fixes: list[Fix] = []
     if meant := _meant_by_boolean(value, field):
         fixes.append(Fix(f"Use {meant}", {path: meant}))
     types = field.get("types") or []
-    if _quoted_number(value, types):
-        number = yaml_number(value)
-        if number is not None and not value_fault(number, field):
-            fixes.append(Fix(f"Use {value}", {path: number}))
     if _takes_numbers(types) and not fixes:
         fixes += number_fixes(path, value, whole="float" not in types)
     fixes += [] if fixes else _quoted(path, value, field)
@@ -107,9 +100,3 @@ def _meant_by_boolean(value: Any, field: dict[str, Any]) -> str | None:
 
 def _takes_numbers(types: list[str]) -> bool:
     return bool({"int", "float"} & set(types)) and "str" not in types
-
-
-def _quoted_number(value: Any, types: list[str]) -> bool:
-    """Whether a text is a number as it stands, where numbers belong."""
-    looks_so = isinstance(value, str) and {"int", "float"} & set(types) and re.fullmatch(r"[-+.0-9eE]*[0-9]", value)
-    return bool(looks_so) and yaml_number(value) is not None

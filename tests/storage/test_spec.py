@@ -78,6 +78,7 @@ BAD = [
         "at most 500 characters; it has 501.",
     ),
     ("weight: 1.0", "weight: heavy", "rewards.0.weight", 8, "should be a number, not “heavy”"),
+    ("weight: 1.0", "weight: '0.5'", "rewards.0.weight", 8, "not “0.5”. Write it without quotes."),
     ("  - name: format\n    weight: 1.0\n", "  []\n", "rewards", 6, "choose at least one function"),
     ("training:\n  learning_rate: 1e-4", "training: fast", "training", 9, "should be a mapping of settings"),
     ("training:\n", "training:\n  learning_rate: 1\n", "training.learning_rate", 11, "first in line 10"),
@@ -94,6 +95,14 @@ def test_a_mistake_is_named_by_field_line_and_nearest_name(old: str, new: str, f
     assert text != GOOD
     found, at, message = problem_of(text)
     assert (found, at) == (field, line) and words in message
+
+
+def test_a_number_in_quotes_is_offered_as_the_number_it_is():
+    with pytest.raises(SpecError) as caught:
+        parse_spec(GOOD.replace("weight: 1.0", 'weight: "-2.5"'))
+    [quoted] = caught.value.problems
+    fixes = [(fix.label, fix.settings) for fix in quoted.fixes if not fix.fallback]
+    assert fixes == [("Use -2.5", {"rewards.0.weight": -2.5})]
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ CHECKED = CheckDataAnswer(
     checked=1, rows=RowCount(count=4000, exact=False), empty=0, duplicates=0, missing_answers=0, filtered=0, too_long=0,
     room=None, lengths=Lengths(unit="characters", edges=[], counts=[], median=0, p95=0,
                                longest=LongestPrompt(row=0, length=0, text="")),
-    answers=AnswerCounts(distinct=0, top=[]), kept=1, held_out=0, problems=[], note="1 rows.",
+    answers=AnswerCounts(distinct=0, top=[]), usable=1, kept=1, held_out=0, problems=[], note="1 rows.",
 )  # fmt: skip
 OFFER = Offer(TRAINING, LORA, REWARDS, TASKS)
 

@@ -37,6 +37,11 @@ def test_a_check_of_good_data_finds_nothing_wrong():
     assert found["answers"]["distinct"] == 30
 
 
+def test_the_rows_there_are_do_not_depend_on_how_many_are_used():
+    few = check(**MAPPED, limit=4, holdout=1)
+    assert (few["usable"], few["kept"], few["held_out"]) == (30, 3, 1), "another limit is reckoned from all"
+
+
 def test_rows_that_all_are_sums_are_known_as_what_the_starter_can_do():
     rows = [{"question": f"{n}+{n + 1}?", "answer": str(2 * n + 1)} for n in range(9)]
     write("sums.jsonl", rows)

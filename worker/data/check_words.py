@@ -78,11 +78,15 @@ class Found:
         return self.checked - self.filtered - self.empty
 
     @property
-    def rows_left(self) -> int:
-        """Rows that filter and limit leave, of all: counted, or estimated by those that were looked at."""
+    def rows_usable(self) -> int:
+        """Rows that the filter keeps and that ask something, of all: counted, or estimated by those looked at."""
         share = self.rows_used / self.checked if self.checked else 0
-        left = self.rows_used if self.finished else round(share * max(self.rows, self.checked))
-        return min(left, self.asked.limit or left)
+        return self.rows_used if self.finished else round(share * max(self.rows, self.checked))
+
+    @property
+    def rows_left(self) -> int:
+        """Those that the limit leaves."""
+        return min(self.rows_usable, self.asked.limit or self.rows_usable)
 
     @property
     def held_out(self) -> int:

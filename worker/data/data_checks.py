@@ -81,6 +81,7 @@ def check_data(asked: DataSpec, model: ModelSpec, completion: int, every: bool) 
         answer_numbers=found.writing.summary(asked.answer_numbers),
         answers=AnswerCounts(distinct=len(found.answers), top=found.answers.most_common(TOP)),
         sums=bool(found.lengths) and not found.others,
+        usable=found.rows_usable,
         kept=found.in_figures(found.rows_trained_on),
         estimated=found.is_estimate,
         held_out=found.held_in_figures,

@@ -220,7 +220,7 @@ async function check(all = false) {
     page.known.prompt_tokens = Math.round(found.lengths.longest?.length ?? found.lengths.p95);
   page.known.sums = found.sums;
   if (found.rows.exact && found.checked >= found.rows.count)
-    Object.assign(page.known, { rows: found.kept + found.held_out, rows_of: rows });
+    Object.assign(page.known, { rows: found.usable, rows_of: rows });
   drawChecks(found);
   settleIn(0); // the estimates know the prompts' length now
 }

@@ -126,7 +126,7 @@ def _known_of_data(answers: dict[str, Answer]) -> dict[str, Any]:
         known = {"rows": preview.rows.count, "columns": [column.name for column in preview.columns]}
     if isinstance(checked, CheckDataAnswer):
         if checked.rows.exact and checked.checked >= checked.rows.count:
-            known["rows"] = checked.kept + checked.held_out
+            known["rows"] = checked.usable
         if checked.lengths.unit == "tokens" and checked.checked:
             known["prompt_tokens"] = max(checked.lengths.longest.length, 0)
     return known

@@ -67,8 +67,8 @@ SECTIONS = (
 # What the title of a section and the words under a panel's are for groups that nothing is learnt from.
 HELD_OUT = {
     "Learning signal": "Ties",
-    "ties": "Groups whose completions all scored the same. All failed: these prompts are too hard as yet; all top "
-    "score: they are solved.",
+    "ties": "Groups whose completions all scored the same. All failed: these prompts are too hard as yet; all "
+    "at the highest: no more can be earned there.",
     "spread": "How far apart the rewards of one group are (standard deviation): near 0, it always answers alike.",
     "pass": "The chance that at least one of k completions is right, at each evaluation. Rising is good; where a large "
     "k is far above k = 1, the model can, but not yet reliably.",

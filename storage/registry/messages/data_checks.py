@@ -75,9 +75,9 @@ class AnswerNumbers(Message):
 class CheckDataAnswer(Answer):
     """Counts of rows. checked: looked at; filtered: not kept by the filter; empty, duplicates: prompts; too_long: that
     leave no room for the longest completion; room: tokens that a prompt may have, None where the model does not say;
-    sums: whether every prompt is a sum such as the starter model knows; kept, held_out: rows to train on, and to
-    evaluate with; estimated: whether those are estimates; answer_numbers: None where answers need no change; note: how
-    much was looked at, in words."""
+    sums: whether every prompt is a sum such as the starter model knows; usable: rows before limit and holdout; kept,
+    held_out: rows to train on, and to evaluate with; estimated: whether those are estimates; answer_numbers: None where
+    answers need no change; note: how much was looked at, in words."""
 
     checked: int
     rows: RowCount
@@ -91,6 +91,7 @@ class CheckDataAnswer(Answer):
     answers: AnswerCounts
     answer_numbers: AnswerNumbers | None = None
     sums: bool = False
+    usable: int
     kept: int
     held_out: int
     estimated: bool = False

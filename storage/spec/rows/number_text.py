@@ -29,6 +29,7 @@ _DASHES = re.compile(r"[-−–] ?[-−–] ?(?=[0-9.,])")  # --5, as on a comma
 _POINTED = re.compile(r"[-+]?[0-9]*\.[0-9]*\.[0-9.]*")  # 1.0.0
 _WORTH = {"k": 1e3, "K": 1e3, "M": 1e6, "%": 1e-2}
 _THOUSAND = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")  # 1.000 is one to YAML, and a thousand to many
+UNQUOTE = " Write it without quotes."
 _SIGNS = str.maketrans({"−": "-", "–": "-", "٫": ".", "٬": ",", "\u00a0": " ", "\u202f": " ", "\u2009": " "})
 
 
@@ -109,6 +110,8 @@ def meant_number_words(value: Any, *, whole: bool = False) -> str:
     """“ Did you mean 0.0002?”, or what is wrong with its signs; nothing where no number is meant."""
     if _dashes_before(value):
         return " There is one dash too many."
+    if _is_taken(quoted_number(value), whole=whole):
+        return UNQUOTE
     meant = " or ".join(meant_numbers(value, whole=whole))
     if not meant:
         several = isinstance(value, str) and len(value) <= LONGEST and _POINTED.fullmatch(value.strip())
@@ -123,6 +126,16 @@ def no_number_words(words: str) -> str:
     return f"“{words[:40]}” is no number.{hint}"
 
 
+def _is_taken(number: int | float | None, *, whole: bool) -> bool:
+    return isinstance(number, int if whole else (int, float)) and abs(number) < MOST_OFFERED
+
+
+def quoted_number(value: Any) -> int | float | None:
+    """The number that a text is as it stands, of which only the quotes are too many; None of any other value."""
+    looks_so = isinstance(value, str) and re.fullmatch(r"[-+.0-9eE]*[0-9]", value)
+    return yaml_number(value) if looks_so else None
+
+
 def _has_other_digits(value: Any) -> bool:
     return isinstance(value, str) and any(sign.isdecimal() and not sign.isascii() for sign in value)
 
@@ -130,8 +143,11 @@ def _has_other_digits(value: Any) -> bool:
 def number_fixes(path: str, value: Any, *, whole: bool = False) -> tuple[Fix, ...]:
     """A button for each number that may be meant, also of 6e1 where whole ones are; none beyond measure."""
     meant = meant_numbers(value, whole=whole)
-    if whole and isinstance(value, float) and value.is_integer():
-        meant = {f"{value:.0f}": int(value)}
+    number = quoted_number(value) if isinstance(value, str) else value
+    if isinstance(value, str) and _is_taken(number, whole=whole):
+        meant = {value: number}
+    if whole and isinstance(number, float) and number.is_integer():
+        meant = {f"{number:.0f}": int(number)}
     fitting = {plain: number for plain, number in meant.items() if abs(number) < MOST_OFFERED}
     return tuple(Fix(f"Use {plain}", {path: number}) for plain, number in fitting.items())
 
