@@ -43,12 +43,13 @@ def may_score_otherwise(target: Target, rewards: Path) -> bool:
 def grades_form(run: Database, target: Target, rewards: Path) -> bool:
     """Whether it looks at nothing but what the model wrote and has given more than two different scores: how long a
     completion is, say. One that reads the answer, or only says yes or no, may tell what is right."""
-    if gives_one(target, rewards) or not looks_at_form_alone(code_of_reward(rewards, target[0]), target[0]):
+    name = target[0]
+    if name in group_metrics.OF_ANSWERS or not looks_at_form_alone(code_of_reward(rewards, name), name):
         return False
     different = run.execute(
         "SELECT DISTINCT value FROM (SELECT value FROM score WHERE value IS NOT NULL "
         "AND function = (SELECT id FROM reward_function WHERE name = ?) LIMIT ?) LIMIT ?",
-        [target[0], SCORES, YES_OR_NO + 1],
+        [name, SCORES, YES_OR_NO + 1],
     ).fetchall()
     return len(different) > YES_OR_NO
 

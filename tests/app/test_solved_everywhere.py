@@ -135,6 +135,16 @@ def test_what_grades_the_form_calls_nothing_right_though_it_gave_1(registry_home
     assert solved_on_pages(ran("reads", reads, 1.0, other=0.75), form)["compare"] == 1 / 16, "it reads the answer"
 
 
+def test_blocks_that_look_at_the_form_alone_and_grade_it_call_nothing_right(registry_home: Path) -> None:
+    """As it was seen of one block for length: “0 % of completions are right”, and prompts that were too hard for it."""
+    length = builder.to_code("mine", [builder.Block("length_between")], "")
+    graded, beside = ran("graded", length, 0.0, other=0.75), ran("beside", BY_HAND, 0.0)
+    assert solved_on_pages(graded, beside) == NOTHING | {"known on Overview": True}
+    assert overview.draw_board({"run": graded})["graded"] is True
+    said = ran("said", length, 0.0)
+    assert solved_on_pages(said, beside)["compare"] == 0.0, "yes or no may be what right means"
+
+
 def test_a_page_that_was_there_before_the_code_is_told_of_it_when_the_run_begins(registry_home: Path) -> None:
     run_id = ran("early", builder.to_code("mine", BLOCKS, ""), None)
     code = paths.run_folder(run_id).rewards / "mine.py"
