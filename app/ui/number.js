@@ -9,7 +9,9 @@ export function number(value) {
   else if (size >= 100) out = Math.round(size).toLocaleString("en");
   else {
     const magnitude = Math.floor(Math.log10(size));
-    out = size.toFixed(2 - (magnitude >= 0 ? magnitude : magnitude + 1));
+    const digits = 2 - (magnitude >= 0 ? magnitude : magnitude + 1);
+    // four digits beyond are noise of single precision (storage/spec/words/number_words.py)
+    out = Number(size.toFixed(digits + 4)).toFixed(digits);
   }
   return value < 0 ? `−${out}` : out;
 }

@@ -197,7 +197,12 @@ def test_rows_that_ask_nothing_are_the_only_cause(groupwise: Groupwise, tmp_path
     path = write(tmp_path, SPEC.replace("task:arithmetic", "file:./my.jsonl"))
     cause = ProblemMessage.from_plain({**EMPTY, "level": "blocking", "message": "none of the rows asks anything."})
     checked = offer.CHECKED.model_copy(
-        update={"problems": [cause], "kept": 0, "rows": offer.PREVIEWED.rows.model_copy(update={"count": 1})}
+        update={
+            "problems": [cause],
+            "usable": 0,
+            "kept": 0,
+            "rows": offer.PREVIEWED.rows.model_copy(update={"count": 1}),
+        }
     )
     with offer.answering(others={questions.CHECK_DATA: checked}):
         lines = launch_bad(groupwise, path)

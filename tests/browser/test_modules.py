@@ -17,7 +17,7 @@ from tests.browser.conftest import NO_DASHBOARD, bring
 
 def test_numbers_are_written_as_the_server_writes_them(bare_page: Page) -> None:
     rng = random.Random(1)
-    halves = [1.125, -1.125, 0.125, 100.5, -100.5]
+    halves = [1.125, -1.125, 0.125, 100.5, -100.5, 0.975, 0.97499996, 0.97500002, 0.99500000476837]
     some = [
         *halves,
         0,

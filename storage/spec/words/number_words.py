@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
+NOISE = 4  # digits beyond those that are shown (app/ui/number.js)
 _PADDED = re.compile(r"e([+-])0+(?=\d)")
 
 
@@ -36,5 +37,11 @@ def short_exponent(text: str) -> str:
 
 def with_digits(value: float, digits: int) -> str:
     """With so many digits behind the point, and commas between thousands; an exact half is rounded away from 0, as a
-    browser does."""
-    return f"{Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):,f}"
+    browser does. What is beyond by less than that can show is noise of single precision, in which rewards are reckoned:
+    0.97499996 and 0.97500002 are one number."""
+    known = float(_rounded(value, digits + NOISE))
+    return f"{_rounded(known, digits):,f}"
+
+
+def _rounded(value: float, digits: int) -> Decimal:
+    return Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
