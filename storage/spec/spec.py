@@ -104,11 +104,15 @@ class DataSpec(_Part):
     columns: Annotated[list[str], Field(max_length=1000)] | None = None
 
 
+MOST_WEIGHT = 10**6  # beyond, weighted sums and their spread leave the range of single precision
+Weight = Annotated[float, Field(ge=-MOST_WEIGHT, le=MOST_WEIGHT, allow_inf_nan=False)]
+
+
 class SchedulePoint(_Part):
     """The weight that a reward function has at a step."""
 
     step: Annotated[int, Field(ge=0, le=10**12)]
-    weight: Annotated[float, Field(allow_inf_nan=False)]
+    weight: Weight
 
 
 class AdaptSpec(_Part):
@@ -124,8 +128,8 @@ class AdaptSpec(_Part):
     down: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.9
     every: Annotated[int, Field(ge=1, le=10**12)] = 10
     success: Annotated[float, Field(allow_inf_nan=False)] = 1.0
-    least: Annotated[float, Field(allow_inf_nan=False)] = 0.1
-    most: Annotated[float, Field(allow_inf_nan=False)] = 10.0
+    least: Weight = 0.1
+    most: Weight = 10.0
 
 
 class RewardSpec(_Part):
@@ -138,7 +142,7 @@ class RewardSpec(_Part):
     """
 
     name: Annotated[str, Field(pattern=f"^{FUNCTION_NAME.pattern}$", max_length=MOST_NAME)]
-    weight: Annotated[float, Field(allow_inf_nan=False)] = 1.0
+    weight: Weight = 1.0
     version: Annotated[str, Field(pattern=r"^[0-9a-f]{6,64}$")] | None = None
     parameters: dict[str, Any] = {}
     timeout: Annotated[float, Field(gt=0, le=LONGEST_CALL)] = TIMEOUT

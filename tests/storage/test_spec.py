@@ -54,7 +54,7 @@ BAD = [
     ("name: format", "name: not-python", "rewards.0.name", 7, "name of a Python function"),
     ("weight: 1.0", "parameters: [a]", "rewards.0.parameters", 8, "should be a mapping of settings"),
     ("weight: 1.0", "timeout: 0", "rewards.0.timeout", 8, "should be above 0"),
-    ("weight: 1.0", "timeout: 3601", "rewards.0.timeout", 8, "should be at most 3600"),
+    ("weight: 1.0", "timeout: 3601", "rewards.0.timeout", 8, "should be at most 3,600"),
     ("weight: 1.0", "version: newest", "rewards.0.version", 8, "the hash of a saved version, not “newest”"),
     (
         "weight: 1.0",
@@ -69,6 +69,8 @@ BAD = [
     ("weight: 1.0", "adapt: yes", "rewards.0.adapt", 8, "should be a mapping of settings"),
     ("training:\n", "launch: {reward_failures: -1}\ntraining:\n", "launch.reward_failures", 9, "at least 0"),
     ("weight: 1.0", "wieght: 1.0", "rewards.0.wieght", 8, "Did you mean “weight”?"),
+    ("weight: 1.0", "weight: 1e308", "rewards.0.weight", 8, "should be at most 1,000,000, not 1e+308"),
+    ("weight: 1.0", "schedule: [{step: 0, weight: -1e7}]", "rewards.0.schedule.0.weight", 8, "at least -1,000,000"),
     ("weight: 1.0", "weight: .nan", "rewards.0.weight", 8, "should be a finite number"),
     (
         "id: starter",

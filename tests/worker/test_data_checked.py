@@ -108,6 +108,11 @@ def test_answers_that_are_missing_in_all_rows_block_and_no_button_would_keep_not
     assert [fix["settings"] for fix in problem["fixes"]] == [{"data.answer_column": None}]
     shown = preview.preview(DataSpec(source="file:nan.jsonl"), ModelSpec(), 0)
     assert shown.answer is None
+    write(
+        "half.jsonl", [{"question": f"{n}?" if n % 2 else None, "answer": None if n % 2 else str(n)} for n in range(10)]
+    )
+    (problem, *_) = [one for one in check(source="file:half.jsonl")["problems"] if one["field"] == "data.answer_column"]
+    assert [fix["settings"] for fix in problem["fixes"]] == [{"data.answer_column": None}], "not the column that is set"
 
 
 def test_a_row_that_no_model_can_hold_is_the_problem_and_is_left_out_at_a_round_length():

@@ -32,10 +32,10 @@ def questions_elsewhere(asked: DataSpec, rows: mapping.Rows, columns: list[str])
 
 def answers_elsewhere(asked: DataSpec, rows: mapping.Rows, columns: list[str]) -> tuple[Fix, ...]:
     """The button for the column that probably has the answers, with the pattern that finds them there; none where the
-    guess is a column that is asked."""
+    guess is a column that is asked, or the one that is the answer's already."""
     guessed = mapping.guess(_filled(rows, columns), rows)
     better, pattern = guessed.get("data.answer_column"), guessed.get("data.answer_pattern")
-    if not better or better in asking_columns(asked, columns):
+    if not better or better in (*asking_columns(asked, columns), asked.answer_column):
         return ()
     settings = {"data.answer_column": better}
     if pattern and not asked.answer_pattern:

@@ -1,11 +1,14 @@
 // The functions of a try: the one in the editor first, any others beside it, each with parameters, weight and timeout.
 
 import { el, numberField, option, remover, setText } from "../../ui/dom.js";
+import { wholeNumber } from "../../ui/number.js";
 import { cut } from "../../ui/text.js";
 import { action, call, find, on, page } from "./core.js";
 import { signature } from "./editor.js";
 import { dataChosen } from "./source.js";
 import { isNumber, plain } from "./text.js";
+
+const MOST_WEIGHT = 1_000_000; // storage/spec/spec.py
 
 const others = []; // names, in order
 const settings = new Map(); // name → {weight, timeout, parameters: {name: what was typed}}
@@ -47,6 +50,8 @@ export function faultOfNumbers() {
   for (const name of [editedName(), ...others])
     for (const key of ["weight", "timeout"]) {
       const typed = settingsOf(name)[key];
+      if (isNumber(typed) && key === "weight" && Math.abs(Number(typed)) > MOST_WEIGHT)
+        return `The weight of ${name} lies between −${wholeNumber(MOST_WEIGHT)} and ${wholeNumber(MOST_WEIGHT)}.`;
       if (isNumber(typed)) continue;
       const pointed = typed.trim().replace(/^([-+]?\d*),(\d+)$/, "$1.$2"); // 0,5 is a half
       const meant = isNumber(pointed) ? ` Did you mean ${Number(pointed)}?` : "";

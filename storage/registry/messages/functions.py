@@ -6,7 +6,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from groupwise.storage.registry.messages.message import Part
-from groupwise.storage.spec.spec import LONGEST_CALL, MOST_NAME, TIMEOUT
+from groupwise.storage.spec.spec import LONGEST_CALL, MOST_NAME, TIMEOUT, Weight
 
 MOST_FUNCTIONS = 32  # in one question
 MOST_CODE = 64 * 1024  # characters of its code, and bytes where it is kept
@@ -15,7 +15,6 @@ LEAST_TIMEOUT = 0.01  # seconds that a call may take, as short as a page may ask
 Scale = Literal["group", "batch", "none"]  # TRL's scale_rewards
 Aggregation = Literal["sum_then_normalize", "normalize_then_sum"]  # TRL's multi_objective_aggregation
 SCALES: tuple[str, ...] = get_args(Scale)
-Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 def _name(value: str) -> str:
@@ -36,7 +35,7 @@ class Function(Part):
     name: Annotated[str, Field(max_length=MOST_NAME), AfterValidator(_name)]
     code: Annotated[str, Field(max_length=MOST_CODE)] | None = None
     parameters: dict[str, Any] = {}
-    weight: Finite | None = None
+    weight: Weight | None = None
     timeout: Annotated[float, Field(gt=0, le=LONGEST_CALL)] = TIMEOUT
     network: bool = False
 

@@ -4,9 +4,10 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from groupwise.storage.registry.messages.functions import Aggregation, Finite, Functions, GivenScale, Scale
+from groupwise.storage.registry.messages.functions import Aggregation, Functions, GivenScale, Scale
 from groupwise.storage.registry.messages.message import Answer, Ask, Message
 from groupwise.storage.registry.messages.score import Agreement, Ties
+from groupwise.storage.spec.spec import Weight
 
 SHOWN_FAILURES, SHOWN_OUT, SHOWN_TRACE = 20, 4000, 4000  # failures, characters printed, characters of a traceback
 SHOWN_GROUPS = 20  # groups that change most
@@ -20,7 +21,7 @@ class RescoreQuestion(Ask):
     kind: ClassVar[str] = "rescore"
     run: str
     functions: Functions
-    weights: dict[str, Finite] | None = None
+    weights: dict[str, Weight] | None = None
     scale_rewards: GivenScale = None
     multi_objective_aggregation: Aggregation | None = None
 

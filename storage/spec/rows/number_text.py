@@ -144,7 +144,7 @@ def number_fixes(path: str, value: Any, *, whole: bool = False) -> tuple[Fix, ..
     """A button for each number that may be meant, also of 6e1 where whole ones are; none beyond measure."""
     meant = meant_numbers(value, whole=whole)
     number = quoted_number(value) if isinstance(value, str) else value
-    if isinstance(value, str) and _is_taken(number, whole=whole):
+    if isinstance(value, str) and number is not None and _is_taken(number, whole=whole):
         meant = {value: number}
     if whole and isinstance(number, float) and number.is_integer():
         meant = {f"{number:.0f}": int(number)}

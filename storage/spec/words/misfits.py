@@ -54,7 +54,7 @@ def in_words(detail: Any) -> str:
         words = "should be the hash of a saved version"
     for bound, least in _BOUNDS:
         if bound in (detail.get("ctx") or {}):
-            words = f"should be {least} {detail['ctx'][bound]}"
+            words = f"should be {least} {_with_commas(detail['ctx'][bound])}"
     if detail["type"] == "string_too_short" and tuple(detail["loc"]) in _TO_CHOOSE:
         return _TO_CHOOSE[tuple(detail["loc"])]
     if detail["type"] == "too_short" and detail["loc"][-1] == "rewards":
@@ -71,6 +71,11 @@ def in_words(detail: Any) -> str:
 def _with_our_quotes(words: str) -> str:
     """pydantic's 'a', 'b' or 'c' as the pages quote."""
     return re.sub(r"'([^']*)'", r"“\1”", words)
+
+
+def _with_commas(bound: Any) -> str:
+    """A bound as pages write it: 1,000,000, 0.01."""
+    return f"{int(bound):,}" if isinstance(bound, (int, float)) and bound == int(bound) else str(bound)
 
 
 def _as_given(value: Any) -> str:
