@@ -10,6 +10,7 @@ from groupwise.app.core.errors import Unanswerable
 from groupwise.app.ui.live import Payload, answer, text, texts
 from groupwise.storage.registry import labels, registry, trash
 from groupwise.storage.spec.spec import MOST_NAME
+from groupwise.storage.spec.words.run_names import on_one_line
 
 MOST = 2000  # runs at once
 SHOWN = 300  # characters of a note that somebody else wrote meanwhile
@@ -55,7 +56,7 @@ def rename_run(payload: Payload) -> dict[str, Any]:
         return gone
     run_id, name, was = _only(payload), words_asked(payload, "name"), _shown_before(payload)
     if payload.get("again") is not True and name != was and labels.is_taken(run_id, name):
-        words = f"Another run is called “{format.shorten(labels.on_one_line(name), 60)}” already."
+        words = f"Another run is called “{format.shorten(on_one_line(name), 60)}” already."
         return {"sentence": f"{words} Save again to call this one so too.", "taken": True}
     try:
         labels.rename(run_id, name, read=was)

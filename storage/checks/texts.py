@@ -8,7 +8,14 @@ from groupwise.storage.home.redaction import holds
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 from groupwise.storage.spec.words.problem import Fix, Problem
-from groupwise.storage.spec.words.run_names import CONTROL, name_fault, signs_problem, without_controls
+from groupwise.storage.spec.words.run_names import (
+    CONTROL,
+    SEVERAL_LINES,
+    name_fault,
+    on_one_line,
+    signs_problem,
+    without_controls,
+)
 
 SECRET = "holds a secret. Secrets belong in the environment, never in a spec: take it out."
 IN_CODE = "holds a secret. Take it out of the code, and read it there from the environment (os.environ)."
@@ -31,9 +38,15 @@ def check_name(spec: RunSpec) -> list[Problem]:
     fault = name_fault(spec.name)
     if not fault:
         return [problem] if (problem := signs_problem(spec.name)) else []
-    plain = without_controls(spec.name)
-    fix = Fix("Remove it", {"name": plain}) if fault == CONTROL else Fix("Use “my-run”", {"name": "my-run"})
-    return [Problem("name", fault, fixes=(fix,))]
+    return [Problem("name", fault, fixes=(_name_fix(spec.name, fault),))]
+
+
+def _name_fix(name: str, fault: str) -> Fix:
+    if fault == CONTROL:
+        return Fix("Remove it", {"name": without_controls(name)})
+    if fault == SEVERAL_LINES:
+        return Fix("Write it on one line", {"name": on_one_line(name)})
+    return Fix("Use “my-run”", {"name": "my-run"})
 
 
 def _code_of_own(reward: RewardSpec, offer: Offer) -> str:

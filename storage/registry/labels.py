@@ -9,7 +9,7 @@ from groupwise.storage.record.run_files import LONGEST_NOTE, LONGEST_TAG, MOST_T
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.commands import Refused
 from groupwise.storage.spec.spec import MOST_NAME
-from groupwise.storage.spec.words.run_names import NEEDED, name_fault
+from groupwise.storage.spec.words.run_names import NEEDED, name_fault, on_one_line
 
 
 class Meanwhile(Refused):
@@ -29,11 +29,6 @@ def rename(run_id: str, name: str, *, read: str | None = None) -> None:
     if len(line) > MOST_NAME:
         raise Refused(f"A run's name has at most {MOST_NAME} characters; this one has {len(line):,}.")
     _write_over(run_id, "name", line, read)
-
-
-def on_one_line(name: str) -> str:
-    """A name as it is kept."""
-    return " ".join(name.split())
 
 
 def is_taken(run_id: str, name: str) -> bool:

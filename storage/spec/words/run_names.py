@@ -10,6 +10,7 @@ from groupwise.storage.spec.words.unseen_signs import signs_in, without_signs
 NEEDED = "A run needs a name"
 UNSEEN = f"{NEEDED}: nothing of this one can be seen."
 CONTROL = "has a control character, which cannot be seen. Remove it."
+SEVERAL_LINES = "goes over several lines: lists and charts have one for it."
 # The kinds of characters that draw nothing by themselves: spaces, line ends, controls, zero-width signs and turns of
 # direction, half characters, and marks, which change the letter before them.
 _WITHOUT_INK = ("Z", "C", "M")
@@ -25,7 +26,14 @@ def name_fault(name: str) -> str:
         return f"{NEEDED}."
     if not any(map(_is_seen, name)):
         return UNSEEN
+    if len(name.splitlines()) > 1:
+        return SEVERAL_LINES
     return CONTROL if _CONTROLS.search(name) else ""
+
+
+def on_one_line(name: str) -> str:
+    """A name as it is kept."""
+    return " ".join(name.split())
 
 
 def without_controls(name: str) -> str:
