@@ -37,6 +37,8 @@ STOP_GRACE = 300.0  # seconds a stop may take before it is enforced, unless a st
 TERM_GRACE = 30.0  # seconds between SIGTERM and SIGKILL
 DRAINING = 600.0  # seconds for which a dead run's locked record is waited for; a resume writes it all the same
 SETTLED = 3.0  # seconds without a change after which a folder was copied to its end
+FINISHES = "Finishing the current step, then saving a checkpoint."
+LOADED = "Loading. It ends after its first step, with a checkpoint."  # before one there is nothing to go on from
 IDLE = 30.0  # seconds with no run and no app after which it leaves
 
 
@@ -146,7 +148,7 @@ class Supervisor:
             log_notes.append_note(run.folder.log, "Asked to stop at once, without saving.")
             self._signal(run, signal.SIGKILL)
         elif run.state != states.STOPPING:
-            registry.set_state(run.id, states.STOPPING, "Finishing the current step, then saving a checkpoint.")
+            registry.set_state(run.id, states.STOPPING, LOADED if run.state == states.STARTING else FINISHES)
             log_notes.append_note(run.folder.log, "Asked to stop and save.")
         commands.take_command(command, commands.DONE)
 

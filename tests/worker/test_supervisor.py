@@ -20,6 +20,7 @@ import pytest
 from groupwise.storage.home import paths, process
 from groupwise.storage.record import checkpoint_files, metrics, run_files, states
 from groupwise.storage.registry import commands, registry
+from groupwise.worker.supervisor import Supervisor
 from groupwise.worker.training import checkpoints
 from tests.support.homes import wait_for
 from tests.support.runs import acknowledged_step, ask_db, make_spec, queue
@@ -159,6 +160,17 @@ def test_stop_while_queued_and_while_loading(start_worker: StartWorker) -> None:
     commands.ask_of_run(first.id, commands.STOP)
     run = wait_state(first.id, states.STOPPED)
     assert run.step <= 1  # at most the step it was in when it first looked
+
+
+def test_a_stop_while_it_loads_says_when_it_ends(registry_home: Path) -> None:
+    folder = queue(make_spec())
+    registry.set_state(folder.id, states.STARTING, "Loading the model and the data.")
+    commands.ask_of_run(folder.id, commands.STOP)
+    (asked,) = commands.open_commands()
+    Supervisor().obey(asked)
+    run = registry.get_run(folder.id)
+    assert run is not None
+    assert (run.state, run.sentence) == (states.STOPPING, "Loading. It ends after its first step, with a checkpoint.")
 
 
 def test_stop_at_once_kills_every_process_and_keeps_the_last_checkpoint(start_worker: StartWorker) -> None:

@@ -179,8 +179,9 @@ def meanwhile(
         return {commands.STOP: ("Removing…", "Removing it from the queue…")}
     place = f" from step {format.count(begins)}" if begins else ""
     takes = f" A step takes about {format.duration(pace)}." if pace else ""
+    when = "after its first step" if run.state == states.STARTING else "at the end of this step"
     return {
-        commands.STOP: ("Stopping", f"Stopping… It saves a checkpoint at the end of this step.{takes}"),
+        commands.STOP: ("Stopping", f"Stopping… It saves a checkpoint {when}.{takes}"),
         commands.KILL: ("Stopping", "Stopping now, without saving…"),
         commands.RESUME: ("Resuming", f"Resuming{place}… {turn_words(run, busy)}"),
     }
