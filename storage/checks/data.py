@@ -39,7 +39,7 @@ def check_data(spec: RunSpec, offer: Offer, columns: list[str] | None = None, ro
     there = TASK_COLUMNS.get(source_kind_and_name(data)[0]) or columns or []
     return [
         *_source(data, offer), *_only_of_its_kind(data), *_conditions(data), *_prompt(data, there), *_answer(data),
-        *check_holdout(data, rows), *_known_columns(data), *check_reward_columns(spec, offer),
+        *check_holdout(data, rows), *_known_columns(data), *check_reward_columns(spec, offer, there),
     ]  # fmt: skip
 
 

@@ -22,14 +22,14 @@ def source_kind_and_name(data: DataSpec) -> tuple[str, str]:
     return kind, name
 
 
-def check_reward_columns(spec: RunSpec, offer: Offer) -> list[Problem]:
-    """What blocks: columns that are certain not to be given."""
+def check_reward_columns(spec: RunSpec, offer: Offer, columns: Collection[str] = ()) -> list[Problem]:
+    """What blocks: columns that are certain not to be given. `columns`: those that the preview has seen."""
     there = TASK_COLUMNS.get(source_kind_and_name(spec.data)[0])
     found: list[Problem] = []
     for index, name in enumerate(reward.name for reward in spec.rewards):
         for column, field in columns_needed(spec, offer, index).items():
             if column == "answer":
-                found += _answer(spec, index)
+                found += _answer(spec, index, columns if there is None else there)
             elif there is not None and column not in there:
                 found.append(_absent(spec, index, column, field, there))
             elif spec.data.columns is not None and column not in spec.data.columns:
@@ -112,14 +112,14 @@ def with_name(reward: RewardSpec, name: str) -> dict[str, Any]:
     return reward.model_copy(update={"name": name, "parameters": {}, "version": None}).model_dump()
 
 
-def _answer(spec: RunSpec, index: int) -> Iterator[Problem]:
+def _answer(spec: RunSpec, index: int, there: Collection[str]) -> Iterator[Problem]:
     data, name = spec.data, spec.rewards[index].name
     if data.answer_column:
         return
-    known = "answer" in TASK_COLUMNS.get(source_kind_and_name(data)[0], [])
-    use = [Fix("Use the column “answer”", {"data.answer_column": "answer"})] if known else []
+    meant = column_of_same_meaning("answer", there)
+    use = [Fix(f"Use the column “{meant}”", {"data.answer_column": meant})] if meant else []
     message = f"the reward “{name}” compares with the answer: choose its column, or another reward."
-    yield Problem("data.answer_column", message, fixes=(*without_reward(spec, index), *use))
+    yield Problem("data.answer_column", message, fixes=(*use, *without_reward(spec, index)))
 
 
 def _absent(

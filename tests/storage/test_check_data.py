@@ -107,10 +107,11 @@ def test_good_data_has_no_problem(data: dict[str, Any]):
 
 def test_correctness_needs_an_answer():
     [problem] = problems({"answer_column": None}, reward="correctness")
-    assert (problem.field, problem.fixes[0].settings) == (
-        "data.answer_column",
+    assert problem.field == "data.answer_column"
+    assert [fix.settings for fix in problem.fixes] == [
+        {"data.answer_column": "answer"},
         {"rewards": [{"name": "format", "weight": 1.0}]},
-    )
+    ]
     assert problems({"answer_column": None}, reward="format") == []
 
 

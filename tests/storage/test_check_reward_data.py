@@ -89,6 +89,15 @@ def test_functions_that_compare_need_an_answer():
         assert problem.field == "data.answer_column" and f"“{name}”" in problem.message
 
 
+@pytest.mark.parametrize(("columns", "meant"), [(["question", "answer"], "answer"), (["Frage", "Lösung"], "Lösung")])
+def test_an_answer_column_that_the_preview_has_seen_is_offered(columns: list[str], meant: str):
+    raw = {"name": "a", "data": {"source": "file:x.jsonl", "answer_column": None}, "rewards": [{"name": "correctness"}]}
+    found = examine_spec(from_dict(raw), OFFERED, columns=columns)
+    (problem,) = [one for one in found if one.field == "data.answer_column"]
+    assert [fix.label for fix in problem.fixes][0] == f"Use the column “{meant}”"
+    assert after_a_click(raw, problem)["data"]["answer_column"] == meant
+
+
 def test_a_column_that_a_shipped_function_would_take_for_its_parameter_is_said():
     """Every call of it would fail: a parameter is one value, a column a list."""
     raw = {"name": "a", "data": {"source": "file:x.jsonl"}, "rewards": [{"name": "length"}, {"name": "mine"}]}

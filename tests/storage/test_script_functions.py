@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 import pytest
 
 from groupwise.storage.checks.script_reader import read_script
 from groupwise.storage.checks.script_reader.reward_code import ScriptFunction
+from groupwise.storage.spec.spec import from_dict
+from groupwise.worker.data import data
 from tests.support.foreign_scripts import GSM8K, UNSLOTH_NOTEBOOK, notebook
 
 REST = "\nfrom trl import GRPOTrainer\nGRPOTrainer('a/b', reward_funcs=[score]).train()\n"
@@ -161,3 +164,59 @@ def test_what_the_run_gives_by_the_same_name_stays():
     passed = "def f2(completions, solution, **kw):\n    return g(completions, solution=solution, **kw)\n"
     found, notes = mapped(passed, "'solution': r['solution'].strip('$')")
     assert found.code == passed and "which the run gives as the data has it" in notes
+
+
+# ---- prompts that are texts ----
+SCORED = """
+from datasets import load_dataset
+from trl import GRPOConfig, GRPOTrainer
+
+def length(completions, **kwargs):
+    return [-abs(len(c) - 40) / 40 for c in completions]
+
+def has(completions, answer, **kwargs):
+    return [float(a in c) for a, c in zip(answer, completions)]
+
+def chatty(completions, **kwargs):
+    return [float(len(c[0]["content"])) for c in completions]
+
+data = load_dataset("json", data_files="mine.jsonl", split="train").map(lambda r: {"prompt": PROMPT})
+GRPOTrainer("a/b", REWARDS, GRPOConfig(), train_dataset=data).train()
+"""
+CHAT = 'tok.apply_chat_template([{"role": "user", "content": r["question"]}], tokenize=False)'
+MESSAGES = 'then get lists of messages, not texts: in “length” and “has”, score completion[-1]["content"]'
+
+
+def read_prompt(prompt: str, rewards: str = "[length, has, chatty]") -> tuple[Any, str]:
+    found = read_script(SCORED.replace("PROMPT", prompt).replace("REWARDS", rewards))
+    row = {"question": "1+1?", "answer": "2", "chat": [{"role": "user", "content": "1+1?"}]}
+    return data.prompt(row, from_dict(found.raw).data, chat=True), "\n".join(found.notes)
+
+
+@pytest.mark.parametrize(
+    "prompt", ["f\"Q: {r['question']}\"", CHAT, 'tok.apply_chat_template(r["chat"], tokenize=False)']
+)
+def test_functions_that_score_texts_are_named_where_prompts_become_messages(prompt: str):
+    asked, said = read_prompt(prompt)
+    assert isinstance(asked, list) and asked[0]["content"].endswith("1+1?"), "TRL gives functions messages then"
+    assert said.count(MESSAGES) == 1 and "“chatty”" not in said
+
+
+@pytest.mark.parametrize("prompt", ['r["question"]', "f\"{r['question']}\"", 'r["question"].strip()'])
+def test_a_text_that_is_a_column_stays_text(prompt: str):
+    asked, said = read_prompt(prompt)
+    assert asked == "1+1?" and "messages" not in said
+
+
+@pytest.mark.parametrize("prompt", ["f\"Q: {r['question']}\"", CHAT, '[{"role": "user", "content": r["question"]}]'])
+def test_functions_that_score_messages_are_not_named(prompt: str):
+    rewards = "[length, has]" if prompt.startswith("[") else "[chatty]"
+    assert "lists of messages" not in read_prompt(prompt, rewards)[1]
+
+
+def test_the_answer_that_a_function_asks_for_is_the_source_s_column():
+    found = read_script(SCORED.replace("PROMPT", 'r["question"]').replace("REWARDS", "has"))
+    assert from_dict(found.raw).data.answer_column == "answer"
+    assert "data.answer_column answer (which the rewards compare with)" in found.notes[-1]
+    without = read_script(SCORED.replace("PROMPT", 'r["question"]').replace("REWARDS", "length"))
+    assert without.raw["data"]["answer_column"] is None

@@ -141,3 +141,86 @@ def test_a_key_for_wandb_is_no_token_for_the_hub() -> None:
     found = read_script(notebook([*CELLS[:-1], "import wandb\nwandb.login()\n", TRAIN]))
     words = "was not taken: keys belong in the environment of Groupwise (WANDB_API_KEY)."
     assert f"wandb.login(…) (code cell 10, line 2) {words}" in found.notes
+
+
+# ---- tables that pandas reads ----
+TABLE = """
+import pandas as pd
+from datasets import Dataset
+from trl import GRPOConfig, GRPOTrainer
+
+df = READ
+STEPS
+data = MADE
+data = data.map(lambda r: {"prompt": [{"role": "user", "content": r["question"]}]})
+GRPOTrainer("a/b", "org/judge", GRPOConfig(), data).train()
+"""
+SHEET = "pd.read_excel('Klasse 4b Plus und Minus.xlsx', sheet_name='Plus', skiprows=1)"
+
+
+def read_table(read: str = SHEET, steps: str = "", made: str = "Dataset.from_pandas(df)") -> tuple[dict, str]:
+    found = read_script(TABLE.replace("READ", read).replace("STEPS", steps).replace("MADE", made))
+    return found.raw["data"], "\n".join(found.notes)
+
+
+@pytest.mark.parametrize(
+    ("read", "taken"),
+    [
+        (SHEET, {"source": "file:Klasse 4b Plus und Minus.xlsx", "sheet": "Plus", "skip_lines": 1}),
+        ("pd.read_excel('/home/x/a.xlsx', 'Plus')", {"source": "file:a.xlsx", "sheet": "Plus"}),
+        ("pd.read_excel('a.ods', sheet_name=0)", {"source": "file:a.ods"}),
+        ("pd.read_csv('a.csv', sep=';', encoding='cp1252', nrows=50)",
+         {"source": "file:a.csv", "separator": "semicolon", "encoding": "cp1252", "limit": 50}),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "made", ["Dataset.from_pandas(df, preserve_index=False)", "Dataset.from_list(df.to_dict('records'))"]
+)
+def test_a_table_that_pandas_reads_is_taken_by_its_name(read: str, taken: dict, made: str):
+    data, said = read_table(read, made=made)
+    assert data == {**taken, "prompt_template": "{question}", "answer_column": None}
+    assert "JSONL" not in said and "is looked for among the uploaded files" in said and "not taken" not in said
+
+
+@pytest.mark.parametrize(
+    ("read", "note"),
+    [
+        ("pd.read_excel('a.xlsx', sheet_name=2)", "read_excel's sheet_name (line 6) could not be taken."),
+        ("pd.read_excel('a.xlsx', sheet_name=None)", "read_excel's sheet_name (line 6) could not be taken."),
+        ("pd.read_excel('a.xlsx', skiprows=[0, 2])", "read_excel's skiprows (line 6) could not be taken."),
+        ("pd.read_excel('a.xlsx', skiprows=n())", "read_excel's skiprows (line 6) could not be taken."),
+        ("pd.read_excel('a.xlsx', usecols='A:B')", "read_excel's usecols (line 6) could not be taken."),
+        ("pd.read_csv('a.csv', sep='::')", "read_csv's sep (line 6) could not be taken."),
+        ("pd.read_csv('a.csv', sheet_name='x')", "read_csv's sheet_name (line 6) could not be taken."),
+        ("pd.read_excel(path())", "The data file (line 6) is computed by the script"),
+    ],
+)
+def test_what_else_a_table_is_read_with_is_said(read: str, note: str):
+    data, said = read_table(read)
+    assert note in said and not {"sheet", "skip_lines", "separator"} & set(data)
+
+
+def test_renamed_columns_are_followed():
+    data, said = read_table(steps="df = df.rename(columns={'Aufgabe': 'question', 'Lösung': 'answer'})")
+    assert (data["prompt_template"], data["answer_column"]) == ("{Aufgabe}", "Lösung")
+
+
+@pytest.mark.parametrize(
+    ("steps", "note"),
+    [
+        ("df = df.rename(columns=names)", "rename(…) (line 7) is computed by the script: say the columns here."),
+        ("df.rename(columns={'A': 'question'}, inplace=True)", "rename(…) (line 7) on the data was not taken"),
+        ("df.columns = ['question', 'answer']", "“df.columns” (line 7) is set, which was not taken"),
+        ("df['question'] = df['Aufgabe'] + '?'", "“df['question']” (line 7) is set, which was not taken"),
+        ("df = df[df['n'] > 3]", "Rows of the table (line 7) are chosen by the script: set data.filter"),
+        ("df = df.dropna()", "dropna(…) (line 7) on the data was not taken"),
+    ],
+)
+def test_what_is_done_to_a_table_is_said(steps: str, note: str):
+    data, said = read_table(steps=steps)
+    assert data["source"] == "file:Klasse 4b Plus und Minus.xlsx" and note in said
+
+
+def test_the_columns_of_a_table_that_are_kept():
+    data, said = read_table(made="Dataset.from_pandas(df[['question', 'answer']])")
+    assert data["columns"] == ["question", "answer"] and "not taken" not in said

@@ -17,6 +17,7 @@ from groupwise.storage.checks.script_reader.places import is_config
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.reward_code import ScriptFunction
 from groupwise.storage.checks.script_reader.rewards import RewardReader
+from groupwise.storage.checks.script_reader.text_prompts import note_text_prompt
 from groupwise.storage.checks.script_reader.trainer_arguments import note_arguments
 from groupwise.storage.checks.script_reader.training import find_trainer, lora, run_name, training
 from groupwise.storage.spec.words.problem import SpecError
@@ -95,7 +96,8 @@ def _ordinary(reading: Reading) -> tuple[dict[str, Any], list[ScriptFunction]]:
     rewards, model = RewardReader(reading), ModelReader(reading)
     found = rewards.settings()
     raw: dict[str, Any] = {"name": run_name(reading), "model": model.settings()}
-    raw["data"] = DataReader(reading).settings(rewards.needs_solution)
+    raw["data"] = DataReader(reading).settings(rewards.answer_asked)
+    note_text_prompt(reading, rewards.own)
     adapter = lora(reading, model.wrapped)
     raw |= {} if adapter is None else {"lora": adapter}
     raw |= {"training": training(reading)} | ({} if found is None else {"rewards": found})

@@ -4,7 +4,7 @@ import ast
 from dataclasses import replace
 from typing import Any
 
-from groupwise.storage.checks.script_reader import joined, row_shape, source
+from groupwise.storage.checks.script_reader import joined, row_shape, source, table_file
 from groupwise.storage.checks.script_reader.chosen_rows import ChosenRows, step_arguments, without_partial
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.reading import Reading
@@ -20,10 +20,12 @@ from groupwise.storage.checks.script_reader.values import (
     Plain,
     Row,
     Value,
+    beginning,
     plain_or,
 )
 
-_NO_MATTER = {"with_format", "set_format", "flatten_indices", "cache", "to_iterable_dataset", "prefetch"}
+_NO_MATTER = {"with_format", "set_format", "flatten_indices", "cache", "to_iterable_dataset", "prefetch",
+              "reset_index", "to_dict"}  # fmt: skip
 _OTHER_ORDER = {"sort", "shard", "repeat", "batch"}
 
 
@@ -34,8 +36,9 @@ class DataReader(ChosenRows):
         super().__init__(reading)
         self.mapped: Value | None = None  # the last step that made columns
 
-    def settings(self, needs_solution: bool) -> dict[str, Any]:
-        """The settings under data, as far as they are said. `needs_solution`: a reward compares with that column."""
+    def settings(self, answer_asked: str | None) -> dict[str, Any]:
+        """The settings under data, as far as they are said. `answer_asked`: the column of the source that the rewards
+        compare with, unless the script makes it."""
         value = self.reading.trainer.get("train_dataset")
         value = value if value is not None else self._unreached()
         if value is None:
@@ -45,9 +48,10 @@ class DataReader(ChosenRows):
         if self.reading.datasets and "source" not in self.taken and self.mapped is None:
             return self.taken  # of which columns it is made is known with the dataset that is chosen
         shaped = row_shape.shape_settings(self.reading, self.row, self.mapped)
-        if needs_solution and shaped.get("answer_column") is None:
-            shaped["answer_column"] = "solution"
-            self.reading.unsaid.set("data.answer_column", "solution", "which the rewards compare with")
+        made = answer_asked == "answer" and "answer" in self.row.columns  # in a way of which a note says more
+        if answer_asked and shaped.get("answer_column") is None and not made:
+            shaped["answer_column"] = answer_asked
+            self.reading.unsaid.set("data.answer_column", answer_asked, "which the rewards compare with")
         return self.taken | shaped
 
     def _unreached(self) -> Value | None:
@@ -68,7 +72,7 @@ class DataReader(ChosenRows):
         steps: list[Value] = []
         value = self._without_doubt(value)
         while not source.is_source(value):
-            part = joined.chosen_part(self.reading, value)
+            part = joined.chosen_part(self.reading, value) or self._table_of(value)
             inner = value.receiver if isinstance(value, Made) else value.of if isinstance(value, Item) else None
             if (part is None and inner is None) or len(steps) > 200:
                 return self._no_source(value, steps)
@@ -81,6 +85,17 @@ class DataReader(ChosenRows):
         for step in reversed(steps):
             self._step(step)
         return None
+
+    def _table_of(self, value: Value) -> Value | None:
+        """The table that a dataset is made of, where that is a file's."""
+        table = table_file.table_of(value)
+        if table is not None and isinstance(value, Made):
+            self.reading.account_one(value)
+            for name, given in value.keywords.items():
+                if given is not table and name != "preserve_index":
+                    self.reading.note(f"{value.name}'s {name}", given, "could not be taken.")
+                self.reading.account(*([given] if given is not table else []))
+        return table
 
     def _without_doubt(self, value: Value) -> Value:
         """Where a step is taken under a condition: the data as it is without that step."""
@@ -135,7 +150,9 @@ class DataReader(ChosenRows):
     def _at(self, step: Item) -> None:
         """load_dataset(…)["train"], or a part of train_test_split(…)."""
         key = plain_or(step.key)
-        if plain_or(step.key, Unknown) is Unknown and not isinstance(getattr(step.key, "node", None), ast.Slice):
+        if table_file.reads_file(beginning(step)) and not isinstance(key, str):
+            self._of_table(step, key)
+        elif plain_or(step.key, Unknown) is Unknown and not isinstance(getattr(step.key, "node", None), ast.Slice):
             self.reading.note("The split of the data", step, "is computed by the script: set data.split here.")
         elif not isinstance(key, str):
             self.reading.note("A part of the data", step, "could not be taken: set data.limit here.")
@@ -146,6 +163,15 @@ class DataReader(ChosenRows):
             self.taken["split"] = key
         elif key not in ("train", self.taken.get("split")) and not self.taken.get("source", "").startswith("file:"):
             self.reading.note(f"The part “{key}” of the data", step, "could not be taken.")
+
+    def _of_table(self, step: Item, key: Any) -> None:
+        """df[["question", "answer"]], or the rows that a condition chooses."""
+        if isinstance(key, list) and all(isinstance(name, str) for name in key):
+            self.taken["columns"] = [name for name in key if name not in ("prompt", *self.row.columns)]
+        else:
+            after = "are chosen by the script: set data.filter or data.limit here."
+            self.reading.note("Rows of the table", step, after)
+        self.reading.account(step.key)
 
     def _do_map(self, step: Made) -> None:
         given = step_arguments(step, "function")
@@ -200,6 +226,14 @@ class DataReader(ChosenRows):
 
     def _do_rename_columns(self, step: Made) -> None:
         names = plain_or(step_arguments(step, "column_mapping").get("column_mapping"))
+        self._rename(step, names if isinstance(names, dict) else {None: None})
+
+    def _do_rename(self, step: Made) -> None:
+        """pandas' own."""
+        of_columns = plain_or(step.keywords.get("axis")) in (1, "columns")
+        given = step_arguments(step, "mapper").get("mapper" if of_columns else "columns")
+        names = plain_or(given)
+        self.reading.account(given)
         self._rename(step, names if isinstance(names, dict) else {None: None})
 
     def _rename(self, step: Made, names: dict[Any, Any]) -> None:

@@ -7,6 +7,7 @@ from groupwise.storage.checks.script_reader.members import is_builtin
 from groupwise.storage.checks.script_reader.places import is_config, owner_of_dict
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
 from groupwise.storage.checks.script_reader.source import is_source
+from groupwise.storage.checks.script_reader.table_file import reads_file
 from groupwise.storage.checks.script_reader.tracker_calls import note_tracker
 from groupwise.storage.checks.script_reader.training import config_values
 from groupwise.storage.checks.script_reader.unsaid import BY_TRL, FOR_THE_SHELL, NO_CHANGE, list_names
@@ -229,6 +230,10 @@ def _note_data(reading: Reading, call: Made, lost: set[int]) -> None:
     within = any(node is root.node for node in ast.walk(call.node))
     if any(setting.value is call and beginning(setting.of) is root for setting in reading.script.settings):
         return _note_part(reading, call)  # splits["train"] = splits["train"].remove_columns(…)
+    if reads_file(root) and reading.is_said(root):  # a table that is trained on: what is made beside changes nothing
+        if plain_or(call.keywords.get("inplace")) is True:
+            reading.note(f"{call.name}(…)", call, "on the data was not taken: a spec has no place for it.")
+        return None
     if id(root) not in lost and (within or reading.is_said(root)):
         reading.note("A dataset", call, "does not reach the trainer as its training data: it was not taken.")
         lost.add(id(root))
@@ -284,7 +289,7 @@ def _note_setting(reading: Reading, setting: Setting) -> None:
         reading.note(setting.name or "A variable", setting.node, after)
     elif isinstance(root, Outer) and root.path.partition(".")[0] in _QUIET_ROOTS:
         return
-    elif isinstance(root, Made) and is_source(root):
+    elif isinstance(root, Made) and is_source(root) and not reads_file(root):
         return  # a column of a dataset, of which is said that it was not taken
     elif isinstance(root, Made) and root.cls is not None and root.path == root.cls.name:
         return  # an object of the script's own

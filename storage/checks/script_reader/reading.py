@@ -50,6 +50,7 @@ class Reading:
         self.own = False  # whether it is a script that Groupwise wrote
         # the script's name of the answer's column where it is another one, its value, and the column that it is made of
         self.answer: tuple[str, Value, str | None] | None = None
+        self.text_prompt: Value | None = None  # the prompt where it is a text that the script puts together
         self.trainer: dict[str, Value] = {}
         self.made_trainer: Made | None = None
         self.adapter: Made | None = None  # the call that LoRA was taken from

@@ -25,6 +25,7 @@ from groupwise.storage.checks.script_reader.values import (
     plain_or,
     to_plain,
 )
+from groupwise.storage.library.rewards import signature
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
 WRAPPERS = ("with_parameters", "partial")  # storage.checks.script's own, and how people do it: functools.partial
@@ -39,6 +40,15 @@ class RewardReader:
         self.reading = reading
         self._own: dict[int, ScriptFunction] = {}
         self.needs_solution = False
+
+    @property
+    def answer_asked(self) -> str | None:
+        """The column that the rewards compare with: “solution”, as TRL's own do, or the “answer” that one of the
+        script's asks for."""
+        if self.needs_solution:
+            return "solution"
+        found = (sig for one in self.own for sig in signature.analyse(one.code, one.name).functions)
+        return "answer" if any("answer" in sig.arguments for sig in found) else None
 
     @property
     def own(self) -> list[ScriptFunction]:

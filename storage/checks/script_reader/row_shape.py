@@ -85,10 +85,11 @@ def _prompt(reading: Reading, value: Value) -> dict[str, Any]:
         if extra:
             reading.note(f"apply_chat_template's {', '.join(sorted(extra))}", value, "was not taken: see "
                          "training.chat_template_kwargs.")  # fmt: skip
-        reading.note(
-            "apply_chat_template(…)", value, "was left out: TRL itself applies the model's template to a chat."
-        )
-        value = given
+        reading.text_prompt, value = value, given
+        if isinstance(value, Column):
+            return {"prompt_column": value.name}
+    elif isinstance(value, Text):
+        reading.text_prompt = value
     try:
         return _messages(reading, value)
     except Unknown:
@@ -98,9 +99,14 @@ def _prompt(reading: Reading, value: Value) -> dict[str, Any]:
 
 
 def _messages(reading: Reading, value: Value) -> dict[str, Any]:
-    """system, examples and template of a list of messages, or the template of a text."""
+    """system, examples and template of a list of messages, or the template of a text; of one that is a column as it
+    is, that column, which stays text."""
     if not isinstance(value, Items):
-        return {"prompt_template": _template(reading, value)}
+        template = _template(reading, value)
+        if COLUMN.fullmatch(template):
+            reading.text_prompt = None
+            return {"prompt_column": template[1:-1]}
+        return {"prompt_template": template}
     if value.open:
         raise Unknown
     said = [_message(item) for item in value.items]

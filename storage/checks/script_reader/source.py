@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from groupwise.storage.checks.data import HUB_DATASET
+from groupwise.storage.checks.script_reader import table_file
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
 from groupwise.storage.checks.script_reader.unsaid import NO_CHANGE
 from groupwise.storage.checks.script_reader.values import Items, Made, Mapping, Plain, Value, plain_or
@@ -12,7 +13,6 @@ from groupwise.storage.checks.script_reader.values import Items, Made, Mapping, 
 BUILDERS = {"json": (".jsonl", ".json"), "csv": (".csv",), "parquet": (".parquet",)}
 MOVED = {"gsm8k": "openai/gsm8k"}  # old names that most tutorials still use
 FIRST_ROWS = re.compile(r"(\w+)\[:(\d+)\]")  # load_dataset's split="train[:1000]"
-_FILE_READERS = {"from_json", "from_csv", "from_parquet", "read_csv", "read_json", "read_parquet"}
 _MAKES_ROWS = {"from_list", "from_dict", "from_pandas", "from_generator"}
 _NO_MATTER = {"num_proc", "cache_dir", "download_mode", "verification_mode", "keep_in_memory", "storage_options"}
 _FIELDS = {"name": "config", "split": "split", "revision": "revision"}
@@ -20,7 +20,7 @@ _FIELDS = {"name": "config", "split": "split", "revision": "revision"}
 
 def is_source(value: Value) -> bool:
     """Whether a value is where rows come from."""
-    return isinstance(value, Made) and (value.name == "load_dataset" or value.name in _FILE_READERS)
+    return isinstance(value, Made) and (value.name == "load_dataset" or table_file.reads_file(value))
 
 
 def source_settings(reading: Reading, load: Made) -> dict[str, Any]:
@@ -94,11 +94,9 @@ def _file(reading: Reading, load: Made, given: dict[str, Value]) -> dict[str, An
 
 
 def _file_by_path(reading: Reading, load: Made) -> dict[str, Any]:
-    given = load.arguments[0] if load.arguments else next(iter(load.keywords.values()), None)
-    for name, value in load.keywords.items():
-        if value is not given:
-            reading.note(f"{load.name}'s {name}", value, "could not be taken.")
-    return _named_file(reading, load, given)
+    path, rest = table_file.path_and_rest(load)
+    taken = _named_file(reading, load, path)
+    return taken | table_file.reading_settings(reading, load, rest, taken.get("source", ""))
 
 
 def _named_file(reading: Reading, load: Made, given: Value | None) -> dict[str, Any]:
