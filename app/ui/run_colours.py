@@ -8,10 +8,11 @@ keeps its own wherever it can, so that it is known by it from page to page.
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-PALETTE = 20  # --r1 … --r20 of tokens.css; as many runs can be compared
 NONE = "--ink-3"
-DASHES = ("solid", "dash", "dot")  # Plotly's: a further mark of lines, for whoever sees some colours alike
-OF_ONE_DASH = 8
+# Plotly's kind of line that goes with each of --r1 … --r20 of tokens.css. Twenty colours cannot all be far apart: those
+# of one dash are, and two that look alike have different ones, whatever runs are seen together.
+DASHES = (*["solid"] * 8, *["dash"] * 6, *["dot"] * 6)
+PALETTE = len(DASHES)  # as many runs can be compared
 
 
 class Numbered(Protocol):
@@ -63,8 +64,7 @@ def _give_places(runs: Sequence[Numbered], places: dict[str, int]) -> None:
 
 def dash_of(colour: str) -> str:
     """The kind of line that goes with a colour."""
-    place = int(colour.removeprefix("--r")) - 1 if colour.startswith("--r") else 0
-    return DASHES[place // OF_ONE_DASH]
+    return DASHES[int(colour.removeprefix("--r")) - 1] if colour.startswith("--r") else "solid"
 
 
 def _variable(place: int) -> str:

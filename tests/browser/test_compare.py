@@ -367,6 +367,8 @@ def test_runs_with_all_settings_but_the_seed_alike_are_a_group(lines: Page) -> N
     assert lines.evaluate(words, [runs, fields, "settings"]) == [["Learning rate 1", "bc"], ["Learning rate 3", "a"]]
     assert lines.evaluate(words, [runs, fields, "training.seed"]) == [["seed 1", "ab"], ["seed 2", "c"]]
     assert lines.evaluate(words, [runs, [], "settings"]) == [["the same settings", "abc"]]
+    looks = "(given) => Lines.groups(...given).map(({colour, dash}) => colour + dash)"
+    assert lines.evaluate(looks, [runs, fields, "settings", ["solid", "dot"]]) == ["--r1solid", "--r2dot"]
 
 
 def test_what_is_looked_at_closer_is_smoothed_as_all_of_it(lines: Page) -> None:

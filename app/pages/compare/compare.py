@@ -119,6 +119,7 @@ def compare_runs(payload: Payload) -> dict[str, Any]:
     return {
         "runs": drawn, "names": sorted(names), "left_out": max(0, len(given) - MOST) if isinstance(given, list) else 0,
         "charts": [chart(name) for name in wanted if name in names or metric_names(payload)],
+        "dashes": run_colours.DASHES,
         "poll": POLL if any(run.get("live") for run in drawn) else POLL_ENDED,
     }  # fmt: skip
 

@@ -17,6 +17,7 @@ export let order = []; // the runs as they are drawn
 export let fields = []; // settings that differ
 export let over = "step"; // what the curves that came are over; state.x: what they are to be
 let told = { ids: [], fields: [] };
+let dashes = []; // the kind of line that goes with each colour of runs
 // After a change of the address, the old ones until the new have come.
 export const drawnIds = () => order.map(({ id }) => id);
 
@@ -97,7 +98,7 @@ export function runsDrawn() {
   const look = looksOf();
   return order.map(({ id }) => look.get(id));
 }
-export const grouped = () => (state.by ? Lines.groups(order, fields, state.by) : []);
+export const grouped = () => (state.by ? Lines.groups(order, fields, state.by, dashes) : []);
 
 // The first of the runs before this one whose curves and figures are the same, value for value: neither is seen beside
 // the other. undefined where there is none, or are too few values to tell.
@@ -121,6 +122,7 @@ export function takeRuns(now) {
   runs.clear();
   for (const run of order) runs.set(run.id, run);
   over = state.x;
+  dashes = now.dashes;
   fields = inOrder(told);
 }
 export const settingsTold = () => drawnIds().every((id) => told.ids.includes(id));

@@ -4,8 +4,6 @@ import { Smoother } from "../../ui/charts/smoother.js";
 import { countWords, neighbours, wholeNumber } from "../../ui/number.js";
 
 export class Lines {
-  static dashes = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"]; // Plotly's
-
   // The line's value at x, between its neighbours; null before its first and after its last point.
   static at(line, x) {
     const { x: xs, y: ys } = line;
@@ -103,8 +101,9 @@ export class Lines {
   }
 
   // The runs that are there, grouped by what they have in a field: [{label, ids, colour, dash}], in the order of the
-  // values. `by` is a field's name, or “settings”: every field that differs, but for seeds.
-  static groups(runs, fields, by) {
+  // values. `by` is a field's name, or “settings”: every field that differs, but for seeds. `dashes`: what kind of line
+  // goes with each colour.
+  static groups(runs, fields, by, dashes = []) {
     const seeds = /(^|\.)(seed|data_seed|shuffle|run_name|output_dir)$/;
     const those =
       by === "settings" ? fields.filter(({ name }) => !seeds.test(name)) : fields.filter(({ name }) => name === by);
@@ -120,11 +119,7 @@ export class Lines {
     const before = (a, b) => (a.order === null || b.order === null ? 0 : a.order - b.order);
     return [...found.values()]
       .sort(before)
-      .map((group, i) => ({
-        ...group,
-        colour: `--r${(i % 20) + 1}`,
-        dash: Lines.dashes[Math.floor(i / 8) % Lines.dashes.length],
-      }));
+      .map((group, i) => ({ ...group, colour: `--r${i + 1}`, dash: dashes[i] ?? "solid" }));
   }
 
   // Seconds in the unit that suits the longest: [what to divide by, its name].
