@@ -289,6 +289,8 @@ def test_a_spec_or_a_script_is_imported_and_anything_else_is_refused_in_words(re
     ):
         assert f"“{name}”" in new_run.read_import({"name": name, "text": text})["sentence"]
         assert f"“{name}”" in new_run.take_import({"name": name, "text": text, "functions": ["x", 3]})["sentence"]
+    broken = new_run.read_import({"name": "a.ipynb", "text": "{cells: [1]}"})["sentence"]
+    assert broken == "“a.ipynb” is no notebook: it has no cells. It may be damaged, or cut off."
 
 
 def test_a_scripts_functions_are_saved_under_free_names_and_never_over_others(registry_home: Path) -> None:

@@ -182,6 +182,9 @@ def test_a_file_that_is_no_text_or_too_large_is_refused(importing: Locator, tmp_
     rows.write_bytes(b"PK\x03\x04\xff")
     importing.locator("input.import").set_input_files(rows)
     expect(importing.locator(".said")).to_have_text("“Rows.xlsx” is data: choose it under Data, File.")
+    (tmp_path / "none.py").write_text(" \n")
+    importing.locator("input.import").set_input_files(tmp_path / "none.py")
+    expect(importing.locator(".said")).to_have_text("“none.py” is empty.")
     with large.open("wb") as file:
         file.truncate(100 * 1024 * 1024)
     importing.locator("input.import").set_input_files(large)

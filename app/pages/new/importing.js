@@ -176,6 +176,7 @@ async function readFile(brought) {
   if (brought.size > MOST_FILE) return `${said} is larger than ${MOST_FILE / 1024 / 1024} MB.`;
   const text = await textOf(brought);
   if (text === null) return `${said} is not text in UTF-8.`;
+  if (!text.trim()) return `${said} is empty.`;
   const readable = asRead(text);
   if (readable.length > page.form.spec_limit) return tooLarge(said);
   name = brought.name;

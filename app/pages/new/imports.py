@@ -46,8 +46,10 @@ def read_brought(name: str, text: str, offer: Offer | None = None, dataset: int 
     """What a file (by its name) or a paste (name "") means. `offer`: which settings TRL has; `dataset`: which of those
     that a script joins is taken, from 1; 0 for none. Raises Unanswerable, in words."""
     known = (offer.training if offer is not None else None) or ()
+    if name.lower().endswith(".ipynb") and not is_notebook(text):
+        raise Unanswerable(f"{_quoted(name)} is no notebook: it has no cells. It may be damaged, or cut off.")
     try:
-        if is_notebook(text) or name.lower().endswith(".ipynb"):
+        if is_notebook(text):
             return _from_code(NOTEBOOK, read_script(text, known, dataset))
         if name.lower().endswith(".py") or (not name.lower().endswith((".yaml", ".yml")) and _is_code(text)):
             return _from_code(SCRIPT, read_script(text, known, dataset))
