@@ -64,6 +64,14 @@ def test_states_and_words_narrow_the_table_and_stand_in_the_address(open_page: O
     page.get_by_label("Search runs").fill(f"{word} broken")
     order(page, [broken])
     page.wait_for_url("**broken**")
+    page.get_by_label("Search runs").fill("")
+    chip.click()  # at once: what stands in the field is what counts
+    page.wait_for_url(lambda url: "state=failed" in url and "q=" not in url)
+    expect(run(page, broken)).to_be_visible()
+    expect(page.get_by_label("Search runs")).to_have_value("")
+    page.go_back()
+    expect(run(page, done)).to_be_visible()
+    assert "q=" not in page.url
 
 
 def test_columns_of_any_setting_or_metric_are_remembered_and_shared(

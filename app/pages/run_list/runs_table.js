@@ -81,8 +81,23 @@ function toggle(state, on) {
 // ---- search ----
 search.addEventListener("input", () => {
   clearTimeout(waiting);
-  waiting = setTimeout(() => setParams({ q: search.value, n: null }), 120);
+  waiting = setTimeout(takeSearch, 120);
 });
+function takeSearch() {
+  clearTimeout(waiting);
+  waiting = null;
+  setParams({ q: search.value, n: null });
+}
+// Whatever is clicked or chosen is done to what stands in the field by then.
+for (const kind of ["click", "change"]) {
+  document.addEventListener(
+    kind,
+    () => {
+      if (waiting !== null) takeSearch();
+    },
+    { capture: true },
+  );
+}
 page.addEventListener("click", (event) => {
   const tag = event.target.closest(".tag[type=button]");
   if (!tag?.closest("tbody")) return;
