@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from groupwise.storage.library.rewards import library
-from tests.browser.conftest import OpenPage, picture
+from tests.browser.conftest import Held, OpenPage, picture
 from tests.browser.new_run_page import follows
 from tests.browser.rewards_page import SHORT, begin, build, do, open_emptied, ready, save, text_of, way, write
 from tests.support.homes import wait_for
@@ -19,22 +20,51 @@ def rewards(open_page: OpenPage, shared_dashboard: str) -> Page:
     return open_emptied(open_page, f"{shared_dashboard}/rewards")
 
 
+def saved_right_after_the_last_key(rewards: Page, form: Locator) -> None:
+    """As “polite”, in the end."""
+    name, button = form.locator("[name=name]"), rewards.get_by_role("button", name="Save", exact=True)
+    for field, typed, kept in (
+        (name, "Höflich", "hoeflich"),
+        (name, "polite", "polite"),
+        (form.locator("[name=sentence]"), "Polite and short.", "Polite and short."),
+        (form.get_by_label("At most"), "41", "41"),
+    ):
+        field.fill(typed)
+        button.click(force=True)  # also where it is off until what was typed is in the code
+        wait_for("what was typed, in the library", lambda text=kept: rewards.wait_for_timeout(30) or is_saved(text), 10)
+        expect(button).to_be_disabled()
+        expect(rewards.locator(".writing .state")).to_have_text(re.compile("^version"))
+        expect(field).to_have_value(kept)
+    lost = Held(rewards, "build_function")
+    field.fill("43")
+    button.click(force=True)
+    wait_for("the blocks, on their way", lambda: rewards.wait_for_timeout(30) or lost.kept)
+    lost.function = None
+    for route in lost.kept:
+        route.abort()
+    expect(rewards.locator(".said-saved")).to_contain_text("The server did not take what you typed")
+    expect(field).to_have_value("43")
+    field.fill("41")
+    expect(rewards.locator(".trouble")).to_be_hidden()
+
+
+def is_saved(words: str) -> bool:
+    return any(words in library.get_reward(one.name).code for one in library.newest_rewards())
+
+
 def test_what_was_built_opens_as_blocks_again_here_in_another_browser_and_from_a_file(
     rewards: Page, chromium: Browser, tmp_path: Path
 ) -> None:
     form = build(rewards, "Right length", "Contains words")
-    form.locator("[name=name]").fill("polite")
-    form.locator("[name=sentence]").fill("Polite and short.")
     form.locator("textarea").first.fill("please")
     form.get_by_label("At most").fill("40")
-    save(rewards)
-    assert "def polite(" in library.get_reward("polite").code
+    saved_right_after_the_last_key(rewards, form)
     for page in (rewards, chromium.new_context().new_page()):
         page.goto(f"{rewards.url.split('?')[0]}?name=polite")
         ready(page)
         assert [page.locator(".blocks li b").nth(n).inner_text() for n in (0, 1)] == ["Right length", "Contains words"]
         expect(page.locator("[name=sentence]")).to_have_value("Polite and short.")
-        expect(page.get_by_label("At most")).to_have_value("40")
+        expect(page.get_by_label("At most")).to_have_value("41")
         expect(page.locator(".way-code")).to_be_hidden()
     page.context.close()
     with rewards.expect_download() as exported:

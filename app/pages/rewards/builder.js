@@ -5,7 +5,7 @@ import { el, showText } from "../../ui/dom.js";
 import { listenToTabs, markTab } from "../../ui/tabs.js";
 import { bringBack, drawCards, fromServer, newBlock, offerColumns, sayOfCards, toServer } from "./blocks.js";
 import { columnList } from "./columns.js";
-import { action, button, call, find, on, page, tell } from "./core.js";
+import { action, button, call, find, on, page, setOff, tell } from "./core.js";
 import { code, drawState, goToLine, writeCode } from "./editor.js";
 import { namesake } from "./namesakes.js";
 import { plain } from "./text.js";
@@ -24,6 +24,7 @@ let way = "code";
 let made = null; // the text that these blocks made
 let timer = null;
 let turn = 0;
+let newest = true; // what came of the newest build
 let asTyped = ""; // the name that was typed, where its field says by now what came of it
 let written = ""; // the name in the code
 
@@ -81,6 +82,7 @@ function sayRemoved() {
 on("open", () => {
   clearTimeout(timer);
   turn += 1;
+  newest = true;
   made = null;
   page.unfinished = null;
   const begun = page.open.begun;
@@ -123,17 +125,24 @@ on("looked", () => {
 function soon() {
   clearTimeout(timer);
   timer = setTimeout(build, 150);
+  setOff("save", false); // which builds first
 }
 function redrawn() {
   drawCards(desk);
   sayRemoved();
   soon();
 }
-async function build() {
+// Resolves to whether the server took what is typed, once it did: one that was overtaken waits for the newest.
+function build() {
+  newest = buildNow();
+  return newest;
+}
+async function buildNow() {
   const mine = ++turn;
   const sent = { name: nameBox.value.trim(), blocks: desk.blocks.map(toServer), sentence: sentenceBox.value };
   const got = await call("build_function", sent);
-  if (mine !== turn || !got) return;
+  if (mine !== turn) return newest;
+  if (!got) return false;
   const problems = desk.blocks.length ? got.problems : [];
   sayOfCards(desk, got.words, problems);
   const fault = problems.find((one) => one.setting === "name")?.message ?? "";
@@ -154,6 +163,7 @@ async function build() {
     drawState();
   }
   tell("built");
+  return true;
 }
 const PENALTIES =
   "A weight below 0 is a penalty. The score is the sum of all blocks by weight, divided by the weights above 0: " +
@@ -182,8 +192,8 @@ function sayName(typed, name, fault) {
 // As one leaves the field it says the name that there is: it would be another one when one comes back.
 async function writeName() {
   clearTimeout(timer);
-  await build();
-  if (written && document.activeElement !== nameBox) nameBox.value = written;
+  const isTaken = await build();
+  if (isTaken && written && document.activeElement !== nameBox) nameBox.value = written;
 }
 // A judge needs the network.
 function allowNetwork() {
@@ -230,8 +240,9 @@ export function drawBuilder() {
   form.querySelector(".removed button").addEventListener("click", () => bringBack(desk));
   form.addEventListener("submit", (event) => event.preventDefault());
 }
-// Done with what is typed in the blocks: their text is in the editor. For whoever saves or tries.
+// Done with what is typed in the blocks: true once their text is in the editor. For whoever saves or tries.
 export async function settle() {
   clearTimeout(timer);
-  if (way === "blocks" && desk.blocks.length) await build();
+  return way !== "blocks" || !desk.blocks.length || build();
 }
+export const NOT_TAKEN = "The server did not take what you typed: it is not in the code yet. Try again.";

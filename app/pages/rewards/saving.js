@@ -3,7 +3,7 @@
 import { setParams } from "../../ui/address.js";
 import { el } from "../../ui/dom.js";
 import { ageNode, ofServer, takeLibrary } from "./ages.js";
-import { settle } from "./builder.js";
+import { NOT_TAKEN, settle } from "./builder.js";
 import { action, button, call, find, NO_ANSWER, on, page, server, tell } from "./core.js";
 import { dropDraft, keepDraft, sayDraft } from "./drafts.js";
 import { drawState, looked, noFunction, sayNote, unfinished } from "./editor.js";
@@ -22,7 +22,10 @@ export function obstacle() {
 // True once it is saved. `over`: also where the library has another version by now than the one this text began with.
 export async function save(over = false) {
   if (page.open.builtIn) return false;
-  await settle();
+  if (!(await settle())) {
+    sayNote(NOT_TAKEN, true);
+    return false;
+  }
   const isSeen = await looked();
   const missing = page.unfinished ? unfinished() : !isSeen ? NO_ANSWER : page.which ? "" : noFunction("save");
   if (missing) {

@@ -3,7 +3,7 @@
 import { download, el, setText, textOf } from "../../ui/dom.js";
 import { acceptDrops } from "../../ui/stray_drops.js";
 import { action, call, find, page } from "./core.js";
-import { settle } from "./builder.js";
+import { NOT_TAKEN, settle } from "./builder.js";
 import { GRAVE, asksFor, code, isUnsaved, looked, sayNote, standInWords } from "./editor.js";
 import { beginBuilding, newText } from "./library.js";
 import { obstacle, save } from "./saving.js";
@@ -119,7 +119,7 @@ function copyAsOwn() {
 }
 // What is not saved is saved first. New run adds the function to the draft it is at in this tab, and says so.
 async function useInNewRun() {
-  await settle();
+  if (!(await settle())) return sayNote(NOT_TAKEN, true);
   await looked();
   const wrong = page.open.builtIn ? "" : obstacle();
   if (wrong) return sayNote(wrong, true);

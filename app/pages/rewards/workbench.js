@@ -4,7 +4,7 @@ import { params, setParams } from "../../ui/address.js";
 import { el, setText } from "../../ui/dom.js";
 import { listenToTabs, markTab } from "../../ui/tabs.js";
 import { NO_ANSWER, action, askWorker, button, find, on, page, setOff, stopAsking } from "./core.js";
-import { settle } from "./builder.js";
+import { NOT_TAKEN, settle } from "./builder.js";
 import { looked, noFunction, showFailures, unfinished } from "./editor.js";
 import { chosenFunctions, editedName, faultOfNumbers, nameSettings } from "./functions.js";
 import { sayWhose } from "./outdated.js";
@@ -126,7 +126,7 @@ const scoringNow = () => ({ functions: chosenFunctions(), scale_rewards: find("s
 // any more.
 async function tryOnce(asked) {
   waitWords("");
-  await settle();
+  if (!(await settle())) return NOT_TAKEN;
   const isSeen = await looked();
   if (!trying) return undefined;
   if (!isSeen) return NO_ANSWER;
