@@ -77,10 +77,22 @@ def more(page: Page, run_id: str, step: int) -> None:
 
 
 def test_prompts_are_those_of_the_newest_words(open_page: OpenPage, runs: Runs) -> None:
-    page = compared(open_page, runs)
+    page = open_page("about:blank")
+    settings, questions = Held(page, "compare_settings"), Held(page, "shared_prompts")
+    page.goto(f"{runs[0]}/compare?ids={','.join(runs[1])}")
+    held(page, settings)
+    of_settings = page.get_by_label("Download the settings that differ as CSV")
+    expect(of_settings).to_be_hidden()
+    settings.release()
+    expect(of_settings).to_be_visible()
     page.locator(".alike").scroll_into_view_if_needed()
+    expect(page.locator(".told")).to_have_text("Looking…")
+    csv = page.get_by_role("button", name="Download the shared prompts as CSV")
+    expect(csv).to_be_hidden()  # there is nothing to be saved yet
+    questions.release()
     prompts = page.locator(".prompts [data-hash]")
     expect(prompts.nth(1)).to_be_visible()
+    expect(csv).to_be_visible()
     first, second = prompts.all_inner_texts()[:2]
     questions, search = Held(page, "shared_prompts"), page.get_by_label("Search prompts")
     search.fill(first)

@@ -163,7 +163,9 @@ function drawFinals() {
 }
 // In the colours of the curves, at once where these are grouped otherwise; the old ones until those of other runs came.
 function drawSettings() {
-  if (!settled || !settingsTold()) return;
+  const isTold = Boolean(settled) && settingsTold();
+  show(find(".differ .csv"), isTold && fields.length, find(".adder input"));
+  if (!isTold) return;
   const looks = runsDrawn().map(({ name, there, colour, dash }) => [name, there, colour, dash]);
   const key = JSON.stringify([looks, fields, state.by]);
   if (page.dataset.settings === key) return;

@@ -52,7 +52,7 @@ aria-disabled="true">Compare</a></div>
 <div class="offers" role="group" aria-label="Runs"></div></section>
 <div class="whole" hidden><ul class="short s several" aria-label="In short"></ul>
 <section class="differ several"><h2>Settings that differ <span class="mut xs">faint: the default</span>
-<button class="link s csv" type="button" aria-label="Download the settings that differ as CSV">CSV</button></h2>
+<button class="link s csv" type="button" aria-label="Download the settings that differ as CSV" hidden>CSV</button></h2>
 <p class="s mut settled"></p>
 <div class="panel flush scroll" tabindex="-1"><table class="settings"></table></div>
 <button class="link s more" type="button" hidden></button></section>
@@ -91,7 +91,7 @@ last</span></h2><input class="input s" type="search"
 placeholder="words in the prompt" aria-label="Search prompts"><select class="input s order"
 aria-label="Order of the prompts"><option value="">in most runs first</option><option value="differ">largest difference
 first</option></select>
-<button class="link s csv" type="button" aria-label="Download the shared prompts as CSV">CSV</button></div>
+<button class="link s csv" type="button" aria-label="Download the shared prompts as CSV" hidden>CSV</button></div>
 <p class="s mut told">Looking…</p><div class="panel flush scroll prompts" tabindex="-1"><table></table></div>
 <div class="one"></div></section></div>
 """
