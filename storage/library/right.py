@@ -35,6 +35,14 @@ def gives_one(target: Target, rewards: Path) -> bool:
     return threshold == SOLVED and builder.most_of_code(code_of_reward(rewards, name), name) == SOLVED
 
 
+def compares(target: Target, rewards: Path) -> bool:
+    """Whether it is known to read its rows' columns, so that the answer may be what it compares with."""
+    if target[0] in group_metrics.OF_ANSWERS:
+        return True
+    code = code_of_reward(rewards, target[0])
+    return code != "" and not looks_at_form_alone(code, target[0])
+
+
 def may_score_otherwise(target: Target, rewards: Path) -> bool:
     """Whether 1 need not be what it gives a right answer: nothing is known of it, and nobody said what success is."""
     return target[1] == SOLVED and not gives_one(target, rewards)

@@ -213,7 +213,7 @@ def _leads(query: dict[str, list[str]], run_id: str, to: str, places: Mapping[st
         assert query["run"] == [run_id] and query["view"] == ["rescore"]
         assert query.get("name", ["format"])[0] in {"format", "correctness", "longer"}
     else:
-        asked = {"data.system_prompt", "data.prompt_template"}
+        asked = {"data.system_prompt", "data.prompt_template", "data.answer_column"}
         fields = asked | {"data.source", "model.id", places.get("rewards", "rewards")}
         assert query["from"] == [run_id] and query["at"][0] in fields
 

@@ -150,6 +150,17 @@ def test_suspicions_are_called_suspicions() -> None:
             assert examine(evidence).verdicts[0].title.endswith("?")
 
 
+def test_a_heavy_kl_shows_in_its_gradient_before_it_shows_in_the_reward() -> None:
+    """As it was seen with beta 10 and 25 steps: “neither better nor worse, no problems detected”."""
+    pulled = SICK["a KL whose gradient is the larger"][0]
+    (verdict,) = examine(pulled).verdicts
+    assert verdict.sentence.startswith("grad_norm was 0.7 at the first step, where KL is 0, and mostly above 2.8 since")
+    small = {**pulled.curves, "grad_norm": line(0.7, 1.5)}
+    assert "beta_high" not in told(replace(pulled, curves=small)), "it is the reward's"
+    usual = replace(pulled, training={**pulled.training, "beta": 0.1})
+    assert "beta_high" not in told(usual), "a usual weight"
+
+
 def test_beta_zero_explains_itself() -> None:
     report = examine(healthy(training={"beta": 0.0}, curves={"kl": None}))
     assert "no_kl" in [verdict.key for verdict in report.calm]

@@ -13,7 +13,15 @@ from groupwise.storage.analysis.doctor.examine import RULES, examine
 from groupwise.storage.spec import spec
 from tests.storage.test_doctor import told
 from tests.support.doctor import drawn, healthy, line, scored
-from tests.support.doctor_cases import FLAT
+from tests.support.doctor_cases import FLAT, SICK
+
+
+def test_no_weight_is_taken_from_the_last_function_that_is_left() -> None:
+    """As it was seen: “Weight 0 for near40”, beside another that gave 0 to everything."""
+    (told_of_both,) = examine(SICK["two dead functions"][0]).verdicts
+    assert told_of_both.title == "near and inside say the same of everything"
+    assert "(“near” \u22120.97, “inside” 0)" in told_of_both.sentence
+    assert [(change.settings, change.edit_reward) for change in told_of_both.changes] == [({}, "")]
 
 
 def _first_change(evidence: Evidence, key: str) -> dict[str, Any]:

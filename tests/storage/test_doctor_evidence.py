@@ -229,6 +229,18 @@ def test_answers_that_numbers_equal_are_no_cause(tmp_path: Path) -> None:
         assert evidence.last[0].answer and examine(evidence).verdicts == ()
 
 
+def test_it_is_known_whether_the_function_that_says_what_is_right_reads_the_answer(tmp_path: Path) -> None:
+    learned_sums(tmp_path / "run.db", "{}")
+    mine = spec.parse_spec("name: x\nmodel: {id: starter}\nrewards: [{name: format}, {name: mine}]\n")
+    (tmp_path / "rewards").mkdir()
+    for arguments, reads in (("completions, answer, **kwargs", True), ("completions, **kwargs", False)):
+        read = "answer" if reads else "completions"
+        code = f"def mine({arguments}):\n    return [float('!' in str(one)) for one in {read}]\n"
+        (tmp_path / "rewards" / "mine.py").write_text(code, encoding="utf-8")
+        assert gather(tmp_path / "run.db", mine).compares == reads
+    assert gather(tmp_path / "run.db", spec.parse_spec(WRITTEN)).compares
+
+
 OLDER = ("completion_text", "extra", "event", "score", "prompt", "grp", "completion", "reward_function", "rollup",
          "metric", "metric_key", "acknowledged", "checkpoint")  # fmt: skip
 

@@ -16,7 +16,7 @@ from groupwise.storage.analysis.doctor.verdict import Verdict
 from groupwise.storage.checks.tag_room import tag_room
 from groupwise.storage.record.recent import course_of
 from groupwise.storage.spec.spec import RewardSpec
-from tests.support.doctor import answered, cut_or_ended, drawn, healthy, line, longer_pays, scored
+from tests.support.doctor import answered, answering, cut_or_ended, drawn, healthy, line, longer_pays, scored
 from tests.support.doctor_cases import SICK
 
 MINE = (RewardSpec(name="format"), RewardSpec(name="mine"))
@@ -217,6 +217,50 @@ def test_answers_that_may_belong_to_other_prompts_are_asked_about() -> None:
     assert verdict(replace(shuffled, last=one_answer), "hardly_right") is None, "it says the same to every prompt"
     formless = {**shuffled.curves, "rewards/format/mean": line(0.0, 0.0)}
     assert verdict(replace(shuffled, curves=formless), "hardly_right") is None, "nothing is learned"
+
+
+def test_answers_that_may_belong_to_other_prompts_come_before_prompts_that_may_be_too_hard() -> None:
+    """As it was seen: “easier prompts, a stronger model” came first."""
+    shuffled = SICK["answers of other prompts"][0]
+    curves = {**shuffled.curves, **NEVER, "rewards/correctness/mean": line(0, 0)}
+    none = {**shuffled.functions, "correctness": Function(1.0, {"ok": 256}, 0, 0, 0, (0, 0))}
+    never = replace(shuffled, curves=curves, functions=none)
+    assert [one.key for one in examine(never).verdicts] == ["hardly_right", "too_hard"]
+
+
+def test_answers_of_another_column_are_named_and_no_prompt_is_too_hard() -> None:
+    for what, title, said in (
+        ("the prompt for an answer", "The answer is the prompt itself", "such as “0+20?”, and “correctness” calls 0"),
+        ("one answer for all prompts", "Every prompt has the same answer", "In 16 of the 16 groups that were read the"),
+    ):
+        (told,) = examine(SICK[what][0]).verdicts
+        assert told.title == title and said in told.sentence
+        assert [change.field for change in told.changes] == ["data.answer_column"]
+    own = (RewardSpec(name="format"), RewardSpec(name="mine"))
+    mine = {"mine": SICK["the prompt for an answer"][0].functions["correctness"], "correctness": Function(0.0)}
+    for compares in (True, False):
+        e = SICK["the prompt for an answer"][0]
+        e = replace(e, rewards=own, functions=e.functions | mine, gives_one=True, compares=compares)
+        told = verdict(e, "hardly_right")
+        assert (told is not None and told.title == "The answer is the prompt itself") == compares
+    few = [one for one in SICK["the prompt for an answer"][0].last if one.grp < 7]
+    told = verdict(replace(SICK["the prompt for an answer"][0], last=few), "hardly_right")
+    assert told is None or told.title == "Hardly any answer is right", "too few groups were read"
+
+
+def test_right_answers_scored_wrong_come_before_prompts_that_seem_too_hard() -> None:
+    """As it was seen: eight right answers in two groups of 64, all called wrong, beside “The prompts are too hard”."""
+    given = [replace(one, text="49" if one.grp < 2 else "?", reward=0.0) for one in answering("= 49", ["49", "48"])]
+    given = [replace(one, scores={"format": 0.0, "correctness": 0.0}) for one in given]
+    never = {name: Function(1.0, {"ok": 256}, 0, 0, 0, (0, 0)) for name in ("format", "correctness")}
+    curves = {**TIED_LOW, **NEVER, "rewards/correctness/mean": line(0, 0), "rewards/format/mean": line(0, 0)}
+    e = healthy(curves={**curves, "reward": line(0, 0)}, functions=never, first=[], last=given, low=0.0, high=0.0)
+    (told,) = examine(e).verdicts
+    assert (told.key, told.level) == ("scored_wrong", "problem")
+    assert told.sentence.endswith("called all of them wrong. How hard the prompts are shows only once that is fixed.")
+    right = {"format": 0.0, "correctness": 1.0}
+    some = [replace(one, text="49", scores=right) if one.grp == 2 and one.idx == 0 else one for one in given]
+    assert [one.key for one in examine(replace(e, last=some)).verdicts] == ["too_hard", "scored_wrong"]
 
 
 def test_length_that_brings_most_of_a_rise_beside_right_answers_is_suspected() -> None:

@@ -123,3 +123,12 @@ def longer_pays() -> list[Sample]:
         scores = {"longer": sample.reward, "correctness": right}
         found.append(replace(sample, reward=(sample.reward or 0.0) + right, scores=scores))
     return found
+
+
+def compared(answer: Callable[[int], str], right: int = 0) -> list[Sample]:
+    """Sixteen groups of eight completions whose row's answer is this of their number, each a sum; “correctness” calls
+    so many of a group right."""
+    return [
+        replace(one, prompt=f"{one.grp}+20?", answer=answer(one.grp), scores={"correctness": float(one.idx < right)})
+        for one in answered()
+    ]

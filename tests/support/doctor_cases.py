@@ -9,6 +9,7 @@ from groupwise.storage.spec import spec
 from tests.support.doctor import (
     answered,
     answering,
+    compared,
     cut_or_ended,
     drawn,
     healthy,
@@ -151,6 +152,28 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
     "answers of other prompts": (
         healthy(last=answered(), curves={"groups/solved": line(0.02, 0.01), "groups/any_solved": line(0.1, 0.06),
                                          "rewards/correctness/mean": line(0.02, 0.01)}), "hardly_right", "warning"),
+    "the prompt for an answer": (
+        healthy(first=[], last=compared(lambda group: f"{group}+20?"), curves=NEVER_RIGHT,
+                functions={"correctness": Function(1.0, {"ok": 256}, 0, 0, 0, (0, 0))}), "hardly_right", "problem"),
+    "one answer for all prompts": (
+        healthy(first=[], last=compared(lambda group: "2"),
+                curves={"groups/solved": line(0.02, 0.01), "groups/any_solved": line(0.1, 0.06),
+                        "rewards/correctness/mean": line(0.02, 0.01)}), "hardly_right", "problem"),
+    "two dead functions": (
+        healthy(rewards=[spec.RewardSpec(name="near"), spec.RewardSpec(name="inside")], low=-0.975, high=-0.975,
+                functions={"near": Function(1.0, {"ok": 256}, -0.975, -0.975, 0, (-0.975, -0.975)),
+                           "inside": Function(1.0, {"ok": 256}, 0, 0, 0, (0, 0)),
+                           "format": Function(0.0), "correctness": Function(0.0)},
+                curves={"rewards/near/mean": line(-0.975, -0.975), "rewards/inside/mean": line(0, 0),
+                        "rewards/format/mean": None, "rewards/correctness/mean": None, "reward": line(-0.975, -0.975),
+                        "groups/tied": line(1, 1), "groups/all_low": line(1, 1), "groups/solved": line(0, 0),
+                        "groups/any_solved": line(0, 0), "kl": None},
+                last=scored(near=[-0.975] * 8, inside=[0.0] * 8)), "constant", "problem"),
+    "a KL whose gradient is the larger": (
+        healthy(training={"beta": 10.0}, curves={
+            **FLAT, "kl": drawn(lambda x: 0.02 * (x - 1 / 60)),
+            "grad_norm": drawn(lambda x: 5.0 if x > 0.02 else 0.7)}),
+        "beta_high", "warning"),
     "length beside what is right": (
         healthy(first=[], last=longer_pays(), curves={
             "rewards/longer/mean": line(0.3, 0.8, 0.02), "rewards/format/mean": None,
@@ -211,6 +234,10 @@ WELL: dict[str, Evidence] = {
               Sample(99, 0, 1, "y", 0.6, "2+2?", 10)]),
     "answers with units that completions say in full": healthy(
         last=answering("49 km", ["<answer>49 km</answer>", "<answer>48 km</answer>"])),
+    "one answer for all prompts, and right": healthy(last=compared(lambda group: "2", right=4)),
+    "prompts that are copied": healthy(last=compared(lambda group: f"{group}+20?", right=4)),
+    "a heavy KL, and larger gradients as it learns": healthy(
+        training={"beta": 1.0}, curves={"grad_norm": drawn(lambda x: 5.0 if x > 0.02 else 0.7)}),
     "plain answers, and many wrong": healthy(last=answering("49", ["49", "48"])),
     "cool, but of many words": healthy(training={"temperature": 0.2}, last=scored(format=[1.0] * 4)),
     "one answer, and right": healthy(last=scored(format=[1.0] * 4, text="4")),

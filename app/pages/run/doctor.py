@@ -53,6 +53,7 @@ WAITS = {
 CHOOSE = {
     "source": "choose the data", "rewards": "choose the rewards", "id": "choose the model",
     "max_steps": "choose how many", "system_prompt": "write it", "prompt_template": "write it",
+    "answer_column": "choose it",
 }  # fmt: skip
 INSTEAD = {"groups/tied": "frac_reward_zero_std"}  # what the chart of one metric shows where only the other is there
 SEEN = 4  # groups of a prompt, at least, before it is called never solved

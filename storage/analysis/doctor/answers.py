@@ -1,10 +1,11 @@
-"""Right answers that are scored wrong, as the rows' answers are not written as completions write theirs. Pure."""
+"""Answers that no completion can match: not written as completions write theirs, or of another column. Pure."""
 
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 
-from groupwise.storage.analysis.doctor import grounds
+from groupwise.storage.analysis.doctor import grounds, rise
 from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
 from groupwise.storage.analysis.doctor.verdict import (
     PROBLEM,
@@ -14,9 +15,11 @@ from groupwise.storage.analysis.doctor.verdict import (
     Place,
     Verdict,
     completions,
+    step_groups,
 )
 from groupwise.storage.analysis.doctor.words import percent
 from groupwise.storage.checks.answer_writing import AnswerWriting, number_in_words
+from groupwise.storage.record import group_metrics
 from groupwise.storage.spec.answer_numbers import NUMBERS, number_of_answer, said_number
 from groupwise.storage.spec.words.number_words import are_words, count_words
 
@@ -24,6 +27,8 @@ BY = "correctness"  # which compares an answer that is no plain number as text
 MOST = 0.5  # of the answers that were read; of the completions that say their number
 FEW = 4  # completions
 SEVERAL = 0.25  # of the groups: where as many have such a completion, the prompts are not too hard for the model
+NEARLY = 0.9  # of the groups that were read
+GROUPS, SOON = 8, 5  # groups with an answer; logged steps
 
 
 def scored_wrong(e: Evidence) -> Verdict | None:
@@ -42,27 +47,74 @@ def scored_wrong(e: Evidence) -> Verdict | None:
     if len(wrong) < FEW or len(wrong) < MOST * len(saying):
         return None
     those = {one.grp for one in wrong}
-    several = len(those) >= SEVERAL * len(e.groups)
+    several, none = len(those) >= SEVERAL * len(e.groups), len(wrong) == len(saying)
     number = number_in_words(number_of_answer(wrong[0].answer, mark))
     changed = writing.changed[mark]
     part = "The" if changed == writing.answered else f"{changed:,} of the"
-    called = "all of them" if len(wrong) == len(saying) else f"{len(wrong):,}"
+    called = "all of them" if none else f"{len(wrong):,}"
     words = (
         f"{part} {count_words(writing.answered, 'answer')} read {are_words(changed)} no plain numbers, such as "
         f"“{wrong[0].answer[:40]}”, so “{BY}” compares them as text: of {count_words(len(saying), 'completion')} that "
         f"said the right number, such as {number}, it called {called} wrong."
     )
-    about = grounds.last_of(e, lambda one: _is_written_so(one.answer, mark) if several else one.grp in those)
+    words += "" if several else " How hard the prompts are shows only once that is fixed."
+    # Where none that is right counts, groups of which all failed say nothing of how hard their prompts are.
+    about = grounds.last_of(e, lambda one: _is_written_so(one.answer, mark) if several or none else one.grp in those)
     fixes = tuple(Change(fix.label, fix.settings) for one in writing.problems(None) for fix in one.fixes)
     return Verdict(
-        "scored_wrong", PROBLEM if several else WARNING, "Right answers are scored wrong", words,
+        "scored_wrong", PROBLEM if several or none else WARNING, "Right answers are scored wrong", words,
         f"Shown where New run's check of the data says the same of {percent(MOST)} of the answers or more, and most of "
         f"the completions that say their number ({FEW} or more) are scored wrong; as a problem where "
-        f"{percent(SEVERAL)} of groups have one.",
+        f"all of these are, or {percent(SEVERAL)} of groups have one.",
         f"what “{BY}” does: it compares by value only where the answer is a plain number",
         (completions("The last completions", sort="newest"),), fixes,
         Grounds(Place.SCORING, True, len(those) / len(e.groups), about),
     )  # fmt: skip
+
+
+def other_column(e: Evidence) -> Verdict | None:
+    """The answers that completions are compared with cannot be the prompts', and hardly any completion is right."""
+    solved, odd = e.curve("groups/solved"), _say_odd(e.groups)
+    if odd is None or len(e.reward) < SOON or not len(solved) or max(solved.start, solved.now) >= rise.FEW_RIGHT:
+        return None  # where some are right, it may be a prompt that is to be copied
+    if not (e.compares or e.target in group_metrics.OF_ANSWERS) or not e.right_is_told or e.scale_is_other:
+        return None
+    title, said = odd
+    about = grounds.last_of(e, lambda one: (one.scores.get(e.target) or 0.0) < e.target_score)
+    words = (
+        f"{said}, and “{e.target}” {'called' if e.ended else 'calls'} {percent(solved.now)} of completions right. Is "
+        "it the right column?"
+    )
+    return Verdict(
+        "hardly_right", PROBLEM, title, words,
+        f"Shown from {SOON} logged steps on, where the answer is the prompt, or the same for all prompts, in "
+        f"{percent(NEARLY)} of the groups that were read ({GROUPS} or more), and fewer than {percent(rise.FEW_RIGHT)} "
+        "of completions are right.",
+        "the record's answers, beside its prompts",
+        (step_groups(e.reward.steps[-1], "worst"), completions("The last completions", sort="newest")),
+        (Change("Choose the answer column", field="data.answer_column"),),
+        Grounds(Place.ANSWERS, True, about=about),  # of what else is learned, and how, it says nothing
+    )  # fmt: skip
+
+
+def _say_odd(groups: Sequence[Sequence[Sample]]) -> tuple[str, str] | None:
+    """What shows that the answers of these groups are of another column: a title, and the beginning of a sentence."""
+    rows = [(group[0].prompt.strip(), group[0].answer.strip()) for group in groups if group[0].answer.strip()]
+    if len(rows) < GROUPS:
+        return None
+    same = [answer for prompt, answer in rows if prompt == answer]
+    usual, count = Counter(answer for _, answer in rows).most_common(1)[0]
+    read, enough = f"{count_words(len(groups), 'group')} that were read", NEARLY * len(groups)
+    if len(same) >= enough:
+        said = f"In {len(same):,} of the {read} the answer is the prompt itself, such as “{same[0][:40]}”"
+        return "The answer is the prompt itself", said
+    if count >= enough and len({prompt for prompt, answer in rows if answer == usual}) >= GROUPS:
+        every = "Every" if count == len(groups) else "Nearly every"
+        return (
+            f"{every} prompt has the same answer",
+            f"In {count:,} of the {read} the answer is “{usual[:40]}”, whatever the prompt",
+        )
+    return None
 
 
 def _is_written_so(answer: str, mark: str) -> bool:
@@ -114,4 +166,4 @@ WAYS: dict[str, Callable[[str, str, str], str]] = {
     "all": lambda text, tag, mark: text.strip(),
 }
 
-RULES = (scored_wrong,)
+RULES = (scored_wrong, other_column)

@@ -34,7 +34,7 @@ def explains(cause: Verdict, effect: Verdict) -> bool:
         return False  # what is only suspected hides nothing that is certain
     if by.moves and not of.from_start and not of.moves:
         return True
-    if of.moved and by.place == Place.PROMPTS:
+    if of.moved and by.place in (Place.ANSWERS, Place.PROMPTS):
         return False  # groups that tie have no gradient: they move nothing
     if by.place >= of.place or not (by.from_start or not (of.from_start or of.moves)):
         return False

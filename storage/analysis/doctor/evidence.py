@@ -114,6 +114,7 @@ class Evidence:
     tags: TagRoom | None = None  # what the tags that “format” wants take; None: none are wanted
     room: int | None = None  # tokens that the model reads at most, the prompt's included; None: not known
     gives_one: bool = False  # whether it is known that its target can give 1, and calls that right
+    compares: bool = False  # whether its target is known to read columns, as those do that compare with the answer
     nothing_right: bool = False  # whether none of its functions says what is right, though of one it could be thought
     beyond_starter: bool = False  # whether the starter model is asked what it was not made for
     unsolved: Unsolved | None = None  # its prompts that were never solved; None: not counted, as the run goes on

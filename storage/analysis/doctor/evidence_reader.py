@@ -71,7 +71,9 @@ def gather(path: Path, spec: RunSpec | None, around: Surroundings | None = None,
         if target is not None and read_if_there(lambda: [right.grades_form(run, target, rewards)]) == [True]:
             curves = {name: curve for name, curve in found.curves.items() if not name.endswith("solved")}
             return replace(found, nothing_right=True, curves=curves)
-    return replace(found, gives_one=target is not None and right.gives_one(target, rewards))
+    if target is None:
+        return found
+    return replace(found, gives_one=right.gives_one(target, rewards), compares=right.compares(target, rewards))
 
 
 def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, until: int) -> Evidence:

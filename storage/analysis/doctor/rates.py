@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 
 from groupwise.storage.analysis.doctor import changes, grounds, rise
-from groupwise.storage.analysis.doctor.curve import Curve, mean
+from groupwise.storage.analysis.doctor.curve import Curve, mean, median
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import (
     COMMON,
@@ -39,6 +39,7 @@ CHANCE = 1 / 300  # of what is no accident
 STILL = 0.03  # of the scale: a rise that is none
 HARDLY = 0.003  # KL of a model that has hardly moved
 NOWHERE = 3e-4  # KL at the end, of steps that lead nowhere
+OUTWEIGHS = 4.0  # the gradient as it is under the KL's weight, by that of the first step, which has no KL yet
 PULLED = 0.5  # how fast KL grows under a heavy weight (1: with the steps; 0: not at all)
 NEAR_TOP = 0.9  # of the scale
 FAR_UNDER = 0.5  # of the learning rate that is set: a warm-up that is over half-way there explains little
@@ -133,20 +134,34 @@ def beta_high(e: Evidence) -> Verdict | None:
     told, reward, beta = e.curve("kl"), e.reward, e.number("beta") or 0.0
     if beta < HEAVY or len(told) < EARLY or reward.direction(STILL * e.scale) > 0:
         return None
-    if growth(told) > PULLED and (told.late > HARDLY or _rate(e) < learning_rates.LEAST):
+    held = growth(told) <= PULLED or not (told.late > HARDLY or _rate(e) < learning_rates.LEAST)
+    if not held and not _kl_outweighs(e):
         return None
-    words = (
-        f"KL {e.verb} held at {short_number(told.now)}, and the {said_of_reward(e)}: with beta {setting_text(beta)} "
-        "the KL term outweighs the reward."
-    )
+    seen = f"KL {e.verb} held at {short_number(told.now)}" if held else _say_outweighs(e.curve("grad_norm"))
+    words = f"{seen}, and the {said_of_reward(e)}: with beta {setting_text(beta)} the KL term outweighs the reward."
     return Verdict(
         "beta_high", WARNING, "The KL weight (beta) is too high", words,
         f"Shown from beta {HEAVY} on, where the reward does not rise and KL grows more slowly than with the square "
-        f"root of the steps, or is below {HARDLY}; 0 to 0.1 is usual, DeepSeekMath has "
-        f"{changes.KL_WEIGHT}.", f"{DEEPSEEK}; {CORPUS}",
+        f"root of the steps, or is below {HARDLY}; from {TREND} logged steps on also where grad_norm is mostly "
+        f"{OUTWEIGHS:g} times that of the first step. 0 to 0.1 is usual, DeepSeekMath has {changes.KL_WEIGHT}.",
+        f"{DEEPSEEK}; {CORPUS}",
         (chart("kl"), chart("reward")), (changes.set_to("beta", changes.KL_WEIGHT), changes.set_to("beta", 0.0)),
         Grounds(Place.UPDATE, True),
     )  # fmt: skip
+
+
+def _kl_outweighs(e: Evidence) -> bool:
+    """Whether the gradient is mostly the KL's: far larger than at the first step, where the model is the reference
+    still, so that it has the reward's alone."""
+    norm, told = e.curve("grad_norm"), e.curve("kl")
+    if len(norm) < TREND or len(e.reward) < TREND or norm.steps[0] != 1 or norm.first <= 0 or told.first > NOWHERE:
+        return False
+    return median(norm.values[1:]) >= OUTWEIGHS * norm.first
+
+
+def _say_outweighs(norm: Curve) -> str:
+    since = short_number(OUTWEIGHS * norm.first)
+    return f"grad_norm was {short_number(norm.first)} at the first step, where KL is 0, and mostly above {since} since"
 
 
 def growth(kl: Curve) -> float:

@@ -150,8 +150,33 @@ def conflict(e: Evidence) -> Verdict | None:
     )  # fmt: skip
 
 
+def all_constant(e: Evidence) -> Verdict | None:
+    """Every function that counts, two or more, has given every completion the same, and what is right is not told."""
+    told = {name: one.constant for name, one in e.functions.items() if one.weight}
+    curves = [e.curve(f"rewards/{name}/mean") for name in told]
+    seen = min((one.calls for one in e.functions.values() if one.weight), default=0)
+    if len(told) < 2 or not e.tells_nothing_apart or not any(told.values()) or e.right_is_told or seen < MANY:
+        return None  # what only gives 0 may not have been earned yet
+    if any(len(curve) < SURE or curve.high - curve.low > 1e-6 for curve in curves):
+        return None
+    names = list(told)
+    given = ", ".join(f"“{name}” {short_number(value or 0.0)}" for name, value in told.items())
+    return Verdict(
+        "constant", PROBLEM, f"{', '.join(names[:-1])} and {names[-1]} say the same of everything",
+        f"Each reward function gave the same to every completion ({given}): none tells completions apart, so there is "
+        "nothing to learn from.",
+        f"Shown when all scores of each function were the same in {SURE} logged steps or more.", COMMON,
+        (*(chart(f"rewards/{name}/mean", f"The chart of {name}") for name in names),
+         completions("The last completions", sort="newest")),
+        (Change("Try the functions on what it wrote", edit_reward=""),),
+        Grounds(Place.SCORING, True, 1.0, grounds.last_of(e, lambda one: True)),
+    )  # fmt: skip
+
+
 def constant(e: Evidence) -> Verdict | None:
     """A function that has given every completion the same."""
+    if whole := all_constant(e):
+        return whole
     for name, told in e.functions.items():
         curve = e.curves.get(f"rewards/{name}/mean")
         value = told.constant

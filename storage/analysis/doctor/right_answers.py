@@ -81,7 +81,7 @@ def hardly_right(e: Evidence) -> Verdict | None:
         (step_groups(e.reward.steps[-1], "worst"), completions("The last completions", sort="newest")),
         (Change("Answers that belong to the prompts", field=changes.DATA),
          Change(f"Try {e.target} on what it wrote", edit_reward=e.target)),
-        Grounds(Place.PROMPTS, True),
+        Grounds(Place.ANSWERS, True),
     )  # fmt: skip
 
 

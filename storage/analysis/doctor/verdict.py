@@ -49,12 +49,13 @@ class Place(IntEnum):
     SAMPLING = 0  # how completions are drawn
     WRITING = 1  # what is written
     SCORING = 2  # what is scored
-    PROMPTS = 3  # what groups have to compare
-    UPDATE = 4  # how large a step is
-    COURSE = 5  # what the model comes to
-    TREND = 6  # what moves with it
-    SIGN = 7  # what else is seen of it
-    RESIDUE = 8  # what is left to say where nothing else is
+    ANSWERS = 3  # what it is compared with
+    PROMPTS = 4  # what groups have to compare
+    UPDATE = 5  # how large a step is
+    COURSE = 6  # what the model comes to
+    TREND = 7  # what moves with it
+    SIGN = 8  # what else is seen of it
+    RESIDUE = 9  # what is left to say where nothing else is
 
 
 @dataclass(frozen=True)
