@@ -79,6 +79,16 @@ def a_star_and_a_note_stay(page: Page, run_id: str) -> None:
     field.fill("not this")
     field.press("Escape")
     expect(field).to_be_hidden()
+    card.get_by_role("button", name="Add a note").dblclick()
+    expect(field).to_be_focused()
+    page.keyboard.type("so")  # in the field: it is no key of the page
+    expect(card.get_by_role("status")).to_have_text("Saved")
+    picture(page, "groups-note-typed")
+    expect(card.get_by_role("button", name="Star")).to_have_attribute("aria-pressed", "true")
+    assert [note.words for note in notes.of_run(run_id)] == ["so"]
+    field.press("Escape")
+    expect(field).to_be_hidden()
+    assert [note.words for note in notes.of_run(run_id)] == [""]
     card.get_by_role("button", name="Add a note").click()
     field.fill("<b>guesses</b>")
     field.press("Enter")

@@ -1,7 +1,39 @@
 // Stars and notes on the cards of completions in one box. `ask` is the server's `note`; `complain(words)` shows what
 // went wrong, nothing when all is well; `changed` is called after each change.
 
-import { el, touched } from "../../ui/dom.js";
+import { el, setText, touched } from "../../ui/dom.js";
+
+const PAUSE = 800; // ms after the last key until it is saved
+
+function noteField(words) {
+  const field = el("textarea.input", {
+    rows: "2",
+    maxlength: "2000",
+    dir: "auto",
+    placeholder: "Saved as you type; Escape undoes",
+    "aria-label": "Note on this completion",
+  });
+  field.value = words;
+  return field;
+}
+
+// Saves by `send`, which says whether it did, one thing after another: so the last one stays.
+class Saver {
+  constructor(saved, send) {
+    Object.assign(this, { saved, send, last: Promise.resolve(true) }); // null: what the server has is not known
+  }
+
+  save(words) {
+    this.last = this.last.then(() => words.trim() === this.saved || this.sendNow(words));
+    return this.last;
+  }
+
+  async sendNow(words) {
+    this.saved = null;
+    if (await this.send(words)) this.saved = words.trim();
+    return this.saved !== null;
+  }
+}
 
 export class Stars {
   constructor(box, run, ask, complain, changed = () => {}) {
@@ -10,6 +42,13 @@ export class Stars {
       const card = target.closest(".comp[data-group]");
       if (card && target.closest(".star")) this.star(card);
       else if (card && target.closest(".edit")) this.edit(card);
+    });
+    // A second click where the button was leaves the field that the first one opened.
+    box.addEventListener("mousedown", (event) => {
+      const { target, detail } = event;
+      const card = target.closest(".comp[data-group]");
+      if (!card?.querySelector(".said textarea") || target.closest("button, a, textarea")) return;
+      if (detail > 1 || target.closest(".size")) event.preventDefault();
     });
   }
 
@@ -36,7 +75,7 @@ export class Stars {
     star.setAttribute("aria-pressed", now.starred);
     star.textContent = now.starred ? "★" : "☆";
     words.innerHTML = now.html;
-    words.hidden = !now.words;
+    words.hidden = !now.words || card.querySelector(".said textarea") !== null;
     card.querySelector(".edit").textContent = now.words ? "Change the note" : "Add a note";
     card.dataset.words = now.words;
     touched(card);
@@ -50,47 +89,55 @@ export class Stars {
     card.gwStarring = false;
   }
 
-  // A field in the note's place: Enter or leaving it saves, Escape does not. What could not be saved stays in it.
+  // A field in the note's place. What is typed is saved a moment later, or with Enter, or on leaving it; Escape goes
+  // back to what was there before. What could not be saved stays in it.
   edit(card) {
     const said = card.querySelector(".said");
-    if (said.querySelector("textarea")) return;
+    const open = said.querySelector("textarea");
+    if (open) return open.focus();
     const shown = said.querySelector(".words");
     const button = card.querySelector(".edit");
     const before = card.dataset.words ?? shown.textContent;
-    const field = el("textarea.input", {
-      rows: "2",
-      maxlength: "2000",
-      dir: "auto",
-      placeholder: "Enter saves, Escape does not",
-      "aria-label": "Note on this completion",
-    });
-    field.value = before;
+    const status = el("span.xs.saved", { role: "status" });
+    const field = noteField(before);
+    const saver = new Saver(before, (words) => this.send(card, { words }));
     let over = false;
-    const close = (focus) => {
-      over = true;
-      field.remove();
-      button.hidden = false;
-      shown.hidden = !shown.textContent;
-      if (focus) button.focus({ preventScroll: true });
+    let timer = null;
+    const keepTyped = async () => {
+      const words = field.value;
+      if ((await saver.save(words)) && !over && field.value === words) setText(status, "Saved");
     };
-    const save = async (focus) => {
+    const finish = async (focus) => {
       if (over) return;
       over = true;
-      if (field.value.trim() === before || (await this.send(card, { words: field.value }))) close(focus);
-      else over = false;
+      clearTimeout(timer);
+      if (await saver.save(field.value)) {
+        field.remove();
+        status.remove();
+        button.hidden = false;
+        shown.hidden = !shown.textContent;
+        if (focus) button.focus({ preventScroll: true });
+      } else over = false;
     };
+    field.addEventListener("input", () => {
+      setText(status, "");
+      clearTimeout(timer);
+      timer = setTimeout(keepTyped, PAUSE);
+    });
     field.addEventListener("keydown", (event) => {
       if (event.key === "Escape") {
         event.preventDefault();
         event.stopPropagation();
-        close(true);
+        field.value = before;
+        finish(true);
       } else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
         event.preventDefault();
-        save(true);
+        finish(true);
       }
     });
-    field.addEventListener("blur", () => save(false));
+    field.addEventListener("blur", () => finish(false));
     shown.hidden = button.hidden = true;
+    button.after(status);
     said.append(field);
     field.focus();
   }
