@@ -397,3 +397,11 @@ def test_only_what_trains_or_waits_is_stopped(no_worker: None) -> None:
     assert changes.stop_runs({"ids": [ended]})["sentence"] == "None of these runs trains or waits."
     assert changes.stop_runs({"ids": [ended, waits]})["runs"] == [waits]
     assert [(command.run, command.kind) for command in commands.open_commands()] == [(waits, commands.STOP)]
+
+
+def test_what_trains_is_told_from_what_may_be_deleted(no_worker: None) -> None:
+    ended, waits, trains = made_run("done", 3, groups=0), queue(), running(queue("trains"))
+    now = runs_table.draw_runs({"search": "done", "chosen": [waits, trains]})
+    assert now["training"] == [trains] and set(now["stoppable"]) == {waits, trains}
+    assert [one["id"] for one in now["elsewhere"]] == [waits, trains]
+    assert changes.delete_runs({"ids": [ended, waits, trains]})["runs"] == [ended, waits]

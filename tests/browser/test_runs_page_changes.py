@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
+from groupwise.storage.record import states
 from groupwise.storage.registry import labels, registry, trash
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.browser.runs_page import SPEC, name_of, order, own_dashboard, run, some, table
@@ -177,11 +178,15 @@ def test_many_are_chosen_tagged_deleted_and_taken_back(open_page: OpenPage, home
     question = page.get_by_role("dialog")
     expect(question.get_by_role("heading")).to_have_text("Delete 5 of 6 runs?")
     expect(question).to_contain_text(f"“{word} 4”")
-    expect(question).to_contain_text(f"“{word} waits” trains or waits and stays: stop it first.")
+    expect(question).to_contain_text(f"“{word} waits” trains and stays: stop it first.")
+    registry.set_state(waits, states.STOPPED, "Over.")  # while one reads
     question.get_by_role("button", name="Delete").click()
-    expect(page.locator(".choosing .problem")).to_have_text(
-        f"1 run not changed. {word} waits is running: stop it first."
-    )
+    expect(page.locator(".undo span")).to_have_text("5 runs deleted.")
+    expect(page.locator(".choosing .many")).to_have_text("1 run chosen")
+    running(waits)
+    expect(page.locator(".choosing .stop")).to_be_visible()
+    page.locator(".choosing").get_by_role("button", name="Delete 1 run", exact=True).click()
+    expect(page.locator(".choosing .problem")).to_have_text(f"“{word} waits” trains and stays: stop it first.")
     expect(page.locator(".choosing .problem")).to_be_in_viewport(ratio=1)
     picture(page, "runs-not-deleted")
     undo, bar = page.locator(".undo").bounding_box(), page.locator(".choosing").bounding_box()

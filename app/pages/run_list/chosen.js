@@ -6,7 +6,7 @@ import { setText, show, showText } from "../../ui/dom.js";
 import { countWords } from "../../ui/number.js";
 import { cut, listed } from "../../ui/text.js";
 import { ask } from "./ask.js";
-import { boxes, change, find, idOf, look, page, server, tableBox, wake } from "./core.js";
+import { boxes, change, complainInSight, find, idOf, look, page, server, tableBox, wake } from "./core.js";
 import { offerUndo } from "./undo.js";
 
 const MOST = 20; // that can be compared
@@ -14,7 +14,7 @@ const NAMED_IN_BAR = 3;
 const NAMED_IN_QUESTION = 10;
 export const chosen = new Set();
 let lastChosen = null;
-let told = { found: 0, stoppable: [], elsewhere: [] };
+let told = { found: 0, stoppable: [], training: [], elsewhere: [] };
 const earlier = new Set(); // what was chosen before this page was loaded or come back to
 let lost = 0; // chosen runs that were deleted meanwhile
 const POINTS = matchMedia("(hover: hover)").matches; // by a mouse, with a keyboard beside it
@@ -88,7 +88,7 @@ function drawDoers(n) {
 }
 // Which chosen runs are not in the list, as far as they are known by now.
 function hiddenWords(hidden) {
-  const names = told.elsewhere.slice(0, Math.min(hidden, NAMED_IN_BAR)).map((name) => `“${name}”`);
+  const names = told.elsewhere.slice(0, Math.min(hidden, NAMED_IN_BAR)).map(({ name }) => `“${name}”`);
   const more = hidden - names.length;
   const all = more && names.length ? [...names, `${more.toLocaleString("en")} more`] : names;
   const which = all.length ? `: ${all.join(", ")}` : "";
@@ -168,37 +168,40 @@ export async function remove(ids) {
   if (reply) offerUndo(`${runs(reply.done)} deleted.`, "restore_runs", reply.runs);
 }
 // Who chose runs that are not in view now (before a search, on another page), that were chosen before (back from
-// Compare), or that cannot be deleted as they are, reads which they are before they go.
+// Compare), or that cannot be deleted as they are, reads which they are before they go. What was said to stay does,
+// also where it ends while one reads.
 export async function removeChosen() {
-  const ids = [...chosen];
-  const unseen = outOfSight(ids);
-  const active = ids.filter(isActive);
-  const doubtful = unseen.count || active.length || ids.some((id) => earlier.has(id));
-  if (!doubtful || (await ask({ title: `${deleteWords(ids.length)}?`, text: whatGoes(ids, unseen), yes: "Delete" })))
-    remove(ids);
+  const going = [...chosen].filter((id) => !isTraining(id));
+  const staying = [...chosen].filter(isTraining);
+  if (!going.length) return complainInSight(stayWords(staying));
+  const unseen = outOfSight(going);
+  const doubtful = unseen.count || staying.length || going.some((id) => earlier.has(id));
+  const title = `${deleteWords(chosen.size)}?`;
+  if (!doubtful || (await ask({ title, text: whatGoes(going, staying, unseen), yes: "Delete" }))) remove(going);
 }
-const isActive = (id) => told.stoppable.includes(id);
-// What trains or waits is not deleted.
+const isTraining = (id) => told.training.includes(id);
+// What trains is not deleted.
 function deleteWords(n) {
-  const active = [...chosen].filter(isActive).length;
-  return active && active < n ? `Delete ${(n - active).toLocaleString("en")} of ${runs(n)}` : `Delete ${runs(n)}`;
+  const training = [...chosen].filter(isTraining).length;
+  return training && training < n ? `Delete ${(n - training).toLocaleString("en")} of ${runs(n)}` : `Delete ${runs(n)}`;
 }
-function whatGoes(ids, unseen) {
-  const drawn = new Map(boxes().map((box) => [idOf(box), box.closest("tr").dataset.name]));
-  const [here, away] = [ids.filter((id) => drawn.has(id)), ids.filter((id) => !drawn.has(id)).length];
-  const going = [...here.filter((id) => !isActive(id)).map((id) => drawn.get(id)), ...told.elsewhere];
-  const staying = here.filter(isActive).map((id) => drawn.get(id));
-  const all = ids.length - staying.length;
-  return [
-    all ? `${named(going, here.length - staying.length + away)}.` : "",
-    staying.length ? `${named(staying, staying.length)} ${stayWords(staying.length)} first.` : "",
+const whatGoes = (going, staying, unseen) =>
+  [
+    `${named(namesOf(going), going.length)}.`,
+    staying.length ? stayWords(staying) : "",
     unseen.count ? `Not in view: ${named(unseen.names, unseen.count)}.` : "",
     "Deleted runs can be restored for 24 hours.",
   ]
     .filter(Boolean)
     .join(" ");
+const stayWords = (ids) =>
+  `${named(namesOf(ids), ids.length)} ${ids.length === 1 ? "trains and stays: stop it" : "train and stay: stop them"} first.`;
+// The names of these runs, as far as they are known.
+function namesOf(ids) {
+  const drawn = boxes().map((box) => [idOf(box), box.closest("tr").dataset.name]);
+  const known = new Map([...told.elsewhere.map(({ id, name }) => [id, name]), ...drawn]);
+  return ids.filter((id) => known.has(id)).map((id) => known.get(id));
 }
-const stayWords = (n) => (n === 1 ? "trains or waits and stays: stop it" : "train or wait and stay: stop them");
 // The first of so many runs by name.
 function named(names, count) {
   const first = names.slice(0, NAMED_IN_QUESTION).map((name) => `“${cut(name, 40)}”`);
@@ -216,7 +219,8 @@ function outOfSight(ids) {
     return name.top < top || name.bottom > bottom;
   });
   const elsewhere = ids.length - drawn.length;
-  const names = [...told.elsewhere.slice(0, elsewhere), ...scrolled.map((row) => row.dataset.name)];
+  const away = told.elsewhere.filter(({ id }) => ids.includes(id)).map(({ name }) => name);
+  const names = [...away, ...scrolled.map((row) => row.dataset.name)];
   return { count: elsewhere + scrolled.length, names: names.slice(0, NAMED_IN_QUESTION) };
 }
 async function restore(ids) {

@@ -133,6 +133,7 @@ def draw_runs(payload: Payload) -> dict[str, object]:
         "nothing": "" if found else nothing_words(payload, asked), "strays": visible_text(strays.stray_words(odd)),
         "every_stray": [visible_text(one) for one in odd[: strays.MOST]] if len(odd) > strays.NAMED else [],
         "stoppable": stoppable(everything, {*(row.run.id for row in shown), *asked.chosen}),
+        "training": training(everything, {*(row.run.id for row in shown), *asked.chosen}),
         "gone": [run_id for run_id in asked.chosen if run_id not in ids], "hardware": hardware_words(),
         "elsewhere": names_elsewhere(asked.chosen, [row.run for row in shown], everything),
     })  # fmt: skip
@@ -141,6 +142,11 @@ def draw_runs(payload: Payload) -> dict[str, object]:
 def stoppable(everything: Sequence[Run], of: Collection[str]) -> list[str]:
     """The ids of those of these runs that train or wait."""
     return [run.id for run in everything if run.id in of and run.state in {states.QUEUED, *states.LIVE}]
+
+
+def training(everything: Sequence[Run], of: Collection[str]) -> list[str]:
+    """The ids of those of these runs that have to be stopped before they can be deleted."""
+    return [run.id for run in everything if run.id in of and run.state not in trash.IDLE]
 
 
 def _unless_same(payload: Payload, drawn: dict[str, object]) -> dict[str, object]:
@@ -205,17 +211,17 @@ def draw_deleted(asked: Asked, now: float, words: str) -> dict[str, object]:
         "more": more_words(len(gone), len(drawn)), "found": len(gone), "settled": True, "empty": False,
         "newcomer": False, "faults": visible_text(" ".join(faults)), "strays": "",
         "nothing": "" if gone else nothing_of_deleted(words if every else ""),
-        "every_stray": [], "stoppable": [], "hardware": "",
+        "every_stray": [], "stoppable": [], "training": [], "hardware": "",
         "gone": [run_id for run_id in asked.chosen if run_id not in ids],
         "elsewhere": names_elsewhere(asked.chosen, [one.run for one in drawn], [one.run for one in every]),
     }  # fmt: skip
 
 
-def names_elsewhere(chosen: Sequence[str], shown: Sequence[Run], everything: Sequence[Run]) -> list[str]:
-    """The names of the first chosen runs that are in no row."""
+def names_elsewhere(chosen: Sequence[str], shown: Sequence[Run], everything: Sequence[Run]) -> list[dict[str, str]]:
+    """The first chosen runs that are in no row, by id and name."""
     there, by_id = {run.id for run in shown}, {run.id: run.name for run in everything}
-    hidden = [by_id[run_id] for run_id in chosen if run_id in by_id and run_id not in there]
-    return [visible_text(format.shorten(name, 40)) for name in hidden[:NAMED]]
+    hidden = [run_id for run_id in chosen if run_id in by_id and run_id not in there]
+    return [{"id": one, "name": visible_text(format.shorten(by_id[one], 40))} for one in hidden[:NAMED]]
 
 
 def count_gone(asked: Asked) -> int:
