@@ -140,6 +140,8 @@ def test_what_is_found_nowhere_and_what_cannot_be_asked_say_so(
     form.get_by_label("regex").check()
     form.get_by_label("Search completions and prompts").fill("(")
     expect(page.locator(".gw-completions .problem")).to_contain_text("not a regular expression")
+    expect(page.locator(".gw-completions .listed")).to_have_css("opacity", "0.45")
+    picture(page, "completions-no-pattern")
     form.get_by_label("Search completions and prompts").fill(r"answer>(\d+")
     offered = page.get_by_role("button", name="Search for these characters")
     expect(offered).to_be_visible()
