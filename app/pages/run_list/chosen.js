@@ -194,8 +194,10 @@ const whatGoes = (going, staying, unseen) =>
   ]
     .filter(Boolean)
     .join(" ");
-const stayWords = (ids) =>
-  `${named(namesOf(ids), ids.length)} ${ids.length === 1 ? "trains and stays: stop it" : "train and stay: stop them"} first.`;
+function stayWords(ids) {
+  const does = ids.length === 1 ? "trains and stays: stop it" : "train and stay: stop them";
+  return `${named(namesOf(ids), ids.length)} ${does} first.`;
+}
 // The names of these runs, as far as they are known.
 function namesOf(ids) {
   const drawn = boxes().map((box) => [idOf(box), box.closest("tr").dataset.name]);
