@@ -1,17 +1,21 @@
-// A number in about three digits, as app/core/format.py writes it.
+// A positive number with so many digits behind the point, a half away from 0. Four digits beyond are noise of single
+// precision: what was 1.535 before it is 1.54 (storage/spec/words/number_words.py).
+function withDigits(size, digits) {
+  const known = Math.round(Number(size.toFixed(digits + 4)) * 10 ** (digits + 4));
+  return (Math.floor(known / 1e4 + 0.5) / 10 ** digits).toFixed(digits);
+}
 
+// A number in about three digits, as app/core/format.py writes it.
 export function number(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   const size = Math.abs(value);
   if (size === 0) return "0";
   let out;
   if (size < 1e-3 || size >= 1e9) out = size.toExponential(1);
-  else if (size >= 100) out = Math.round(size).toLocaleString("en");
+  else if (size >= 100) out = Number(withDigits(size, 0)).toLocaleString("en");
   else {
     const magnitude = Math.floor(Math.log10(size));
-    const digits = 2 - (magnitude >= 0 ? magnitude : magnitude + 1);
-    // four digits beyond are noise of single precision (storage/spec/words/number_words.py)
-    out = Number(size.toFixed(digits + 4)).toFixed(digits);
+    out = withDigits(size, 2 - (magnitude >= 0 ? magnitude : magnitude + 1));
   }
   return value < 0 ? `−${out}` : out;
 }
@@ -34,13 +38,13 @@ export const countWords = (n, noun, many = `${noun}s`) => `${wholeNumber(n)} ${n
 // of 2.5 % and the 97.5 % that it leaves both would be rounded up. It is one also where a mean's last bit fell short.
 export function percent(share) {
   const hundredth = Number((share * 100).toFixed(9));
-  const known = share > 0 && share < 0.005 ? "<1" : hundredth.toFixed(hundredth % 1 === 0.5 ? 1 : 0);
+  const known = share > 0 && share < 0.005 ? "<1" : withDigits(hundredth, hundredth % 1 === 0.5 ? 1 : 0);
   return `${known}\u202f%`;
 }
 
 // Seconds, as duration in app/core/format.py writes it.
 export function seconds(value) {
-  if (value < 9.95) return `${Math.max(0, value).toFixed(value < 0.995 ? 2 : 1)} s`;
+  if (value < 9.95) return `${withDigits(Math.max(0, value), value < 0.995 ? 2 : 1)} s`;
   if (value < 90) return `${Math.round(value)} s`;
   const minutes = Math.round(value / 60);
   if (value < 5400) return `${minutes} min`;

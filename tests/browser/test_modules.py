@@ -17,7 +17,7 @@ from tests.browser.conftest import NO_DASHBOARD, bring
 
 def test_numbers_are_written_as_the_server_writes_them(bare_page: Page) -> None:
     rng = random.Random(1)
-    halves = [1.125, -1.125, 0.125, 100.5, -100.5, 0.975, 0.97499996, 0.97500002, 0.99500000476837]
+    halves = [1.125, -1.125, 0.125, 100.5, -100.5, 0.975, 0.97499996, 0.97500002, 0.99500000476837, 1.535, 100.49999996]
     some = [
         *halves,
         0,
@@ -46,10 +46,11 @@ def test_numbers_are_written_as_the_server_writes_them(bare_page: Page) -> None:
 
 def test_durations_are_written_as_the_server_writes_them(bare_page: Page) -> None:
     values = [0.0, 0.42, 0.996, 4.2, 9.96, 12, 89.4, 91, 181, 5399, 5401, 7201, 9000, 172_000, 180_000, 1e6]
+    values += [4.35, 0.985, 2.04999996]
     values += [0.125, 0.625, 1.25, 4.25, 12.5, 14.5, 150, 5430, 9030, 181_800, 189_000]  # exact halves
     words = bring(bare_page, "ui/number.js", "seconds").evaluate("values => values.map(seconds)", values)
     assert words == [format.duration(value) for value in values]
-    shares = [n / 400 for n in range(401)] + [0.003, 0.9999]
+    shares = [n / 400 for n in range(401)] + [0.003, 0.9999, 0.12499996, 0.12499999996]
     written = bring(bare_page, "ui/number.js", "percent").evaluate("shares => shares.map(percent)", shares)
     assert written == [percent(share) for share in shares]
 

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from groupwise.storage.checks.check import OWNED
-from groupwise.storage.spec.spec import RunSpec, from_dict
+from groupwise.storage.spec.spec import MOST_WEIGHT, RunSpec, from_dict
 
 # What YAML takes as it is.
 plain_texts = st.text(st.characters(codec="utf-8", exclude_characters="\x85\u2028\u2029\ufeff"), max_size=30).filter(
@@ -69,15 +69,16 @@ def specs(
 
 def _rewards(texts: st.SearchStrategy[str], keys: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
     finite = st.floats(allow_nan=False, allow_infinity=False)
+    weight = st.floats(-MOST_WEIGHT, MOST_WEIGHT)
     above = st.floats(0, allow_infinity=False, exclude_min=True)
     share = st.floats(0, 1)
     adapt = _some(
-        low=share, high=share, up=above, down=above, every=st.integers(1, 10**12), success=finite, least=finite,
-        most=finite,
+        low=share, high=share, up=above, down=above, every=st.integers(1, 10**12), success=finite, least=weight,
+        most=weight,
     )  # fmt: skip
-    points = st.lists(st.fixed_dictionaries({"step": st.integers(0, 10**12), "weight": finite}), max_size=3)
+    points = st.lists(st.fixed_dictionaries({"step": st.integers(0, 10**12), "weight": weight}), max_size=3)
     more = {
-        "weight": finite,
+        "weight": weight,
         "version": _maybe(st.from_regex(r"[0-9a-f]{6,16}", fullmatch=True)),
         "parameters": st.dictionaries(keys, values(texts), max_size=3),
         "timeout": st.floats(0, 3600, exclude_min=True),
@@ -85,7 +86,7 @@ def _rewards(texts: st.SearchStrategy[str], keys: st.SearchStrategy[str]) -> st.
         "adapt": _maybe(adapt),
     }
     # Most rewards are a name and a weight; those that say more say any of it.
-    return st.fixed_dictionaries({"name": names}, optional={"weight": finite}) | st.fixed_dictionaries(
+    return st.fixed_dictionaries({"name": names}, optional={"weight": weight}) | st.fixed_dictionaries(
         {"name": names}, optional=more
     )
 

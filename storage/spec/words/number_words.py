@@ -36,12 +36,11 @@ def short_exponent(text: str) -> str:
 
 
 def with_digits(value: float, digits: int) -> str:
-    """With so many digits behind the point, and commas between thousands; an exact half is rounded away from 0, as a
-    browser does. What is beyond by less than that can show is noise of single precision, in which rewards are reckoned:
-    0.97499996 and 0.97500002 are one number."""
-    known = float(_rounded(value, digits + NOISE))
-    return f"{_rounded(known, digits):,f}"
+    """With so many digits behind the point, and commas between thousands; a half is rounded away from 0. What is beyond
+    by less than that can show is noise of single precision, in which rewards are reckoned: 0.97499996 and 0.97500002
+    are one number."""
+    return f"{_rounded(_rounded(value, digits + NOISE), digits):,f}"
 
 
-def _rounded(value: float, digits: int) -> Decimal:
+def _rounded(value: float | Decimal, digits: int) -> Decimal:
     return Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
