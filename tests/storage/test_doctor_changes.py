@@ -20,7 +20,7 @@ def test_no_weight_is_taken_from_the_last_function_that_is_left() -> None:
     """As it was seen: “Weight 0 for near40”, beside another that gave 0 to everything."""
     (told_of_both,) = examine(SICK["two dead functions"][0]).verdicts
     assert told_of_both.title == "near and inside say the same of everything"
-    assert "(“near” \u22120.97, “inside” 0)" in told_of_both.sentence
+    assert "(“near” \u22120.98, “inside” 0)" in told_of_both.sentence
     assert [(change.settings, change.edit_reward) for change in told_of_both.changes] == [({}, "")]
 
 
