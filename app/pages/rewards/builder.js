@@ -83,6 +83,7 @@ on("open", () => {
   clearTimeout(timer);
   turn += 1;
   newest = true;
+  page.toBuild = false;
   made = null;
   page.unfinished = null;
   const begun = page.open.begun;
@@ -125,7 +126,8 @@ on("looked", () => {
 function soon() {
   clearTimeout(timer);
   timer = setTimeout(build, 150);
-  setOff("save", false); // which builds first
+  page.toBuild = true; // what is typed is not in the code yet: Save, which builds first, can be clicked
+  setOff("save", false);
 }
 function redrawn() {
   drawCards(desk);
@@ -143,6 +145,7 @@ async function buildNow() {
   const got = await call("build_function", sent);
   if (mine !== turn) return newest;
   if (!got) return false;
+  page.toBuild = false;
   const problems = desk.blocks.length ? got.problems : [];
   sayOfCards(desk, got.words, problems);
   const fault = problems.find((one) => one.setting === "name")?.message ?? "";

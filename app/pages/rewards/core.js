@@ -23,6 +23,7 @@ export const page = {
   notGiven: "",
   reading: null,
   unfinished: null,
+  toBuild: false, // whether something is typed in the blocks that is not in the code yet
   failures: [],
 };
 // What one part tells and others hear: a function was opened (“open”), its text was “typed” or “looked” at; where the

@@ -292,7 +292,7 @@ export function drawState() {
   find("[data-do=own]").hidden = !open.builtIn;
   find(".network").hidden = open.builtIn;
   const same = !other && !changed && open.hash === open.newest && find(".network input").checked === open.network;
-  setOff("save", same || Boolean(page.unfinished));
+  setOff("save", !page.toBuild && (same || Boolean(page.unfinished)));
   find("[data-do=save]").title = page.unfinished ? unfinished() : "";
   showText(find(".code-before"), page.unfinished && page.text.trim() ? CODE_BEFORE : "");
 }

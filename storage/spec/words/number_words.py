@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
+_EXACT = Context(prec=400)  # of any float; the process's own context is whatever a library has made of it
 NOISE = 4  # digits beyond those that are shown (app/ui/number.js)
 _PADDED = re.compile(r"e([+-])0+(?=\d)")
 
@@ -43,4 +44,4 @@ def with_digits(value: float, digits: int) -> str:
 
 
 def _rounded(value: float | Decimal, digits: int) -> Decimal:
-    return Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+    return Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, _EXACT)
