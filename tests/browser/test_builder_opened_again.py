@@ -31,7 +31,8 @@ def saved_right_after_the_last_key(rewards: Page, form: Locator) -> None:
     ):
         field.fill(typed)
         button.click(force=True)  # also where it is off until what was typed is in the code
-        wait_for("what was typed, in the library", lambda text=kept: rewards.wait_for_timeout(30) or is_saved(text), 10)
+        wait_for("what was typed, in the library", lambda text=kept: rewards.wait_for_timeout(30) or is_saved(text), 30)
+        expect(button).to_have_attribute("aria-disabled", "true")  # the page knows it, too, and takes another click
         expect(button).to_be_disabled()
         expect(rewards.locator(".writing .state")).to_have_text(re.compile("^version"))
         expect(field).to_have_value(kept)
