@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from groupwise.storage.home import paths
-from tests.browser.conftest import bring, no_sideways_scroll, picture
+from tests.browser.conftest import Held, bring, no_sideways_scroll, picture
 from tests.browser.new_run_page import editor, follows, launch, show, write_yaml, yaml_of
 from tests.browser.test_nothing_lost import choose
 from tests.support.homes import wait_for
@@ -287,3 +287,38 @@ def test_the_columns_move_nothing_when_they_come(new_run: Page) -> None:
       return before - chips.offsetHeight;
     }""")
     assert moved == 0
+
+
+def test_what_stands_below_the_data_keeps_its_place_while_it_is_read(with_file: Page) -> None:
+    """A button that moves as it is pressed is missed: the click was lost."""
+    answers = Held(with_file, "read_answer")
+    with_file.reload()
+    waiting = with_file.locator(".preview.unread .wait")
+    expect(waiting).to_have_text("Reading the data…")
+    button = with_file.locator(".rewards").get_by_role("button", name="Add a reward")
+    before = _place_of(button)
+    answers.release()
+    expect(with_file.locator(".preview .histogram .bars")).to_be_visible(timeout=90_000)
+    expect(with_file.locator(".preview.unread")).to_have_count(0)
+    assert abs(_place_of(button) - before) < 12
+    choose(with_file, "File")
+    choose(with_file, "Built-in task")
+    expect(with_file.locator(".preview .histogram .bars")).to_be_visible(timeout=90_000)
+    high = _height_of(with_file.locator(".preview"))
+    answers = Held(with_file, "read_answer")
+    write_yaml(with_file, yaml_of(with_file).replace("source: task:arithmetic", "source: gym:chain_sum"))
+    show(with_file, "Form")
+    expect(waiting).to_have_text("Reading the data…")
+    assert abs(_height_of(with_file.locator(".preview")) - high) < 2
+    picture(with_file, "new-other-data-is-read")
+    answers.release()
+
+
+def _place_of(node: Locator) -> float:
+    place: float = node.evaluate("node => node.getBoundingClientRect().y + scrollY")
+    return place
+
+
+def _height_of(node: Locator) -> float:
+    height: float = node.evaluate("node => node.getBoundingClientRect().height")
+    return height

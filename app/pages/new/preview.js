@@ -39,6 +39,11 @@ let soon = null;
 
 const NOT_CHOSEN = "No data yet. Once it is chosen above, its rows are shown here as the model will see them.";
 const NOT_READ = "the data was not read to its end";
+// While other data is read for the first time its room is kept: what stands below would move from under the pointer.
+function keepRoom() {
+  if (body.hidden) node.classList.add("unread");
+}
+const endRoom = () => node.classList.remove("unread");
 // Nothing of other data than what is chosen now stays in sight: neither rows, nor columns, nor counts.
 function forgetRows(words) {
   shownSource = null;
@@ -48,6 +53,8 @@ function forgetRows(words) {
   checked = null;
   page.known = {};
   page.columns = [];
+  if (!body.hidden) node.style.setProperty("--room", `${node.offsetHeight}px`); // the next is likely as high
+  endRoom();
   body.hidden = true;
   guessed.hidden = true;
   inNode(".results").hidden = true;
@@ -60,7 +67,10 @@ function forgetOtherData(view) {
   const chosen = isDataChosen(shownAt("data.source"));
   const counted = Object.keys(page.known).length > 0;
   if (!preview) forgetRows(chosen ? "The preview appears once the data settings are fixed." : NOT_CHOSEN);
-  else if (shownSource && shownSource !== source) forgetRows("Reading the data…");
+  else if (shownSource && shownSource !== source) {
+    forgetRows("Reading the data…");
+    keepRoom();
+  }
   if (!preview && counted) settleIn(0); // nor is anything worked out by what was counted
 }
 
@@ -70,6 +80,7 @@ async function look() {
   key = mine ?? null;
   if (!mine) return node.classList.remove("asking");
   node.classList.add("asking");
+  keepRoom();
   const isCurrent = () => page.view?.keys?.source === source && page.view.keys.preview;
   const began = Date.now();
   // where something is shown already, once it takes long
@@ -191,7 +202,7 @@ const to = (n) => {
 async function check(all = false) {
   const { check_data: mine, source, rows } = page.view?.keys ?? {};
   const box = inNode(".checks");
-  if (!mine || (checked === mine && !all)) return;
+  if (!mine || (checked === mine && !all)) return endRoom();
   checked = mine;
   const began = Date.now();
   const button = inNode(".check-all");
@@ -201,14 +212,15 @@ async function check(all = false) {
   const found = await askWorker("check_data", { all }, (words) => {
     if (all || isLong(began)) setText(inNode(".wait-checks"), words);
   });
-  if (!found) return; // a newer one is under way, and frees the button
-  if (page.view?.keys?.source !== source) return; // of other data than what is chosen now
+  if (!found) return undefined; // a newer one is under way, and frees the button
+  if (page.view?.keys?.source !== source) return undefined; // of other data than what is chosen now
+  endRoom();
   button.setAttribute("aria-disabled", "false");
   box.classList.remove("asking");
   if (found.lost) {
     checked = null;
     setTimeout(() => check(all), 2000);
-    return;
+    return undefined;
   }
   // what is said of the data as a problem is not said again
   const said = blocking().some(({ field }) => field.startsWith("data.") || field === "data");
@@ -222,7 +234,7 @@ async function check(all = false) {
   if (found.rows.exact && found.checked >= found.rows.count)
     Object.assign(page.known, { rows: found.usable, rows_of: rows });
   drawChecks(found);
-  settleIn(0); // the estimates know the prompts' length now
+  return settleIn(0); // the estimates know the prompts' length now
 }
 function drawChecks(found) {
   const fact = (n, words, bad) => el("li", { class: n && bad ? "bad" : "" }, el("b", wholeNumber(n)), ` ${words}`);
