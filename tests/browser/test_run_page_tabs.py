@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from groupwise.app.pages.run.checkpoints import remove_checkpoint
+from groupwise.app.pages.run.trained_model import say_learned
 from groupwise.storage.home import paths
 from groupwise.storage.record import log_notes, states
 from groupwise.storage.registry import commands
@@ -320,3 +321,39 @@ def test_a_checkpoint_can_be_deleted_once_nothing_trains(open_page: OpenPage, ad
     expect(rows.last.get_by_role("button", name="Delete")).to_have_count(0)
     assert "can be deleted when it has ended" in remove_checkpoint({"run": run_id, "step": 10})["sentence"]
     assert remove_checkpoint({"run": run_id, "step": "10"})["sentence"]
+
+
+def test_the_trained_model_says_what_it_learned_and_leads_to_its_answers(open_page: OpenPage, address: str) -> None:
+    run_id = made_run("it learned", 40, groups=1, size=2, eval_every=10)
+    with_checkpoint(run_id, 20, 40)
+    seal_checkpoint(paths.run_folder(run_id).final)
+    page = open_page(f"{address}/run?id={run_id}&tab=checkpoints")
+    final = page.locator(".gw-checkpoints .final")
+    held_out = page.locator(".gw-checkpoints tbody [data-name='held-out reward']")
+    expect(held_out).to_have_count(2)
+    now, then = held_out.all_inner_texts()
+    expect(final.locator(".learned")).to_contain_text(f"Held-out reward {now} after step 40; ")
+    better = f" The checkpoint of step 20 did better: {then}."
+    assert (better in final.locator(".learned").inner_text()) == (float(then) > float(now))
+    further = final.get_by_role("link", name="New run from it")
+    expect(further).to_have_attribute("href", re.compile(rf"^/new\?from={run_id}&set=model.id%3D.*final$"))
+    expect(final.locator(".snippet")).to_contain_text("AutoModelForCausalLM.from_pretrained(")
+    picture(page, "checkpoints-trained")
+    assert no_sideways_scroll(page)
+    final.get_by_role("link", name="Read its answers").click()
+    groups = page.locator(".gw-groups")
+    expect(groups.locator(".where")).to_have_text("held-out at step 40")
+    page.go_back()
+    page.locator(".gw-checkpoints tbody tr").nth(1).get_by_role("link", name="Answers").click()
+    expect(groups.locator(".where")).to_have_text("group at step 20")
+
+
+def test_what_is_said_of_a_model_goes_by_what_was_evaluated() -> None:
+    best = {"best": "best held-out reward", "step": 40, "title": "step 40", "values": {"held-out reward": "1.70"}}
+    rows = [{"best": "", "step": 60}, best]
+    now = "Held-out reward 1.50 after step 60; 0.50"
+    assert say_learned([], rows) == say_learned([(60, 1.5)], rows) == ""
+    assert say_learned([(0, 0.5), (60, 1.5)], rows[:1]) == f"{now} before the first step."
+    better = " The checkpoint of step 40 did better: 1.70."
+    assert say_learned([(20, 0.5), (60, 1.5)], rows) == f"{now} after step 20.{better}"
+    assert say_learned([(20, 0.5), (40, 1.5)], rows[1:]) == "Held-out reward 1.50 after step 40; 0.50 after step 20."

@@ -22,6 +22,7 @@ import {
 import { plainOf } from "./data.js";
 import { isDataChosen } from "./data_names.js";
 import { about } from "./fields.js";
+import { drawPromptLengths } from "./prompt_lengths.js";
 
 const node = find(".preview");
 const inNode = (selector) => node.querySelector(selector);
@@ -252,7 +253,7 @@ function drawChecks(found) {
   );
   setText(inNode(".said-checks"), found.note ?? "");
   drawAnswerNumbers(inNode(".answer-numbers"), found);
-  drawHistogram(inNode(".histogram"), found.lengths);
+  drawPromptLengths(inNode(".histogram"), found.lengths);
   const top = found.answers?.top ?? [];
   const balance = inNode(".balance");
   balance.hidden = !(found.answers && found.answers.distinct > 1 && found.answers.distinct <= 50 && top[0]?.[1] > 2);
@@ -280,46 +281,6 @@ function drawChecks(found) {
     facts.tabIndex = -1;
     facts.focus();
   }
-}
-const theLongest = ({ row, length, text }, unit) =>
-  el(
-    "details.longest",
-    el("summary.s", `The longest: row ${wholeNumber(row + 1)}, ${wholeNumber(length)} ${unit}`),
-    el("pre.mono", { tabindex: "0" }, text),
-  );
-function drawHistogram(box, lengths) {
-  box.hidden = !lengths || !lengths.counts.length;
-  if (box.hidden) return;
-  const most = Math.max(...lengths.counts, 1);
-  const unit = lengths.unit;
-  const first = lengths.edges[0];
-  const last = lengths.longest?.length ?? lengths.edges.at(-1) - 1;
-  // a bin ends before the next one begins, and the last one with the longest prompt
-  const ends = lengths.edges.slice(1).map((edge) => Math.min(edge - 1, last));
-  const binWords = (i) => (ends[i] > lengths.edges[i] ? `${lengths.edges[i]} to ${ends[i]}` : `${lengths.edges[i]}`);
-  const about = (n, i) => `${countWords(n, "prompt")} of ${binWords(i)} ${unit}`;
-  const bars = lengths.counts.map((n, i) =>
-    el("i", { style: `height:${n ? Math.max(3, (100 * n) / most) : 0}%`, title: about(n, i) }),
-  );
-  box.replaceChildren(
-    el(
-      "h3",
-      `Length of the prompts in ${unit}: half have at most ${wholeNumber(Math.round(lengths.median))}, ` +
-        `95 % at most ${wholeNumber(Math.round(lengths.p95))}`,
-    ),
-    el(
-      "div.bars",
-      { role: "img", "aria-label": `Histogram of prompt lengths from ${first} to ${last} ${unit}` },
-      ...bars,
-    ),
-    el(
-      "div.row.between.xs.mut",
-      el("span", wholeNumber(first)),
-      el("span", `highest bar: ${about(most, lengths.counts.indexOf(most))}`),
-      el("span", wholeNumber(last)),
-    ),
-    lengths.longest ? theLongest(lengths.longest, unit) : "",
-  );
 }
 
 export function drawPreview() {

@@ -17,17 +17,18 @@ let confirmed = () => {}; // what the dialog's button does
 const copier = (label, words, what) =>
   el("button.btn.s", { type: "button", title: what, onclick: (event) => copy(words, event.currentTarget) }, label);
 const TAR = "One .tar file: unpack it, and load the folder as “Copy code” does";
-const actions = ({ download, path, code, start }) =>
-  [
-    el("a.btn.s", { href: download, download: "", title: TAR }, "Download"),
-    copier("Copy path", path, path),
-    copier("Copy code", code, "Python that loads it with transformers or PEFT"),
-    start ? el("a.btn.s", { href: start, title: BEGINS_ANEW }, "New run from it") : "",
-  ].filter(Boolean);
+const taking = ({ download, path, code }) => [
+  el("a.btn.s", { href: download, download: "", title: TAR }, "Download"),
+  copier("Copy path", path, path),
+  copier("Copy code", code, "Python that loads it with transformers or PEFT"),
+];
+const beginning = ({ start }) => (start ? [el("a.btn.s", { href: start, title: BEGINS_ANEW }, "New run from it")] : []);
+const reading = ({ answers, title }) =>
+  answers ? [el("a.btn.s", { href: answers, title: `What the model answered at ${title}` }, "Answers")] : [];
 
 // ---- the table ----
 function row(saved, { columns, resumable, removable }) {
-  const acts = saved.path ? actions(saved) : [];
+  const acts = saved.path ? [...reading(saved), ...taking(saved), ...beginning(saved)] : [];
   if (resumable && saved.whole)
     acts.push(el("button.btn.s", { type: "button", onclick: () => confirmResume(saved) }, "Resume from here"));
   if (removable && saved.removable)
@@ -55,14 +56,22 @@ function draw(now) {
   showText(find(".removed"), now.removed);
   find(".aside").hidden = !now.aside.length;
   find(".aside").replaceChildren(...now.aside.map(aside));
-  const { final } = now;
   showText(find(".no-final"), now.no_final);
-  find(".final").hidden = !final;
-  if (!final) return;
+  find(".final").hidden = !now.final;
+  if (now.final) drawFinal(now.final);
+}
+// What somebody can do with it who does not code stands first, each with its button.
+function drawFinal(final) {
+  showText(find(".learned"), final.learned);
+  setText(find(".answered"), final.answered);
+  setText(find(".on p"), final.further);
+  setText(find(".use"), final.use);
   setText(find(".folder"), final.path);
-  setText(find(".use"), now.use);
   setText(find(".snippet"), final.code);
-  find(".final .acts").replaceChildren(...actions(final));
+  const [see, further, use] = find(".ways").querySelectorAll(".row");
+  see.replaceChildren(el("a.btn.s", { href: final.answers }, "Read its answers"));
+  further.replaceChildren(...beginning(final));
+  use.replaceChildren(...taking(final));
 }
 
 // ---- what asks first ----

@@ -7,14 +7,14 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import gradio as gr
 
 from groupwise.app.core import format
+from groupwise.app.pages.run import trained_model
 from groupwise.app.ui.live import Payload, Unanswerable, answer, has_record, live, run_of, whole_number
 from groupwise.app.ui.safe_text import visible_text
-from groupwise.storage.home import db, files, paths
+from groupwise.storage.home import db, files
 from groupwise.storage.record import checkpoint_files, metrics, run_files, states
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.messages.facts import Catalogue
@@ -27,8 +27,11 @@ UNPACK = "Download gives a .tar file: unpack it, and load the folder as “Copy 
 TEMPLATE = """
 <p class="s mut wait">Reading…</p>
 <section class="panel final" hidden>
-<div class="row between"><h2>The trained model</h2><div class="row acts"></div></div>
-<p><code class="mono folder"></code></p><p class="s mut use"></p>
+<h2>The trained model</h2><p class="learned" hidden></p>
+<ul class="ways"><li><h3>See what it answers</h3><p class="s mut answered"></p><div class="row tight"></div></li>
+<li class="on"><h3>Train it further</h3><p class="s mut"></p><div class="row tight"></div></li>
+<li><h3>Use it elsewhere</h3><p class="s mut use"></p><div class="row tight wrap"></div></li></ul>
+<p class="s mut place">It is in <code class="mono folder"></code>. In Python:</p>
 <pre class="mono snippet" tabindex="0" aria-label="Python that loads it"></pre></section>
 <p class="s mut no-final" dir="auto" hidden></p>
 <p class="s mut lead" hidden>A checkpoint is the model as it was after a step, with all that is needed to train on from
@@ -58,8 +61,8 @@ def list_checkpoints(payload: Payload) -> dict[str, Any]:
         "rows": rows, "removed": removed_words(removed), "columns": columns_of(rows),
         "aside": _by_attempt(run, aside),
         "wait": "" if rows or removed else say_none(run),
-        "final": _model(run, folder.final) if files.is_folder(folder.final) else None, "use": use(run),
-        "no_final": why_no_final(run),
+        "final": trained_model.describe_final(run, rows) if files.is_folder(folder.final) else None,
+        "no_final": trained_model.why_no_final(run),
         "how": how_to_go_on(run, rows),
         "resumable": can_be_resumed(run),
         "removable": is_at_rest(run),
@@ -117,7 +120,11 @@ def _named_by_record(run: registry.Run, aside: Sequence[Path]) -> tuple[list[dic
     )
     set_aside = {checkpoint_files.step_of(point) for point in aside}
     gone = {row["step"] for row in saved if row["path"] not in there} - set_aside
-    rows = [_row(run, row, values.get(row["step"], {})) for row in saved if row["path"] in there]
+    rows = [
+        _row(run, row, values.get(row["step"], {})) | {"answers": trained_model.answers_of(run, step=row["step"])}
+        for row in saved
+        if row["path"] in there
+    ]
     return _with_best(rows), sorted(gone)
 
 
@@ -152,7 +159,8 @@ def _row(run: registry.Run, saved: dict[str, Any], values: dict[str, float]) -> 
         "state": "incomplete" if wrong else "complete", "why": f"it {visible_text(wrong)}" if wrong else "",
         "whole": wrong is None,
         "removable": True, "measured": told,
-        "values": {name: format.number(value) for name, value in told.items()}, **_model(run, place),
+        "values": {name: format.number(value) for name, value in told.items()},
+        **trained_model.describe_model(run, place),
     }  # fmt: skip
 
 
@@ -200,7 +208,7 @@ def _set_aside_row(run: registry.Run, point: Path, values: dict[str, str]) -> di
         "step": step, "title": f"step {format.count(step)}", "saved": format.age(point.stat().st_mtime),
         "size": format.size(checkpoint_files.size_of(point)), "whole": False, "values": values, "best": "",
         "state": "set aside", "why": f"attempt {_attempt_after(run, point)} went on from an earlier step",
-        **_model(run, point),
+        **trained_model.describe_model(run, point),
     }  # fmt: skip
 
 
@@ -246,67 +254,6 @@ def remove_checkpoint(payload: Payload) -> dict[str, Any]:
     except OSError as error:
         raise Unanswerable(f"It could not be deleted ({error.strerror or error}).") from error
     return {"freed": format.size(freed)}
-
-
-def _model(run: registry.Run, place: Path) -> dict[str, str]:
-    """Where a model lies, the address that downloads it, Python that loads it, and the address of a new run from it."""
-    asked = {"id": run.id, "folder": place.relative_to(run.folder.path).as_posix()}
-    return {
-        "path": str(place),
-        "download": f"/download?{urlencode(asked)}",
-        "code": load_code(run, place),
-        "start": start_from(run, place),
-    }
-
-
-def start_from(run: registry.Run, place: Path, stage: int = 0) -> str:
-    """The address of a new run with this run's settings that begins from this model; “” of an adapter, which cannot.
-    `stage`: the first of the stages that it is to train, where those before it are done."""
-    if checkpoint_files.is_adapter(place):
-        return ""
-    rest = [("stage", str(stage))] if stage > 1 else []
-    return f"/new?{urlencode([('from', run.id), *rest, ('set', f'model.id={place}')])}"
-
-
-def load_code(run: registry.Run, place: Path) -> str:
-    """Python that loads a saved model with transformers; a LoRA adapter with PEFT, on top of its base model."""
-    auto = "from transformers import AutoModelForCausalLM, AutoTokenizer\n"
-    tokenizer = f"tokenizer = AutoTokenizer.from_pretrained({str(place)!r})\n"
-    if not checkpoint_files.is_adapter(place):
-        return f"{auto}\nmodel = AutoModelForCausalLM.from_pretrained({str(place)!r})\n{tokenizer}"
-    base = f"base = AutoModelForCausalLM.from_pretrained({_base_model(run)!r})\n"
-    model = f"model = PeftModel.from_pretrained(base, {str(place)!r})\n"
-    return f"from peft import PeftModel\n{auto}\n{base}{model}{tokenizer}"
-
-
-def _base_model(run: registry.Run) -> str:
-    return str(paths.models_folder() / "starter") if run.model == "starter" else run.model
-
-
-def use(run: registry.Run) -> str:
-    """What final/ holds and how to go on with it: LoRA saves an adapter, which no run can begin from."""
-    if not checkpoint_files.is_adapter(run.folder.final):
-        return (
-            "In Hugging Face form (Download gives a .tar of it: unpack it): load it with from_pretrained, or train "
-            "on from it by giving this folder as the model of a new run."
-        )
-    return (
-        f"A LoRA adapter, not a whole model: load the base model {visible_text(_base_model(run))} with "
-        "from_pretrained, then put this folder on top with PEFT's PeftModel.from_pretrained. It cannot be the model of "
-        "a new run unless it is merged into its base (merge_and_unload) and saved as a whole model."
-    )
-
-
-def why_no_final(run: registry.Run) -> str:
-    """Where the trained model will be, or why it is not there; "" where it is, and where a run has saved nothing."""
-    if files.is_folder(run.folder.final):
-        return ""
-    place = visible_text(str(run.folder.final))
-    if run.state == states.FINISHED:
-        return f"The trained model was in {place}, and is not there any more."
-    if run.state in states.ENDED:
-        return f"No trained model in {place} yet: a run writes it when it has done all its steps."
-    return f"The trained model will be in {place} when the run has done all its steps."
 
 
 def say_none(run: registry.Run) -> str:
