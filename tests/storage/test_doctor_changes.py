@@ -13,7 +13,7 @@ from groupwise.storage.analysis.doctor.examine import RULES, examine
 from groupwise.storage.spec import spec
 from tests.storage.test_doctor import told
 from tests.support.doctor import drawn, healthy, line, scored
-from tests.support.doctor_cases import FLAT, SICK
+from tests.support.doctor_cases import FLAT, SICK, WELL
 
 
 def test_no_weight_is_taken_from_the_last_function_that_is_left() -> None:
@@ -140,3 +140,34 @@ def test_no_rule_on_the_steps_proposes_another_change_beside_a_rate_far_off() ->
         said = [verdict for rule in RULES if (verdict := rule(run)) and verdict.key == key]
         changes = [change.settings for verdict in said for change in verdict.changes]
         assert changes == [{"training.learning_rate": 1e-4}], key
+
+
+def test_a_missed_kl_target_says_by_how_much_and_what_to_change() -> None:
+    most, slow = (examine(SICK[f"KL {what}"][0]).verdicts[0] for what in (
+        "far above its target, the weight at its most", "above its target, the weight is too slow"))  # fmt: skip
+    assert most.title == "KL misses its target"
+    assert most.sentence.startswith("KL is 0.37 now, 7.43 times its target of 0.05, and has been more than a f")
+    assert most.sentence.endswith(" The KL weight is at kl.most (0.1), and can hold the model no tighter.")
+    assert [one.settings for one in most.changes] == [
+        {"kl.most": 0.5}, {"training.learning_rate": 5e-5}, {"kl.target": 0.4}
+    ]  # fmt: skip
+    assert "rises too slowly to change that (kl.rate is 0.1): it is 0.05." in slow.sentence
+    assert slow.changes[0].settings == {"kl.rate": 0.5}
+
+
+def test_where_the_kl_weight_follows_a_target_no_fixed_one_is_proposed() -> None:
+    """As it was: “KL is running away” of one that was wanted, and a beta that is only where it begins."""
+    follows = spec.KlSpec(target=0.6)
+    assert told(healthy(kl=follows, curves={"kl": line(0.3, 0.65), "beta": line(0.02, 0.03)})) == []
+    heavy = {**FLAT, "kl": drawn(lambda x: 0.002 if x > 0.02 else 0), "beta": line(10.0, 10.0)}
+    (verdict,) = examine(healthy(kl=spec.KlSpec(target=0.002, most=20.0), curves=heavy)).verdicts
+    assert verdict.key == "beta_high"
+    assert [one.settings for one in verdict.changes] == [{"training.beta": 0.04}, {"kl.target": 0.004}]
+
+
+def test_below_its_target_kl_is_told_calmly_while_the_reward_rises() -> None:
+    report = examine(WELL["KL is under its target, and the reward rises"])
+    (told_of,) = [verdict for verdict in report.calm if verdict.key == "kl_target"]
+    assert "KL was 0.0098 at the end" in told_of.sentence and ", a fifth of its target of 0.05" in told_of.sentence
+    assert "at kl.least (0.001), where it holds hardly anything back" in told_of.sentence
+    assert not any("kl.least" in change.settings for change in told_of.changes)

@@ -281,3 +281,14 @@ def test_the_variations_whose_false_alarms_are_counted_are_sound_and_each_anothe
     made_of = [variation(changes) for changes in VARIATIONS]
     assert len({one.name for one in made_of}) == len(made_of) >= 20
     assert all(64 % one.training["num_generations"] == 0 for one in made_of)
+
+
+def test_the_weight_that_follows_a_kl_is_read_with_its_target() -> None:
+    def logged(step: int) -> dict[str, float | None]:
+        return {"reward": 1 + step / 100, "kl": 0.01 * step, "beta": min(0.1, 0.02 + step / 500), "kl/target": 0.05}
+
+    folder = made("follows", steps=60, metrics=logged)
+    told = folder.spec.read_text(encoding="utf-8")
+    follows = spec.parse_spec(told).model_copy(update={"kl": spec.KlSpec(target=0.05, most=0.1)})
+    found = [verdict.key for verdict in examine(gather(folder.db, follows)).verdicts]
+    assert found == ["kl_target"] and "kl" in [one.key for one in examine(of(folder)).verdicts]

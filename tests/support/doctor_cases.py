@@ -22,6 +22,14 @@ from tests.support.doctor import (
 
 STAY = line(0.5, 0.5, 0.02)
 FLAT = {"reward": line(1.0, 1.0, 0.03), "rewards/format/mean": STAY, "rewards/correctness/mean": STAY}
+
+
+def follows_kl(kl: Curve, weight: Curve, *, least: float = 0.001, ended: bool = False, **curves: Curve) -> Evidence:
+    """A run whose KL weight follows a KL of 0.05, with 0.1 as its highest."""
+    follows = spec.KlSpec(target=0.05, least=least, most=0.1)
+    return healthy(kl=follows, ended=ended, curves={"kl": kl, "beta": weight, **curves})
+
+
 NO_GROUPS: dict[str, Any] = {
     f"groups/{name}": None for name in ("tied", "all_low", "all_high", "spread", "solved", "any_solved", "alike")
 }
@@ -59,6 +67,13 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
     "collapse of the words": (
         healthy(curves={"groups/alike": line(0.1, 0.9), "groups/solved": line(0.3, 0.3)}), "collapse", "warning"),
     "KL far away": (healthy(curves={"kl": line(0.01, 0.9)}), "kl", "warning"),
+    "KL far above its target, the weight at its most": (
+        follows_kl(line(0.02, 0.4), line(0.02, 0.1)), "kl_target", "warning"),
+    "KL above its target, the weight is too slow": (
+        follows_kl(line(0.02, 0.3), line(0.02, 0.05)), "kl_target", "warning"),
+    "KL far under its target, the reward stays": (
+        follows_kl(line(0.004, 0.004, 0.0005), line(0.02, 0.01), least=0.01,
+                   **{**FLAT, "reward": line(1.0, 1.0, 0.3)}), "kl_target", "warning"),
     "KL doubling": (healthy(curves={"kl": drawn(lambda x: 0.35 * math.exp(8 * (x - 1)))}), "kl", "warning"),
     "reward flat": (healthy(curves={**FLAT, "kl": line(0.005, 0.05)}), "flat", "warning"),
     "held-out falls": (
@@ -199,6 +214,11 @@ WELL: dict[str, Evidence] = {
         curves={"groups/spread": line(0.004, 0.003), "reward": line(0.002, 0.006, 0.0003)}, low=0.0, high=0.01),
     "rewards of −500 to 500": healthy(
         curves={"reward": line(-100, 200, 20), "groups/spread": line(300, 200)}, low=-500, high=500),
+    "KL is near its target": follows_kl(line(0.03, 0.08, 0.01), line(0.02, 0.03)),
+    "KL is on its way down to its target": follows_kl(drawn(lambda x: 0.35 - 0.2 * x), line(0.02, 0.09)),
+    "KL is on its way up to its target": follows_kl(line(0.0, 0.02), line(0.02, 0.002)),
+    "KL is under its target, and the reward rises": follows_kl(line(0.01, 0.01, 0.001), line(0.02, 0.001), ended=True),
+    "KL that is far from no target": healthy(curves={"kl": line(0.01, 0.4), "beta": line(0.02, 0.02)}),
     "KL grows as usual": healthy(curves={"kl": line(0.02, 0.12, 0.01)}),
     "KL begins at nothing": healthy(curves={"kl": drawn(lambda x: 0.15 * x**4)}),
     "a noisy reward that rises": healthy(curves={"reward": line(1.0, 1.5, 0.25)}),

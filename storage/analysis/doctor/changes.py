@@ -63,12 +63,24 @@ def smaller_steps(e: Evidence, factor: float) -> tuple[Change, ...]:
 
 
 def anchor(e: Evidence) -> tuple[Change, ...]:
-    """A greater weight on the KL, where it has not much already."""
+    """A greater weight on the KL, where it has not much already; where the weight follows a target, a lower one."""
+    if e.kl.target is not None:
+        return (follow_kl(e.kl.target / 2),)
     beta = e.number("beta") or 0.0
     if beta >= MOST_KL_WEIGHT:
         return ()
     value = float(f"{max(KL_WEIGHT, 2 * beta):.2g}")
     return (Change(f"KL weight (beta) {setting_text(value)}", {"training.beta": value}),)
+
+
+def less_anchor(e: Evidence) -> Change:
+    """No KL; where its weight follows a target, twice that: at 0 there is nothing to follow it by."""
+    return set_to("beta", 0.0) if e.kl.target is None else follow_kl(e.kl.target * 2)
+
+
+def follow_kl(value: float) -> Change:
+    """Another KL for the weight to follow."""
+    return Change(f"KL target {value:g}", {"kl.target": value})
 
 
 def usual_group(e: Evidence) -> tuple[Change, ...]:

@@ -10,7 +10,7 @@ from groupwise.storage.analysis.doctor.curve import Curve, mean
 from groupwise.storage.checks.tag_room import TagRoom
 from groupwise.storage.library.models.learning_rates import UsualRates, usual_rates
 from groupwise.storage.record import group_metrics
-from groupwise.storage.spec.spec import RewardSpec
+from groupwise.storage.spec.spec import KlSpec, RewardSpec
 
 FAILED = ("error", "timeout")
 NONE = "none"  # of a completion that a function does not apply to
@@ -117,6 +117,7 @@ class Evidence:
     compares: bool = False  # whether its target is known to read columns, as those do that compare with the answer
     nothing_right: bool = False  # whether none of its functions says what is right, though of one it could be thought
     beyond_starter: bool = False  # whether the starter model is asked what it was not made for
+    kl: KlSpec = field(default_factory=KlSpec)  # what KL its weight follows
     unsolved: Unsolved | None = None  # its prompts that were never solved; None: not counted, as the run goes on
 
     @cached_property

@@ -32,11 +32,11 @@ from groupwise.storage.library.models import learning_rates, model_files
 from groupwise.storage.record import group_metrics, lineage, recent, record_check
 from groupwise.storage.record.recent import Course
 from groupwise.storage.record.rollup import SIZES
-from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.spec import KlSpec, RunSpec
 
 # The metrics that the rules look at, besides rewards/NAME/….
 METRICS = (
-    "reward", "reward_std", "frac_reward_zero_std", "eval_reward", "kl", "entropy", "loss", "grad_norm",
+    "reward", "reward_std", "frac_reward_zero_std", "eval_reward", "kl", "beta", "entropy", "loss", "grad_norm",
     "learning_rate", "clip_ratio/region_mean", "completions/mean_length", "completions/clipped_ratio",
     "completions/mean_terminated_length", "step_time", "groups/tied", "groups/all_low", "groups/all_high",
     "groups/tied_other", "groups/spread", "groups/best", "groups/worst", "groups/solved",
@@ -111,6 +111,7 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
         since=since, settings_known=spec is not None, places=places(spec, number),
         tags=tag_room(stage.rewards, spec.model.id) if spec and stage else None,
         beyond_starter=bool(spec and is_beyond_starter(spec)) and not _asks_known_sums([*first, *last]),
+        kl=spec.kl if spec else KlSpec(),
         room=facts.max_position if facts else None, held_out_before=_held_out_before(run, keys, min(since, until)),
         held_out_prompts=_held_out_prompts(run, until), held_out_error=_held_out_error(run, curves.get("eval_reward")),
     )  # fmt: skip

@@ -10,6 +10,7 @@ from groupwise.storage.analysis.doctor import (
     expected,
     gradient,
     hacking,
+    kl_target,
     length,
     next_step,
     rates,
@@ -30,8 +31,9 @@ from groupwise.storage.spec.words.number_words import count_words
 
 Rule = Callable[[Evidence], Verdict | None]
 RULES: tuple[Rule, ...] = (
-    *sampling.RULES, *rewards.RULES, *answers.RULES, *rates.RULES, *stability.RULES, *gradient.RULES, *alike.RULES,
-    *length.RULES, *empty.RULES, *hacking.RULES, *right_answers.RULES, *speed.RULES, *expected.RULES,
+    *sampling.RULES, *rewards.RULES, *answers.RULES, *rates.RULES, *stability.RULES, *kl_target.RULES,
+    *gradient.RULES, *alike.RULES, *length.RULES, *empty.RULES, *hacking.RULES, *right_answers.RULES, *speed.RULES,
+    *expected.RULES,
 )  # fmt: skip
 WAIT = 10  # logged steps before anything is said of how it goes
 HALF = 0.5  # of the groups

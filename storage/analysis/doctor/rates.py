@@ -131,7 +131,7 @@ def _functions_fell(e: Evidence) -> bool:
 def beta_high(e: Evidence) -> Verdict | None:
     """The KL's weight pulls back whatever is learned: KL is there at once and grows no more, or hardly there though
     the rate is a usual one."""
-    told, reward, beta = e.curve("kl"), e.reward, e.number("beta") or 0.0
+    told, reward, beta = e.curve("kl"), e.reward, _kl_weight(e)
     if beta < HEAVY or len(told) < EARLY or reward.direction(STILL * e.scale) > 0:
         return None
     held = growth(told) <= PULLED or not (told.late > HARDLY or _rate(e) < learning_rates.LEAST)
@@ -145,9 +145,15 @@ def beta_high(e: Evidence) -> Verdict | None:
         f"root of the steps, or is below {HARDLY}; from {TREND} logged steps on also where grad_norm is mostly "
         f"{OUTWEIGHS:g} times that of the first step. 0 to 0.1 is usual, DeepSeekMath has {changes.KL_WEIGHT}.",
         f"{DEEPSEEK}; {CORPUS}",
-        (chart("kl"), chart("reward")), (changes.set_to("beta", changes.KL_WEIGHT), changes.set_to("beta", 0.0)),
+        (chart("kl"), chart("reward")), (changes.set_to("beta", changes.KL_WEIGHT), changes.less_anchor(e)),
         Grounds(Place.UPDATE, True),
     )  # fmt: skip
+
+
+def _kl_weight(e: Evidence) -> float:
+    """What it is; where it follows a target, what it is now."""
+    follows = e.kl.target is not None and len(e.curve("beta"))
+    return e.curve("beta").now if follows else e.number("beta") or 0.0
 
 
 def _kl_outweighs(e: Evidence) -> bool:

@@ -3,7 +3,7 @@ pure."""
 
 from dataclasses import replace
 
-from groupwise.storage.analysis.doctor import changes
+from groupwise.storage.analysis.doctor import changes, kl_target
 from groupwise.storage.analysis.doctor.curve import median
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import (
@@ -80,7 +80,7 @@ def _steadier(e: Evidence) -> tuple[Change, ...]:
 def kl(e: Evidence) -> Verdict | None:
     """The model leaves the reference model behind."""
     told = e.curve("kl")
-    if len(told) < 10:
+    if len(told) < 10 or kl_target.find_miss(e) or _is_as_asked(e, told.now):
         return None
     links = (chart("kl"), step_groups(told.steps[-1], "worst"))
     fixes, rests = changes.smaller_steps(e, 0.5), Grounds(Place.TREND, share=1.0, moved=True)
@@ -109,6 +109,11 @@ def kl(e: Evidence) -> Verdict | None:
         f"Shown from {KL_GROWING} on, where it has doubled since {before}; 0.02 to 0.12 in 400 steps is healthy.",
         f"{COMMON}; {MEASURED}; {e.usual_rates.words}", links, fixes, rests,
     )  # fmt: skip
+
+
+def _is_as_asked(e: Evidence, now: float) -> bool:
+    """Whether the KL is near the target that its weight follows."""
+    return e.kl.target is not None and now <= kl_target.FAR * e.kl.target
 
 
 def _say_high_rate(e: Evidence) -> str:
