@@ -98,6 +98,10 @@ def test_a_copy_of_the_penalty_for_repetition_counts_words_as_open_r1_does():
 
 # ---- what comes along ----
 TOP = "import re\nWORDS = ['a', 'b']\ndef known(text):\n    return text in WORDS\n"
+BY_PATTERN = (
+    "def make(pattern):\n    def scorer(completions, **kwargs):\n"
+    "        return [float(len(pattern.findall(c))) for c in completions]\n    return scorer\n"
+)
 MADE = [
     # what the script has, what reaches the trainer, the name in the library, what the note says
     ("def make(weight, words=('a',)):\n    def scorer(completions, **kwargs):\n        # a comment\n"
@@ -109,6 +113,16 @@ MADE = [
      "make(r'\\w')", "scorer", "is made by make(…)"),
     ("", "lambda completions, **kwargs: [1.0 if known(c) else 0.0 for c in completions]", "reward",
      "is a lambda: it comes along as a function of this name"),
+    ("short = lambda completions, **kwargs: [float(len(c) < 3) for c in completions]\n", "short", "short",
+     "is a lambda: it comes along as a function of this name"),
+    ("_short: object = lambda completions, **kwargs: [float(len(c) < 3) for c in completions]\n", "_short", "reward",
+     "is a lambda"),
+    ("START = '[' + WORDS[0]\nEND = START.upper() + 'd]'\n" + BY_PATTERN,
+     "make(re.compile(START + END, re.I))", "scorer", "is made by make(…)"),
+    (BY_PATTERN + "def main():\n    return make(re.compile('|'.join(map(re.escape, sorted(WORDS)))))\n", "main()",
+     "scorer", "is made by make(…)"),
+    (BY_PATTERN + "FOUND = [re.escape(word) for word in WORDS]\nBOTH = re.compile(f'({str().join(FOUND)})', re.I)\n",
+     "make(BOTH)", "scorer", "is made by make(…)"),
     ("class LongJudge:\n    def __init__(self, limit=3):\n        self.limit = limit\n"
      "    def __call__(self, completions, **kwargs):\n        \"\"\"Long \\\"ones\\\".\"\"\"\n"
      "        return [float(len(c) > self.limit) for c in completions]\n",
@@ -172,6 +186,14 @@ def test_one_factory_that_is_called_twice_gives_two_functions():
          "    return score\n", "make(['z'])", "“WORDS”, which means two things"),
         ("class Judge:\n    def score(self, completions, **k):\n        return [0.0]\n", "Judge.score",
          "an object of Judge"),
+        *((f"import os\n{before}def make(part):\n    def score(completions, **k):\n        return [part for c in c]\n"
+           "    return score\n", f"make({made})", "it uses “part”, which is known only while the script runs")
+          for before, made in (
+            ("", "os.environ['X'] + 'a'"), ("", "re.compile(open('x').read())"), ("", "list(map(open, WORDS))"),
+            ("data = load('x')\n", "len(data)"), ("WORDS.append(load('x'))\n", "'|'.join(WORDS)"),
+            ("LAST = 'a'\nSOME = re.compile(LAST, re.I)\nLAST = 'b'\n", "SOME"),
+            ("def inner(WORDS):\n    return make(re.compile('|'.join(WORDS), re.I))\n", "re.compile(load('x'), 2)"),
+        )),
     ],
 )  # fmt: skip
 def test_what_only_running_the_script_would_tell_is_named(before: str, reward: str, words: str):

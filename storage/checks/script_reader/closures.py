@@ -2,16 +2,19 @@
 stands alone, with the values that it was made with."""
 
 import ast
+import contextlib
 import re
 import symtable
 import textwrap
 from dataclasses import dataclass, field
 from typing import Any
 
+from groupwise.storage.checks.script_reader.as_written import written_anew
 from groupwise.storage.checks.script_reader.members import class_member
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.scopes import Scope
 from groupwise.storage.checks.script_reader.values import (
+    LAMBDA,
     Class,
     Function,
     Made,
@@ -19,6 +22,7 @@ from groupwise.storage.checks.script_reader.values import (
     Value,
     to_plain,
 )
+from groupwise.storage.library.rewards import names
 from groupwise.storage.spec.python_source import literal, pattern_literal
 from groupwise.storage.spec.syntax_tree import parse_module
 
@@ -37,22 +41,25 @@ class Closed:
     code: str
     before: list[str] = field(default_factory=list)
     needed: set[str] = field(default_factory=set)
+    computed: dict[str, set[str]] = field(default_factory=dict)  # name → the names that its value is computed from
 
 
-def close_function(function: Function, name: str, lines: list[str]) -> Closed:
-    """A function of the script, whose `lines` these are, under a name. Raises Unclosed."""
+def close_function(function: Function, name: str, lines: list[str], tree: ast.Module) -> Closed:
+    """A function of the script, whose `lines` and `tree` these are, under a name. Raises Unclosed."""
     if function.within is not None or function.owner is not None:
         return _wrapped(function, name)
-    closer = _Closer(lines)
+    closer = _Closer(lines, tree)
     closer.close(function, name)
-    return Closed(closer.last, closer.before, closer.needed)
+    return Closed(closer.last, closer.before, closer.needed, closer.computed)
 
 
 class _Closer:
     """Writes out a function, and before it what it uses of the functions that it stands in."""
 
-    def __init__(self, lines: list[str]) -> None:
+    def __init__(self, lines: list[str], tree: ast.Module) -> None:
         self.lines = lines
+        self.tree = tree
+        self.computed: dict[str, set[str]] = {}
         self.before: list[str] = []
         self.needed: set[str] = set()
         self.last = ""
@@ -76,8 +83,8 @@ class _Closer:
         if self._done.setdefault(name, found) is not found or len(self._done) > MOST_CLOSED:
             raise Unclosed(f"“{name}”, which means two things")
         if isinstance(found, Function) and not found.top and found.owner is None:
-            inner = _Closer(self.lines)
-            inner._done = self._done
+            inner = _Closer(self.lines, self.tree)
+            inner._done, inner.computed = self._done, self.computed
             inner.close(found, name)
             self.before += [one for one in (*inner.before, inner.last) if one not in self.before]
             self.needed |= inner.needed
@@ -95,9 +102,23 @@ class _Closer:
         if isinstance(value, Outer) and isinstance(value.node, (ast.Import, ast.ImportFrom)):
             return ast.unparse(value.node)
         if isinstance(value, Made) and value.path in ("re.compile", "regex.compile") and len(value.arguments) == 1:
-            self._add(f"import {value.path.partition('.')[0]}")
-            return f"{name} = {value.path}({pattern_literal(_plain(name, value.arguments[0]))})"
-        return f"{name} = {literal(_plain(name, value))}"
+            with contextlib.suppress(Unclosed):
+                line = f"{name} = {value.path}({pattern_literal(_plain(name, value.arguments[0]))})"
+                self._add(f"import {value.path.partition('.')[0]}")
+                return line
+        try:
+            return f"{name} = {literal(_plain(name, value))}"
+        except Unclosed:
+            return self._computed_line(name, value)
+
+    def _computed_line(self, name: str, value: Value) -> str:
+        """A value as the script computes it from its own constants."""
+        found = written_anew(value, self.tree)
+        if found is None:
+            raise Unclosed(f"“{name}”")
+        code, self.computed[name] = found
+        self.needed |= self.computed[name]
+        return f"{name} = {code}"
 
 
 def _plain(name: str, value: Value) -> Any:
@@ -216,8 +237,9 @@ def callable_method(value: Value) -> Function | None:
 
 
 def usual_name(function: Function) -> str:
-    """A name for a function in a library: its own, an object's class, or “reward” for a lambda."""
-    if isinstance(function.node, ast.Lambda):
+    """A name for a function in a library: its own, an object's class, or “reward” for a lambda without a name that can
+    be kept."""
+    if isinstance(function.node, ast.Lambda) and (function.name == LAMBDA or names.problem_with(function.name, ())):
         return "reward"
     if function.name == "__call__" and isinstance(function.owner, Made) and function.owner.cls is not None:
         return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", function.owner.cls.name).lower()

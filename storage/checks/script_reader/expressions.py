@@ -9,6 +9,7 @@ from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.scopes import Scope, either
 from groupwise.storage.checks.script_reader.text_values import fill_percent, is_text, join_texts
 from groupwise.storage.checks.script_reader.values import (
+    LAMBDA,
     Class,
     Either,
     Function,
@@ -158,7 +159,7 @@ class Expressions:
         return value
 
     def _read_lambda(self, node: ast.Lambda, scope: Scope) -> Value:
-        return Function(node, scope, "lambda")
+        return Function(node, scope, LAMBDA)
 
     def _read_namedexpr(self, node: ast.NamedExpr, scope: Scope) -> Value:
         value = self.evaluate(node.value, scope)

@@ -11,6 +11,7 @@ from groupwise.storage.checks.script_reader.members import Arguments, note_unkno
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.scopes import Scope, join, restore
 from groupwise.storage.checks.script_reader.values import (
+    LAMBDA,
     Batch,
     Class,
     Function,
@@ -61,11 +62,14 @@ class Interpreter(Caller):
     def _do_assign(self, node: ast.Assign, scope: Scope) -> None:
         value = self.evaluate(node.value, scope)
         for target in node.targets:
+            _name_lambda(value, target)
             self.assign(target, value, scope, node)
 
     def _do_annassign(self, node: ast.AnnAssign, scope: Scope) -> None:
         if node.value is not None:
-            self.assign(node.target, self.evaluate(node.value, scope), scope, node)
+            value = self.evaluate(node.value, scope)
+            _name_lambda(value, node.target)
+            self.assign(node.target, value, scope, node)
 
     def _do_augassign(self, node: ast.AugAssign, scope: Scope) -> None:
         before = self.evaluate(_loaded(node.target), scope)
@@ -207,6 +211,12 @@ class Interpreter(Caller):
                     del of.entries[key]
                 else:
                     note_unknown_change(of, node)
+
+
+def _name_lambda(value: Value, target: ast.expr) -> None:
+    """A lambda is called as the name that it is given first: short = lambda …"""
+    if isinstance(value, Function) and value.name == LAMBDA and isinstance(target, ast.Name):
+        value.name = target.id
 
 
 def _loaded(target: ast.expr) -> ast.expr:

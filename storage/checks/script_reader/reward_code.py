@@ -6,6 +6,7 @@ import symtable
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from groupwise.storage.checks.script_reader.as_written import only_constants
 from groupwise.storage.checks.script_reader.closures import Closed, Unclosed, at_left_edge, close_function
 from groupwise.storage.checks.script_reader.values import Function
 from groupwise.storage.library.rewards import signature
@@ -44,7 +45,10 @@ def extract_function(
         kept = _needed_statements(tree, function.node, _globals_of(function.node, lines), lines)
         code = "".join(_pieces(kept, lines))
     else:
-        closed = close_function(function, name, lines)
+        closed = close_function(function, name, lines, tree)
+        for used, names in closed.computed.items():
+            if not only_constants(_needed_statements(tree, None, set(names), lines), _binds, tree):
+                raise Unclosed(f"“{used}”")
         kept = _needed_statements(tree, None, set(closed.needed), lines)
         code = _put_together(kept, closed, lines)
     written, code = code, _without_loading(code)

@@ -10,6 +10,7 @@ from typing import Any
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.spec.yaml.yaml_text import MAX_DEPTH
 
+LAMBDA = "lambda"  # what a function is called that no name was given
 MAX_PARTS = 50_000  # values inside a value that are looked at: lists of the same list could go on for ever
 
 
