@@ -6,22 +6,27 @@ import json
 import math
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from groupwise.app.core import worker_process
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.new import launch, presets
-from groupwise.app.pages.rewards import asking, functions, library_view, lint, sources
+from groupwise.app.pages.new import launch, presets, url_settings
+from groupwise.app.pages.rewards import asking, functions, led_here, library_view, lint, sources
 from groupwise.app.pages.rewards import rewards_page as page
-from groupwise.storage.home import paths
+from groupwise.storage.home import files, paths
+from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.presets import PresetError
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import states
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.registry.messages.completions import CompletionsAnswer
 from groupwise.storage.registry.messages.message import Progress
+from groupwise.storage.spec.spec import parse_spec, to_yaml
 from tests.support import offer
+from tests.support.made_runs import made_run
+from tests.support.runs import make_spec
 
 CODE = '''def short(completions, *, most: int = 20, **kwargs):
     """1 for a short completion.
@@ -37,6 +42,7 @@ FUNCTIONS = (
     page.analyse_code,
     page.save_function,
     page.delete_function,
+    page.restore_function,
     page.compare_texts,
     page.clean_paste,
     page.strip_code,
@@ -106,6 +112,47 @@ def test_a_function_is_saved_shown_compared_and_deleted() -> None:
     assert [line["kind"] for line in lines if line["kind"] in "+-"] == ["-", "+"]
     assert page.delete_function({"name": "short"})["library"]["own"] == []
     assert "no function" in page.show_function({"name": "short"})["sentence"]
+
+
+@pytest.mark.usefixtures("published")
+def test_a_deleted_function_comes_back_as_it_was() -> None:
+    page.save_function({"name": "short", "text": CODE})
+    kept = page.save_function({"name": "short", "text": CODE.replace("20", "30"), "network": True})
+    page.save_function({"name": "short", "text": CODE})  # an older text is the newest version again
+    newest = page.save_function({"name": "short", "text": CODE.replace("20", "30"), "network": True})
+    before, card = page.show_function({"name": "short"}), paths.rewards_folder() / "short" / "versions.json"
+    written = card.read_text()
+    page.delete_function({"name": "short"})
+    assert "no deleted function" in page.restore_function({"name": "short", "hash": "0" * 16})["sentence"]
+    [own] = page.restore_function({"name": "short", "hash": newest["hash"]})["library"]["own"]
+    assert (own["hash"], own["network"]) == (kept["hash"], True)
+    assert page.show_function({"name": "short"}) == before and card.read_text() == written
+    page.delete_function({"name": "short"})
+    page.save_function({"name": "short", "text": CODE.replace("20", "40")})
+    said = page.restore_function({"name": "short", "hash": newest["hash"]})["sentence"]
+    assert said == "Not restored: another “short” was saved meanwhile. What you deleted is among its versions."
+    assert newest["hash"] in {one["hash"] for one in page.show_function({"name": "short"})["versions"]}
+
+
+@pytest.mark.usefixtures("published")
+def test_a_run_that_a_function_failed_begins_anew_with_the_fixed_one() -> None:
+    """Also where its settings name the version that failed."""
+    failed, fixed = page.save_function({"name": "short", "text": CODE}), library.hash_of(CODE.replace("20", "30"))
+    page.save_function({"name": "short", "text": CODE.replace("20", "30")})
+    rewards = [{"name": "format"}, {"name": "short", "version": failed["hash"]}]
+    run_id = made_run("a", 0, groups=0, state=states.FAILED, spec_yaml=to_yaml(make_spec(name="a", rewards=rewards)))
+    folder = paths.run_folder(run_id)
+    record = {"attempt": 1, "outcome": "failed", "step": 0, "planned": 3, "reason": "", "at": 1.0, "traceback": ""}
+    asked = {"run": run_id, "name": "short", "hash": fixed}
+    assert led_here.corrected_run(asked) == {}
+    files.write_json(folder.exit, record | {"cause": "reward", "function": "short", "line": 6})
+    go = led_here.corrected_run(asked)["go"]
+    assert led_here.corrected_run({**asked, "name": "format"}) == {}
+    query = parse_qs(urlsplit(go).query)
+    assert query == {"from": [run_id], "set": [f"rewards.1.version={fixed}"]}
+    begun, changes, refused = url_settings.change(folder.spec.read_text(), query["set"], Offer.read_published())
+    assert not refused and [one.label for one in changes] == ["Version of short"]
+    assert [one.version for one in parse_spec(begun).rewards] == [None, fixed]
 
 
 @pytest.mark.usefixtures("published")

@@ -66,6 +66,29 @@ def test_deleting_asks_first(rewards: Page) -> None:
     dialog.get_by_role("button", name="Delete").click()
     expect(rewards.locator(".lists")).to_contain_text("None yet.")
     assert library.newest_rewards() == []
+    line = rewards.locator(".deleted")
+    expect(line.get_by_role("button", name="Undo")).to_be_focused()
+    rewards.reload()
+    ready(rewards)
+    expect(line).to_have_text(re.compile("Deleted short. Undo"))
+    picture(rewards, "rewards-deleted")
+    line.get_by_role("button", name="Undo").click()
+    expect(rewards.locator(".writing .title")).to_have_text("short")
+    expect(line).to_be_hidden()
+    write(rewards, SHORT.replace("20", "30"))  # what is typed and not saved comes back, too
+    wait_for("the draft", lambda: "30" in str(rewards.evaluate("localStorage['groupwise:rewards:draft:name:short']")))
+    do(rewards, "Delete…")
+    dialog.get_by_role("button", name="Delete").click()
+    line.get_by_role("button", name="Undo").click()
+    expect(rewards.locator(".writing .draft")).to_contain_text("restored; not saved yet")
+    assert text_of(rewards) == SHORT.replace("20", "30") and library.get_reward("short").code == SHORT
+    do(rewards, "Delete…")
+    dialog.get_by_role("button", name="Delete").click()
+    expect(line).to_be_visible()
+    library.save_reward("short", SHORT.replace("20", "40"))
+    line.get_by_role("button", name="Undo").click()
+    expect(line).to_contain_text("Not restored: another “short” was saved meanwhile.")
+    picture(rewards, "rewards-not-restored")
 
 
 def test_a_notebook_s_functions_are_pasted_exported_and_imported_again(rewards: Page, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from groupwise.storage.registry import commands, registry
 from groupwise.storage.spec.spec import parse_spec
 from groupwise.worker.supervisor import Supervisor
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.rewards_page import ready, write
 from tests.browser.run_page import ended, head, still_dashboard
 from tests.support.homes import wait_for
 from tests.support.made_runs import made_run, running
@@ -99,6 +100,17 @@ def test_a_failed_reward_function_opens_at_its_line(open_page: OpenPage, address
     head(page).get_by_role("link", name="Open graded at line 3").click()
     page.wait_for_url(re.compile(r"/rewards\?name=graded"))
     expect(page.locator(".ace_gutter-active-line, .ace_gutter-cell.ace_gutter-active-line").first).to_have_text("3")
+    write(page, code.replace("1 / 0", "1.0"))
+    page.get_by_role("button", name="Save", exact=True).click()
+    begun = page.locator(".said-saved").get_by_role("link", name="New run with the fix")
+    expect(begun).to_have_attribute("href", f"/new?from={run_id}")
+    picture(page, "fixed")
+    page.goto(f"{address}/rewards?name=graded&run={run_id}")
+    write(ready(page), code.replace("1 / 0", "2.0"))
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator(".said-saved")).to_contain_text("Saved as version")
+    page.wait_for_timeout(300)
+    expect(begun).to_have_count(0)
 
 
 def test_a_full_disk_says_to_free_some_and_offers_resume(open_page: OpenPage, address: str) -> None:

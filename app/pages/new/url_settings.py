@@ -57,6 +57,7 @@ def _is_next_reward(raw: Any, field: str) -> bool:
 def _types(raw: Any, offer: Offer) -> dict[str, list[str]]:
     """What each field takes, those too that a stage has of its own."""
     types = form.types(offer) | form.reward_types(raw, offer)
+    types |= {f"{path}.version": ["str"] for path, _ in form_rows.reward_places(raw)}
     own = {path: types[setting] for path, setting in form_rows.stage_settings(raw) if setting in types}
     return types | own
 
@@ -81,6 +82,8 @@ def _label(field: str, text: str) -> str:
     if part.endswith(".parameters"):
         return f"{name} of {format.shorten(str(edits.value_at(plain, part.removesuffix('parameters') + 'name')), 80)}"
     reward = edits.value_at(plain, part)
+    if isinstance(reward, dict) and isinstance(reward.get("name"), str) and name == "version":
+        return f"Version of {format.shorten(reward['name'], 80)}"
     if isinstance(reward, dict) and isinstance(reward.get("name"), str) and name in field_labels.REWARD:
         return f"{field_labels.REWARD[name][0]} of {format.shorten(reward['name'], 80)}"
     return field_labels.own_label(field)

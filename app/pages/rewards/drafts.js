@@ -32,6 +32,14 @@ export function readDraft(key) {
   const kept = tryStore(() => JSON.parse(localStorage.getItem(DRAFTS + key)));
   return kept && typeof kept.text === "string" ? kept : null;
 }
+// What was typed in a function and not saved goes with it, and comes back with it: takeDraft's text, null for none.
+export function takeDraft(name) {
+  const key = `${DRAFTS}name:${name}`;
+  const kept = tryStore(() => localStorage.getItem(key));
+  dropDraft(key);
+  return kept ?? null;
+}
+export const putDraftBack = (name, kept) => kept && tryStore(() => localStorage.setItem(`${DRAFTS}name:${name}`, kept));
 // Texts that were never saved, the newest first: [{id, text, at, which}].
 export function newDrafts() {
   const ids = (tryStore(() => Object.keys(localStorage)) ?? [])

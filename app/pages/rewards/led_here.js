@@ -1,4 +1,5 @@
-// What was wrong in the run whose verdict led here: it stands above the function that was opened for it.
+// What was wrong in the run whose verdict led here: it stands above the function that was opened for it. And the way
+// back to a run that a function failed, once that is fixed.
 
 import { params } from "../../ui/address.js";
 import { el } from "../../ui/dom.js";
@@ -36,3 +37,17 @@ function showBesideIt() {
   line.hidden = !line.hasChildNodes() || page.open?.name !== named;
 }
 on("open", showBesideIt);
+
+// After a save: a new run like the one that this function failed, for whoever came here from there to fix it.
+export async function offerCorrectedRun({ name, hash }) {
+  const run = params().get("fix") ? params().get("run") : "";
+  const got = run ? await call("corrected_run", { run, name, hash }, unsaid) : null;
+  if (!got?.go || page.open?.hash !== hash || find(".said-saved").hidden) return;
+  find(".said-saved").append(
+    el(
+      "div.row.tight.wrap.on-from-here",
+      el("a.btn.s.pri", { href: got.go }, "New run with the fix"),
+      el("span", `With the settings of ${got.run}.`),
+    ),
+  );
+}

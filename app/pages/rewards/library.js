@@ -5,7 +5,8 @@ import { el, remover, setText } from "../../ui/dom.js";
 import { ageNode, ofServer, takeLibrary } from "./ages.js";
 import { sayOutdated, stopTrying, tryNow } from "./workbench.js";
 import { action, button, call, find, NO_ANSWER, on, page, root, server, tell } from "./core.js";
-import { DRAFTS, dropDraft, keepDraft, newDrafts, readDraft, sayDraft } from "./drafts.js";
+import { offerUndo } from "./deleted.js";
+import { DRAFTS, dropDraft, keepDraft, newDrafts, readDraft, sayDraft, takeDraft } from "./drafts.js";
 import { code, drawLooked, drawState, sayNote, setCode } from "./editor.js";
 import { plain, plural } from "./text.js";
 
@@ -264,18 +265,20 @@ export function drawLibraryActions() {
     setText(
       dialog.querySelector("p"),
       `Delete “${page.open.name}” with its ${plural(page.open.versions.length, "version")}? ` +
-        "There is no undo; runs that used it keep their own copy.",
+        "Undo is offered right after; runs that used it keep their own copy.",
     );
     dialog.showModal();
     dialog.querySelector(".cancel").focus();
   });
   find("dialog.deleting .danger").addEventListener("click", async () => {
     find("dialog.deleting").close();
-    const got = await call("delete_function", { name: page.open.name });
+    const { name, newest } = page.open;
+    const got = await call("delete_function", { name });
     if (!got) return;
-    dropDraft();
+    const draft = takeDraft(name);
     takeLibrary(got.library);
-    openFirst();
+    await openFirst();
+    offerUndo({ name, hash: newest, draft });
   });
   onAddress(() => {
     // back and forward

@@ -6,6 +6,7 @@ import { cut } from "../../ui/text.js";
 import { keepAges, takeLibrary } from "./ages.js";
 import { drawWorkbench } from "./workbench.js";
 import { drawBuilder } from "./builder.js";
+import { drawDeleted } from "./deleted.js";
 import { drawLive } from "./live.js";
 import { button, call, find, on, page, root, server, tell, trouble } from "./core.js";
 import { goToLine, makeEditor } from "./editor.js";
@@ -37,6 +38,7 @@ async function begin() {
   guardPastes();
   drawTransfer();
   drawLibraryActions();
+  drawDeleted(openNamed);
   drawSaving();
   keepAges();
   drawBuilder();

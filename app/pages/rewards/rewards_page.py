@@ -93,6 +93,13 @@ def delete_function(payload: Payload) -> dict[str, Any]:
 
 
 @answer
+def restore_function(payload: Payload) -> dict[str, Any]:
+    """Put a deleted one back, with the version `hash` as its newest; the library then."""
+    library.restore_reward(name_of(payload), text(payload, "hash", 64))
+    return {"library": library_view.list_functions(Offer.read_published())}
+
+
+@answer
 def compare_texts(payload: Payload) -> dict[str, Any]:
     """What changed from one text to another."""
     return {"lines": library_view.difference(code_of(payload, "old"), code_of(payload, "new"))}
@@ -156,6 +163,7 @@ def rewards_page() -> gr.HTML:
         analyse_code,
         save_function,
         delete_function,
+        restore_function,
         compare_texts,
         clean_paste,
         strip_code,
@@ -163,6 +171,7 @@ def rewards_page() -> gr.HTML:
         build_function,
         run_rewards,
         led_here.verdict_of_run,
+        led_here.corrected_run,
         ask_worker,
         read_answer,
         cancel_question,

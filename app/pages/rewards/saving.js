@@ -7,6 +7,7 @@ import { NOT_TAKEN, settle } from "./builder.js";
 import { action, button, call, find, NO_ANSWER, on, page, server, tell } from "./core.js";
 import { dropDraft, keepDraft, sayDraft } from "./drafts.js";
 import { drawState, looked, noFunction, sayNote, unfinished } from "./editor.js";
+import { offerCorrectedRun } from "./led_here.js";
 import { drawDifference, newText, openNamed } from "./library.js";
 import { rememberData } from "./source.js";
 import { plain } from "./text.js";
@@ -72,6 +73,7 @@ async function takeSaved(got, text, network) {
   );
   drawState();
   tell("library");
+  offerCorrectedRun(got);
 }
 // Two versions of one name: nothing is saved until a person says which is to be the newest.
 function sayNewer(name, newer) {

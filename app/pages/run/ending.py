@@ -150,10 +150,10 @@ def _help_reward(run: registry.Run, found: dict[str, Any]) -> Help:
     place = f" at line {line}" if line else ""
     if name not in {one.name for one in library.newest_rewards()}:  # one that ships, or was deleted since
         return _help_correcting(run, "rewards", f"“{name}” failed{place}.")
-    asked = {"name": name, "run": run.id, **({"line": line} if line else {})}
+    asked = {"name": name, "run": run.id, "fix": 1, **({"line": line} if line else {})}
     return Help(
         f"Open {format.shorten(name, 40)}{place}", f"/rewards?{urlencode(asked)}",
-        note="Fix it there, then start a new run with “Use these settings”.",
+        note="Fix and save it there, then start a new run like this one with one click.",
     )  # fmt: skip
 
 

@@ -230,6 +230,20 @@ def delete_reward(name: str) -> None:
         _keep_card(db, name)
 
 
+def restore_reward(name: str, hash: str) -> None:
+    """Put a function back that was deleted, as it was: with the version of this hash as its newest. Raises LibraryError
+    where another was saved under its name meanwhile."""
+    with registry.write_registry() as db:
+        if _newest_version(db, name) is not None:
+            raise LibraryError(
+                f"Not restored: another “{name[:80]}” was saved meanwhile. What you deleted is among its versions."
+            )
+        if not db.execute("SELECT 1 FROM reward_code WHERE name = ? AND hash = ?", [name, hash]).fetchone():
+            raise LibraryError(f"There is no deleted function “{name[:80]}”.")
+        db.execute("INSERT INTO reward (name, hash) VALUES (?, ?)", [name, hash])
+        _keep_card(db, name)
+
+
 def users(name: str) -> list[tuple[str, str]]:
     """The runs that keep a copy of this function, each with the copy's hash, by run id."""
     if not names.NAME.fullmatch(name):
