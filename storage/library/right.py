@@ -1,11 +1,13 @@
 """Whether a run bears out that a reward function says what is right: its scores may be by another scale, always the
-same, or grades of the form. Every share that is called solved or right goes by this, on all pages and in the
-diagnostics."""
+same, grades of the form, or drawn by chance. Every share that is called solved or right goes by this, on all pages and
+in the diagnostics."""
 
+from collections import defaultdict
 from pathlib import Path
 
 from groupwise.storage.home import files
 from groupwise.storage.home.sqlite_tools import Database
+from groupwise.storage.library.chance import Scored, scores_by_chance
 from groupwise.storage.library.rewards import builder
 from groupwise.storage.library.rewards.form_alone import looks_at_form_alone
 from groupwise.storage.record import group_metrics
@@ -15,6 +17,10 @@ from groupwise.storage.spec.spec import RunSpec
 
 YES_OR_NO = 2  # different scores, at most, of a function that says whether something is so
 SCORES = 4096  # the first of a run, by which it is told
+SHORT, FIRST = (
+    512,
+    1024,
+)  # tokens of completions that are compared, of so many of a run's first: long ones are never alike
 
 
 def code_of_reward(rewards: Path, name: str) -> str:
@@ -62,15 +68,35 @@ def grades_form(run: Database, target: Target, rewards: Path) -> bool:
     return len(different) > YES_OR_NO
 
 
+def draws_scores(run: Database, target: Target) -> bool:
+    """Whether it has scored the same completions of a group as differently as any: by chance, or by their place."""
+    if target[0] in group_metrics.OF_ANSWERS:
+        return False
+    groups = defaultdict[int, list[Scored]](list)
+    for grp, text, value in run.execute(
+        "SELECT c.grp, c.text, s.value FROM (SELECT grp, idx, text FROM completion WHERE NOT truncated AND tokens <= ? "
+        "ORDER BY grp LIMIT ?) c JOIN score s ON s.grp = c.grp AND s.idx = c.idx WHERE s.value IS NOT NULL "
+        "AND s.function = (SELECT id FROM reward_function WHERE name = ?)",
+        [SHORT, FIRST, target[0]],
+    ):
+        groups[grp].append((text, value))
+    return scores_by_chance(groups.values())
+
+
+def says_nothing(run: Database, target: Target, rewards: Path) -> bool:
+    """Whether its scores, whatever they are, say nothing of what is right: they grade the form, or are drawn."""
+    return grades_form(run, target, rewards) or draws_scores(run, target)
+
+
 def scores_otherwise(run: Database, target: Target, rewards: Path) -> bool:
-    """Whether it grades the form. Or whether it has told completions apart in this run, and never come to 1: −23 or 0.4
-    say nothing of what is right, and 0 % would be said of every run; where it is known that it could have, 0 % is true.
-    Or whether it gave every completion the same, which says as little: all that it could, where it is known what that
-    is. One that compares with the answer may have found all of them right."""
+    """Whether it grades the form, or scores by chance. Or whether it has told completions apart in this run, and never
+    come to 1: −23 or 0.4 say nothing of what is right, and 0 % would be said of every run; where it is known that it
+    could have, 0 % is true. Or whether it gave every completion the same, which says as little: all that it could,
+    where it is known what that is. One that compares with the answer may have found all of them right."""
     name, threshold = target
     if name in group_metrics.OF_ANSWERS:  # first: the record is asked at each look at a group
         return False
-    if grades_form(run, target, rewards):
+    if says_nothing(run, target, rewards):
         return True
     known = not may_score_otherwise(target, rewards)
     low, high = _extremes(run, f"rewards/{name}/mean")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,7 @@ def test_what_grades_the_form_calls_nothing_right_though_it_gave_1(registry_home
     assert run is not None and "right" not in outcome.read_outcome(run, outcome.published_surroundings()).verdict
     report = examine(gather(run.folder.db, run_files.spec_of(run.folder)))
     assert "right" not in report.headline
-    assert overview.draw_board({"run": form})["graded"] is True
+    assert overview.draw_board({"run": form})["graded"] == "grades the form of completions"
     reads = LONGER.replace("len(ids) / 48", "len(ids) / 48 if answer else 0")
     assert solved_on_pages(ran("reads", reads, 1.0, other=0.75), form)["compare"] == 1 / 16, "it reads the answer"
 
@@ -140,7 +141,7 @@ def test_blocks_that_look_at_the_form_alone_and_grade_it_call_nothing_right(regi
     length = builder.to_code("mine", [builder.Block("length_between")], "")
     graded, beside = ran("graded", length, 0.0, other=0.75), ran("beside", BY_HAND, 0.0)
     assert solved_on_pages(graded, beside) == NOTHING | {"known on Overview": True}
-    assert overview.draw_board({"run": graded})["graded"] is True
+    assert overview.draw_board({"run": graded})["graded"] == "grades the form of completions"
     said = ran("said", length, 0.0)
     assert solved_on_pages(said, beside)["compare"] == 0.0, "yes or no may be what right means"
 
@@ -162,3 +163,28 @@ def test_a_page_that_was_there_before_the_code_is_told_of_it_when_the_run_begins
         {"run": run_id, "drawn": True, "after": begun["seq"], "event": begun["events"][-1]["id"]}
     )
     assert "known" not in later, "and no poll reads the code again"
+
+
+def test_what_scores_the_same_completion_differently_calls_nothing_right(registry_home: Path) -> None:
+    """As it was seen of a function that draws 0 or 1: “always right” prompts in Statistics, and a share of right."""
+    code = "def mine(completions, answer=None, **kwargs):\n    return [random() > 0.5 for _ in completions]\n"
+
+    def scoring(name: str, score: Callable[[int, int], float]) -> str:
+        def make_group(step: int, n: int) -> Group:
+            given = [score(step * 4 + n, at) for at in range(4)]
+            made = [Completion(f"{at // 2}", 4, False, one, 0.0, [(one, "ok")]) for at, one in enumerate(given)]
+            return Group("train", step, f"prompt {n}", {}, made)
+
+        run_id = made_run(name, STEPS, functions=("mine",), make_group=make_group)
+        folder = paths.run_folder(run_id).rewards
+        folder.mkdir(exist_ok=True)
+        (folder / "mine.py").write_text(code, encoding="utf-8")
+        return run_id
+
+    drawn = scoring("drawn", lambda group, at: float((group * 7 + at * 5 + group * at) % 3 == 0))
+    by_text = scoring("by text", lambda group, at: float(at // 2))
+    assert solved_on_pages(drawn, by_text) == NOTHING
+    assert overview.draw_board({"run": drawn})["graded"] == "gives the same completion different scores"
+    assert solved_on_pages(by_text, drawn)["statistics"] == "mine"
+    evidence = gather(paths.run_folder(drawn).db, run_files.spec_of(paths.run_folder(drawn)))
+    assert "by_chance" in [verdict.key for verdict in examine(evidence).verdicts]

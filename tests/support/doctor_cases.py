@@ -24,6 +24,12 @@ STAY = line(0.5, 0.5, 0.02)
 FLAT = {"reward": line(1.0, 1.0, 0.03), "rewards/format/mean": STAY, "rewards/correctness/mean": STAY}
 
 
+def drawn_scores() -> list[Sample]:
+    """Sixteen groups of four texts twice, of which “mine” gives one 0 and the other 1."""
+    return [Sample(group, at, 1, f"{group} {at // 2}", at % 2, "2+2?", 10, False, {"mine": float(at % 2)})
+            for group in range(16) for at in range(8)]  # fmt: skip
+
+
 def follows_kl(kl: Curve, weight: Curve, *, least: float = 0.001, ended: bool = False, **curves: Curve) -> Evidence:
     """A run whose KL weight follows a KL of 0.05, with 0.1 as its highest."""
     follows = spec.KlSpec(target=0.05, least=least, most=0.1)
@@ -74,6 +80,9 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
     "KL far under its target, the reward stays": (
         follows_kl(line(0.004, 0.004, 0.0005), line(0.02, 0.01), least=0.01,
                    **{**FLAT, "reward": line(1.0, 1.0, 0.3)}), "kl_target", "warning"),
+    "the same text is scored by chance": (
+        healthy(first=drawn_scores(), last=drawn_scores(),
+                functions={"mine": Function(1.0, {"ok": 256}, 0, 1, 0.5, (0, 1))}), "by_chance", "warning"),
     "KL doubling": (healthy(curves={"kl": drawn(lambda x: 0.35 * math.exp(8 * (x - 1)))}), "kl", "warning"),
     "reward flat": (healthy(curves={**FLAT, "kl": line(0.005, 0.05)}), "flat", "warning"),
     "held-out falls": (

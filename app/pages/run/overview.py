@@ -198,25 +198,28 @@ def drawn_by_spec(spec: RunSpec | None) -> dict[str, bool]:
 def told_by_code(run: registry.Run, spec: RunSpec | None) -> dict[str, Any]:
     """What the code of a run's reward functions decides of the charts: `most`, the most that the reward can come to
     (None where it is not known), `teller`, the only function that says what is right, where that need not be borne out
-    (else empty), `known`: whether it is known which score it gives what is right, and `graded`: whether it has been
-    seen to grade the form of completions, which says nothing of that."""
+    (else empty), `known`: whether it is known which score it gives what is right, and `graded`: in words
+    what it has been seen to go by that says nothing of that, else empty."""
     if spec is None:
-        return {"most": None, "teller": "", "known": False, "graded": False}
+        return {"most": None, "teller": "", "known": False, "graded": ""}
     told = targets(spec)
     only = next(iter(told)) if len(told) == 1 else None
     teller = only[0] if only and only[0] not in group_metrics.OF_ANSWERS else ""
     known = only is not None and not right.may_score_otherwise(only, run.folder.rewards)
     code_of = functools.partial(right.code_of_reward, run.folder.rewards)
-    most, graded = best_possible.most_of_run(spec, code_of), only is not None and _grades_form(run, only)
+    most, graded = best_possible.most_of_run(spec, code_of), _say_goes_by(run, only) if only else ""
     return {"most": most, "teller": teller, "known": known, "graded": graded}
 
 
-def _grades_form(run: registry.Run, target: group_metrics.Target) -> bool:
+def _say_goes_by(run: registry.Run, target: group_metrics.Target) -> str:
+    """What a function goes by instead of what is right, in words; “” where that is not seen."""
     try:
         with record_check.read_record(record_of(run)) as record:
-            return right.grades_form(record, target, run.folder.rewards)
+            if right.grades_form(record, target, run.folder.rewards):
+                return "grades the form of completions"
+            return "gives the same completion different scores" if right.draws_scores(record, target) else ""
     except Unanswerable:  # there is no record yet
-        return False
+        return ""
 
 
 def targets(spec: RunSpec) -> set[group_metrics.Target]:

@@ -100,7 +100,7 @@ export class Chart {
     const { teller } = this.panel;
     if (!teller || !this.logged().length) return "";
     const { curves, live, known, graded } = this.board;
-    if (graded) return `“${teller}” grades the form of completions, which says nothing of what is right.`;
+    if (graded) return `“${teller}” ${graded}, which says nothing of what is right.`;
     const logged = (name) => (curves.get(name)?.y ?? []).filter(Number.isFinite);
     const [means, spreads] = ["mean", "std"].map((kind) => logged(`rewards/${teller}/${kind}`));
     const solved = logged("groups/solved").some((value) => value > 0);

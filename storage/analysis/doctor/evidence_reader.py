@@ -68,7 +68,7 @@ def gather(path: Path, spec: RunSpec | None, around: Surroundings | None = None,
     with record_check.read_record(path) as run:
         found = _gather_evidence(run, spec, around, 2**62 if until is None else until)
         target, rewards = group_metrics.target(found.rewards), RunFolder(path.parent).rewards
-        if target is not None and read_if_there(lambda: [right.grades_form(run, target, rewards)]) == [True]:
+        if target is not None and read_if_there(lambda: [right.says_nothing(run, target, rewards)]) == [True]:
             curves = {name: curve for name, curve in found.curves.items() if not name.endswith("solved")}
             return replace(found, nothing_right=True, curves=curves)
     if target is None:

@@ -24,6 +24,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     step_groups,
 )
 from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number
+from groupwise.storage.library import chance
 from groupwise.storage.record import group_metrics
 
 TREND = 20  # logged steps
@@ -100,6 +101,32 @@ def _last_word(text: str) -> str:
     return next(reversed(_TAG.sub(" ", text).split()), "")
 
 
+def by_chance(e: Evidence) -> Verdict | None:
+    """A function that counts scores the same completions of a group as differently as any others."""
+    name = next((one for one, told in e.functions.items() if told.weight and _draws(e, one)), "")
+    if not name:
+        return None
+    words = (
+        f"“{name}” gives completions of one group that are the same, word for word, different scores, as far apart as "
+        "those of any others: what earns more is chance, or the place in the group, and nothing that can be learned."
+    )
+    return Verdict(
+        "by_chance", WARNING, f"{name} seems to score by chance", words,
+        f"Shown from {chance.PAIRS} pairs of the same text in {chance.IN_GROUPS} groups on, whose scores differ by "
+        f"{percent(chance.AS_FAR)} of what any two do, squared.", "what the record has of each score",
+        (step_groups(e.reward.steps[-1] if len(e.reward) else e.step, "spread"),),
+        (Change(f"Change {name}", edit_reward=name),), Grounds(Place.SCORING, True),
+    )  # fmt: skip
+
+
+def _draws(e: Evidence, name: str) -> bool:
+    if name in group_metrics.OF_ANSWERS | group_metrics.OF_FORM:
+        return False  # the same text earns the same of these
+    whole = [[one for one in group if not one.cut and 0 < len(one.text) < READ] for group in e.groups]
+    scored = [[(one.text, score) for one in group if (score := one.scores.get(name)) is not None] for group in whole]
+    return chance.scores_by_chance(scored)
+
+
 def length_pays(e: Evidence) -> Verdict | None:
     """Beside what is right a function pays for length alone, and most of the rise is by it."""
     length, total = e.curve("completions/mean_length"), e.reward.rise
@@ -134,4 +161,4 @@ def _is_by_length(e: Evidence, name: str) -> bool:
     return link is not None and link.same and link.longer > 0 and link.apart >= APART
 
 
-RULES = (right_is_punished, hardly_right, length_pays)
+RULES = (right_is_punished, by_chance, hardly_right, length_pays)
