@@ -182,7 +182,7 @@ def test_every_suggested_new_run_opens_with_just_that_changed(stages: str) -> No
     """Each button of each verdict, through the New run page's own reading, with what is really installed. What the
     stage that trains has of its own is changed there: elsewhere it would change nothing."""
     offer.publish_installed()
-    quick = new_run.open_new_run({})["text"] + stages
+    quick = new_run.open_new_run({})["text"] + "kl: {target: 0.05}\n" + stages
     places = evidence_reader.places(spec.parse_spec(quick), 2 if stages else 0)
     run_id = registry.create_run(quick, name="quick", model="starter", data="task:arithmetic")
     seen: set[str] = set()
@@ -211,7 +211,7 @@ def _leads(query: dict[str, list[str]], run_id: str, to: str, places: Mapping[st
     """To where a person chooses: a field of the new run, or the run's own functions in the workbench."""
     if to == "Rewards":
         assert query["run"] == [run_id] and query["view"] == ["rescore"]
-        assert query.get("name", ["format"])[0] in {"format", "correctness", "longer"}
+        assert query.get("name", ["format"])[0] in {"format", "correctness", "longer", "mine"}
     else:
         asked = {"data.system_prompt", "data.prompt_template", "data.answer_column"}
         fields = asked | {"data.source", "model.id", places.get("rewards", "rewards")}
