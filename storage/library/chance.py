@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-PAIRS, IN_GROUPS = 16, 4  # pairs of the same text that must be there, and groups with one
+PAIRS, IN_GROUPS = 16, 4  # pairs of the same text that must be there, and groups that have some
 AS_FAR = 0.5  # of how far apart any two scores are, squared: all of it where scores are drawn by chance
 COMPARED = 16  # completions of a group
 Scored = tuple[str, float]  # a completion's text, and what it was given

@@ -14,7 +14,7 @@ from groupwise.storage.analysis.doctor.examine import examine
 from groupwise.storage.analysis.doctor.verdict import CALM
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
-from tests.support.doctor import healthy, scored
+from tests.support.doctor import healthy, line, scored
 from tests.support.records import group
 
 HELD_OUT = {"eval_reward": Curve.of(range(0, 61, 20), [1.2, 1.1, 1.0, 0.9])}
@@ -55,3 +55,16 @@ def test_a_function_that_scores_more_completions_than_at_the_start_is_named() ->
     assert "gave a score" not in examine(healthy(first=most, last=most, functions=own, ended=True)).headline
     by_chance = healthy(first=few[:24], last=most[:16], functions=own, ended=True)
     assert "gave a score" not in examine(by_chance).headline
+
+
+def test_of_a_run_that_is_seldom_logged_its_groups_are_told_by_steps() -> None:
+    """Of 40 steps, every fifth of them logged: the groups of all are recorded, and what goes by them speaks."""
+    logged = {name: Curve.of(range(5, 41, 5), curve.values[:8]) for name, curve in healthy().curves.items()}
+    each = {name: line(0.1, 0.1, steps=40) for name in ("groups/tied", "groups/all_low")}
+    well = examine(healthy(curves=logged | each, ended=True)).headline
+    assert well == (
+        "It ended after 40 steps, 8 of them logged: too short for diagnostics, which need 10 logged steps. Its groups, "
+        "recorded at every step, show no problem by themselves."
+    )
+    tied = {name: line(0.9, 0.9, steps=40) for name in each}
+    assert [one.key for one in examine(healthy(curves=logged | tied, ended=True)).verdicts] == ["too_hard"]

@@ -120,10 +120,17 @@ def _say_too_short(e: Evidence, grave: tuple[Verdict, ...]) -> str:
         )
         return f"{_count(grave).capitalize()} after {done}. {more}."
     if e.ended:
-        return f"It ended after {done}: too short for diagnostics, which need {needed if seldom else WAIT}."
+        short = f"It ended after {done}: too short for diagnostics, which need {needed if seldom else WAIT}."
+        return short + (_say_groups_looked_at(e) if seldom else "")
     if why := _why_never(e):
         return f"Diagnostics{stage} need {WAIT} logged steps: {why}."
     return f"Diagnostics{stage} need {needed} ({steps}/{WAIT})."
+
+
+def _say_groups_looked_at(e: Evidence) -> str:
+    """That what goes by groups could be told, which are recorded at every step, however seldom TRL logs."""
+    many = len(e.curve("groups/tied")) >= WAIT
+    return " Its groups, recorded at every step, show no problem by themselves." if many else ""
 
 
 def _say_nothing_logged(e: Evidence, stage: str) -> str:

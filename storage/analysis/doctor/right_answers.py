@@ -26,6 +26,7 @@ from groupwise.storage.analysis.doctor.verdict import (
 from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number
 from groupwise.storage.library import chance
 from groupwise.storage.record import group_metrics
+from groupwise.storage.spec.words.number_words import count_words
 
 TREND = 20  # logged steps
 AGREE, TIMES = 0.3, 5  # pairs of one prompt with the same answer; as many times as of pairs of all prompts
@@ -112,7 +113,8 @@ def by_chance(e: Evidence) -> Verdict | None:
     )
     return Verdict(
         "by_chance", WARNING, f"{name} seems to score by chance", words,
-        f"Shown from {chance.PAIRS} pairs of the same text in {chance.IN_GROUPS} groups on, whose scores differ by "
+        f"Shown from {count_words(chance.PAIRS, 'pair')} of the same text in "
+        f"{count_words(chance.IN_GROUPS, 'group')} on, whose scores differ by "
         f"{percent(chance.AS_FAR)} of what any two do, squared.", "what the record has of each score",
         (step_groups(e.reward.steps[-1] if len(e.reward) else e.step, "spread"),),
         (Change(f"Change {name}", edit_reward=name),), Grounds(Place.SCORING, True),
