@@ -1,7 +1,8 @@
-"""What is wrong with JSON, in our words: those of the parsers speak of their own insides. Pure."""
+"""What is wrong with a line of JSON, in our words: those of the parsers speak of their own insides. Pure."""
 
 import json
 import re
+from typing import Any
 
 WORDS = {
     "Unterminated string": "a text in it is never closed",
@@ -15,6 +16,9 @@ WORDS = {
     "Extra data": "something follows after its end",
     "Unexpected UTF-8 BOM": "a byte order mark stands in it",
 }
+NO_OBJECT = "is JSON, but not an object with columns"
+EXAMPLE = '{"question": "1+1?"}'
+BEGINS = 60  # characters of a line that are shown
 CHANGED = re.compile(r"Column\(/?([^)]*)\) changed from (\w+) to (\w+)")
 KINDS = {"number": "a number", "string": "a text", "boolean": "true or false", "array": "a list", "object": "an object"}
 
@@ -34,3 +38,52 @@ def misfit(said: str) -> str:
         return "does not fit the rows before it"
     column, before, here = found[1].rpartition("/")[2], KINDS.get(found[2], found[2]), KINDS.get(found[3], found[3])
     return f"does not fit the rows before it: its “{column}” is {here}, where theirs is {before}"
+
+
+def line_fault(line: bytes) -> str:
+    """Why a line is no row, in words, with what it begins with; "" where it is one."""
+    try:
+        value = json.loads(line.decode("utf-8"))
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        return f"holds half a character ({ascii(error.object[error.start])[1:-1]} without the other half of its pair)"
+    except UnicodeDecodeError as error:
+        return f"is not UTF-8 (at byte {error.start + 1} of the line); save the file as UTF-8"
+    except RecursionError:
+        return "is nested too deeply"
+    except ValueError as error:
+        if b"\n" in line.strip():
+            return ""
+        return f"is not JSON: {json_fault(error)}; each line should be one whole object. {begin_words(line)}"
+    return "" if isinstance(value, dict) else f"{NO_OBJECT}, such as {EXAMPLE}. {begin_words(line)}"
+
+
+def begin_words(line: bytes) -> str:
+    """What a line is, or begins with, so that it is found in an editor."""
+    text = " ".join(line[: BEGINS * 8].decode("utf-8", "replace").split())
+    whole = len(text) <= BEGINS and len(line) <= BEGINS * 8
+    return f"It is “{text}”" if whole else f"It begins with “{text[:BEGINS]}…”"
+
+
+def odd_content(line: bytes) -> str:
+    """What not every reader of JSON takes, in words: two values of one name, or a whole number beyond 64 bits; "" where
+    a line has none, or is no JSON."""
+    odd: list[str] = []
+
+    def note_names(pairs: list[tuple[str, Any]]) -> None:
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen and not odd:
+                odd.append(f"has “{name[:BEGINS]}” twice; a name has one value")
+            seen.add(name)
+
+    def note_number(digits: str) -> int:
+        if not -(2**63) <= int(digits) < 2**64 and not odd:
+            odd.append(f"has the number {digits[:20]}…, which has too many digits; write it in quotes")
+        return 0
+
+    try:
+        json.loads(line, object_pairs_hook=note_names, parse_int=note_number)
+    except (ValueError, RecursionError):
+        return ""
+    return f"{odd[0]}. {begin_words(line)}" if odd else ""

@@ -7,7 +7,6 @@ are is noted a block of some megabytes at a time, for about a second per questio
 
 import bisect
 import io
-import json
 import logging
 import re
 import time
@@ -23,7 +22,7 @@ from datasets import Features, IterableDataset, Json, List, load_dataset
 from groupwise.storage.spec.words.number_words import count_words, three_figures
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.file_reading import FileReading
-from groupwise.worker.data.files.json_words import json_fault, misfit
+from groupwise.worker.data.files.json_words import EXAMPLE, NO_OBJECT, begin_words, line_fault, misfit, odd_content
 from groupwise.worker.data.files.mixed_lines import READ_MIXED
 from groupwise.worker.data.files.zero_bytes import refuse_zero_bytes
 
@@ -35,9 +34,7 @@ LOOKED_FOR = 2.0  # seconds in which the line at fault is looked for
 SCAN_SECONDS = 1.0  # of a question spent on finding where rows are
 log = logging.getLogger("groupwise.data")
 BOM = b"\xef\xbb\xbf"
-NO_OBJECT = "is JSON, but not an object with columns"
 KINDS = {"line": "JSONL", "entry": "a JSON list"}  # by what a row is in it
-EXAMPLE = '{"question": "1+1?"}'
 USUAL = FileReading("json", encoding="utf-8")
 
 
@@ -52,16 +49,17 @@ class JsonlTable:
         with path.open("rb") as file:
             start = len(BOM) if file.read(len(BOM)) == BOM else 0
             file.seek(start)
-            first = b""
+            first, number = b"", 0
             while not first and (line := file.readline(LINE)):
-                first = line.strip()
+                first, number = line.strip(), number + 1
+                _refuse_long(line, path.name, number)
         if not first:
             raise DataError(f"{path.name} holds no rows.")
-        if wrong := _line_fault(first):
+        if wrong := line_fault(first):
             if path.suffix.lower() == ".json" and wrong.startswith(NO_OBJECT):
                 raise DataError(f"{path.name} holds no rows: it should be a list of objects, such as {EXAMPLE}.")
             place = _place(reading)
-            raise DataError(f"{path.name} cannot be read as {KINDS[place]}: its first {place} {wrong}.")
+            raise DataError(f"{path.name} cannot be read as {KINDS[place]}: {place} {number} {wrong}.")
         self._starts, self._rows_before = [start], [0]  # of each block; a block begins where a line does
         self._end = (start, 0)  # offset and rows up to which the file was looked through
         self._training = _as_training_reads(path, _place(reading))
@@ -126,7 +124,8 @@ class JsonlTable:
                 except DataError:
                     good = bisect.bisect_left(range(1, len(lines)), True, key=lambda n: not self._fits(lines[:n]))
                     yield from self._parse(lines[:good], "") if good else []
-                    self._parse(lines[good : good + 1], f"row {done + good + 1}")  # which is at fault: say why
+                    where = _row_words(file, block, done, good)
+                    self._parse(lines[good : good + 1], where)  # which is at fault: say why
                     raise
                 done += len(lines)
 
@@ -177,7 +176,7 @@ class JsonlTable:
         """Rows from whole lines, of the kinds that training will see. Raises DataError."""
         block = b"\n".join(lines)
         try:
-            _check_text(block, self.path.name, 0)
+            _check_text(block, self.path.name, 0, where)
             table = pyarrow.json.read_json(
                 io.BytesIO(block),
                 read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=max(len(block) + 1, 16 * 1024)),
@@ -188,7 +187,7 @@ class JsonlTable:
                 raise DataError(f"{where} of {self.path.name} has a column “{unknown[0]}” that the first rows lack.")
             return list(table.select(self.columns).to_pylist())
         except (pa.ArrowException, ValueError, TypeError, RecursionError) as error:
-            reason = _line_fault(block) or misfit(str(error.__cause__ or error))
+            reason = line_fault(block) or odd_content(block) or misfit(str(error.__cause__ or error))
             raise DataError(f"{where} of {self.path.name} {reason}.") from error
 
 
@@ -202,19 +201,20 @@ def check_text(path: Path, upto: int | None = None) -> None:
             before += block.count(b"\n")
 
 
-def _check_text(block: bytes, name: str, before: int) -> None:
-    """The same for some whole lines, that many lines into the file."""
+def _check_text(block: bytes, name: str, before: int, where: str = "") -> None:
+    """The same for some whole lines, that many lines into the file, or of a place that has its own words."""
     try:
         block.decode("utf-8")
     except UnicodeDecodeError as error:
         number = before + block.count(b"\n", 0, error.start) + 1
-        message = f"line {number} of {name} is not UTF-8. Choose another encoding, or save it as UTF-8."
+        message = f"{where or f'line {number}'} of {name} is not UTF-8. Choose another encoding, or save it as UTF-8."
         raise DataError(message, "data.encoding", (READ_MIXED,)) from error
     if block.count(b"[") + block.count(b"{") <= DEPTH:
         return
     for number, line in enumerate(block.split(b"\n"), before + 1):
         if line.count(b"[") + line.count(b"{") > DEPTH and _depth(line) > DEPTH:
-            raise DataError(f"line {number} of {name} is nested more than {DEPTH} levels deep. Leave it out.")
+            at = where or f"line {number}"
+            raise DataError(f"{at} of {name} is nested more than {DEPTH} levels deep. Leave it out.")
 
 
 def _depth(line: bytes) -> int:
@@ -263,34 +263,27 @@ def fault(path: Path, place: str = "line", seconds: float = LOOKED_FOR) -> str:
     """The first line (“entry” of a list, each in a line) that is no JSON object, and why; "" where none is found in
     this time."""
     give_up = time.monotonic() + seconds
+    odd = ""  # which alone does not always keep a file from being read
     with path.open("rb") as file:
         if file.read(len(BOM)) != BOM:
             file.seek(0)
         number = 0
         while time.monotonic() < give_up and (line := file.readline(LINE)):
             number += 1
-            reason = _line_fault(line) if line.strip() else ""
+            _refuse_long(line, path.name, number)
+            reason = line_fault(line) if line.strip() else ""
             if reason:
                 return f"{place} {number} {reason}"
-    return ""
+            if not odd and (reason := odd_content(line)):
+                odd = f"{place} {number} {reason}"
+    return odd
 
 
-def _line_fault(line: bytes) -> str:
-    """Why a line is no row, in words; "" where it is one."""
-    try:
-        value = json.loads(line.decode("utf-8"))
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError as error:
-        return f"holds half a character ({ascii(error.object[error.start])[1:-1]} without the other half of its pair)"
-    except UnicodeDecodeError as error:
-        return f"is not UTF-8 (at byte {error.start + 1} of the line); save the file as UTF-8"
-    except RecursionError:
-        return "is nested too deeply"
-    except ValueError as error:
-        return (
-            "" if b"\n" in line.strip() else f"is not JSON: {json_fault(error)}; each line should be one whole object"
-        )
-    return "" if isinstance(value, dict) else f"{NO_OBJECT}, such as {EXAMPLE}"
+def _refuse_long(line: bytes, name: str, number: int) -> None:
+    """Raises DataError for a line of which only so much was read."""
+    if len(line) == LINE and not line.endswith(b"\n"):
+        long = f"is longer than {LINE // 2**20} MB: too long for a row"
+        raise DataError(f"line {number:,} of {name} {long}. {begin_words(line)}.")
 
 
 def _read_block(file: BinaryIO, name: str) -> bytes:
@@ -299,9 +292,28 @@ def _read_block(file: BinaryIO, name: str) -> bytes:
     if block and not block.endswith(b"\n"):
         rest = file.readline(LINE)
         if len(rest) == LINE and not rest.endswith(b"\n"):
-            raise DataError(f"{name} has a line of more than {LINE // 2**20} MB: too long for a row.")
+            begun = block.rpartition(b"\n")[2]
+            _refuse_long((begun + rest)[:LINE], name, _line_number(file, file.tell() - len(begun + rest)))
         block += rest
     return block
+
+
+def _line_number(file: BinaryIO, offset: int) -> int:
+    """The number of the line that begins there."""
+    file.seek(0)
+    number, left = 1, offset
+    while left and (block := file.read(min(BLOCK, left))):
+        number, left = number + block.count(b"\n"), left - len(block)
+    return number
+
+
+def _row_words(file: BinaryIO, block: bytes, done: int, at: int) -> str:
+    """Where a row of the block that was just read stands: “row 7”, and its line where blank ones stand before it.
+    `done`: rows before the block; `at`: rows before it in the block."""
+    filled = [number for number, line in enumerate(block.split(b"\n")) if line.strip()]
+    line = _line_number(file, file.tell() - len(block)) + filled[at]
+    row = done + at + 1
+    return f"row {row}" if line == row else f"row {row} (line {line})"
 
 
 def _lines(block: bytes) -> list[bytes]:
