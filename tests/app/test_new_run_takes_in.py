@@ -151,9 +151,10 @@ def test_an_upload_keeps_the_name_that_it_had(
     upload.write_text("a\n2\n")
     said = new_run.keep_data_file({"path": str(upload), "name": called})
     second = kept.replace(".csv", "-2.csv")
-    assert said["name"] == second and said["words"].endswith(
-        f" is uploaded as {second}: another file is called {kept}."
-    )
+    assert (said["name"], said["source"]) == (second, f"file:{second}")
+    now, before = said["words"].split(" The earlier ")
+    assert now == f"{second} is chosen: your upload, renamed."
+    assert before == f"{kept} has other content, and is not used here.", "which of the two is used"
 
 
 def test_an_upload_is_copied_under_a_plain_name_and_never_over_another(registry_home: Path) -> None:

@@ -97,5 +97,6 @@ def _say_kept(name: str, kept: str) -> str:
     if kept.casefold() == name.casefold():
         return f"{kept} is uploaded."
     wanted = data_files.name_in_home(name)
-    other = f"another file is called {wanted}" if kept != wanted else data_files.why_renamed(name)
-    return f"“{name[:80]}” is uploaded as {kept}: {other}."
+    if kept != wanted:
+        return f"{kept} is chosen: your upload, renamed. The earlier {wanted} has other content, and is not used here."
+    return f"“{name[:80]}” is uploaded as {kept}: {data_files.why_renamed(name)}."
