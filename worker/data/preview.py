@@ -54,7 +54,7 @@ def preview(asked: DataSpec, model: ModelSpec, chosen: int | None = None) -> Pre
     found = mapping.mapping_problems(asked, table.columns, first)
     shown = _render_row(asked, model, row, found)
     count, counted = table.count()
-    found += [Problem("data.source", note, level=WARNING) for note in table.notes]
+    found += read_as.note_problems(table, first, asked)
     found = read_as.without_effects(found + read_as.reading_problems(table, first, asked))
     cells = {name: mapping.cut_cell(row.get(name), CELL) for name in table.columns[:COLUMNS]}
     return PreviewAnswer(

@@ -13,6 +13,7 @@ from groupwise.worker.data.files.csv_table import NO_HEADING
 from groupwise.worker.data.files.file_reading import FileReading
 from groupwise.worker.data.files.heading import is_a_row
 from groupwise.worker.data.files.text_encoding import misread_letters
+from groupwise.worker.data.files.workbook import MERGED, UNNAMED
 
 
 def describe_reading(table: Any, first: mapping.Rows, asked: DataSpec) -> ReadAs | None:
@@ -43,6 +44,19 @@ def reading_problems(table: Any, first: mapping.Rows, asked: DataSpec) -> list[P
         *_mixed_problem(table, reading),
         *_heading_problem(table, first, asked),
     ]
+
+
+def note_problems(table: Any, first: mapping.Rows, asked: DataSpec) -> list[Problem]:
+    """The table's notes as problems; those about a heading that is no heading come of that, which is said."""
+    doubted = table.reading is not None and bool(_heading_problem(table, first, asked))
+    about_heading = (UNNAMED, MERGED) if doubted else ()
+    notes = [note for note in table.notes if not any(words in note for words in about_heading)]
+    return [Problem("data.source", note, level=WARNING, fixes=_note_fixes(table, note)) for note in notes]
+
+
+def _note_fixes(table: Any, note: str) -> tuple[Fix, ...]:
+    line = table.reading.skip_lines + 1 if table.reading else 1
+    return (Fix(f"Skip line {line}: it is a title", {"data.skip_lines": line}),) if note.startswith(MERGED) else ()
 
 
 def _doubt(reading: FileReading) -> list[Problem]:
@@ -97,8 +111,14 @@ _BY_COLUMNS = ("data.prompt_template", "data.prompt_column", "data.answer_column
 
 
 def _heading_problem(table: Any, first: mapping.Rows, asked: DataSpec) -> list[Problem]:
-    """A first line that is a row, taken for the names of the columns."""
-    if asked.heading is not None or table.reading.heading != "line" or not is_a_row(table.columns, first):
+    """A first line that is a title or a row, taken for the names of the columns."""
+    if asked.heading is not None or table.reading.heading != "line":
+        return []
+    if table.reading.kind in ("csv", "sheet") and (below := table.title_fix()):
+        title = mapping.shorten_cell(table.columns[0], 40)
+        message = f"the first line looks like a title, but is taken for the heading: “{title}”."
+        return [Problem("data.heading", message, level=WARNING, fixes=(below,))]
+    if not is_a_row(table.columns, first):
         return []
     names = ", ".join(f"“{mapping.shorten_cell(name, 40)}”" for name in table.columns[:3])
     message = f"the first line looks like a row, but is taken for the heading: {names}."

@@ -2,6 +2,7 @@
 
 import bisect
 import csv
+import itertools
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from groupwise.storage.spec.words.number_words import count_words, join_words, t
 from groupwise.storage.spec.words.problem import Fix
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.file_reading import FileReading
+from groupwise.worker.data.files.heading import find_heading_below
 from groupwise.worker.data.files.mixed_lines import READ_MIXED
 from groupwise.worker.data.files.separators import csv_options
 from groupwise.worker.data.files.zero_bytes import damaged_line
@@ -21,6 +23,7 @@ CELL = 16 * 2**20  # characters
 SCAN_SECONDS = 1.0  # of a question spent on finding where rows are
 EVERY = 500  # rows between two places that are noted
 COLUMNS = 2000
+LOOKED_AT = 40  # rows among which a heading below a title is looked for
 NAMED, MOST_LISTED = 3, 6  # columns that a button, and a sentence, names
 csv.field_size_limit(CELL)
 USUAL = FileReading("csv", "comma", "double", "utf-8")
@@ -39,6 +42,10 @@ class CsvTable:
         self._end = (0, start)
         if self._cells(0) is None:
             raise DataError(f"{path.name} has a heading line, but no rows.", "data.heading", (NO_HEADING,))
+
+    def title_fix(self) -> Fix | None:
+        """The click that takes the heading below a title; None where the heading looks like one."""
+        return title_fix(self.path, self._places[0], self.columns, self.reading)
 
     def count(self) -> tuple[int, bool]:
         """Count the rows, as Table has it."""
@@ -132,11 +139,35 @@ def header(path: Path, reading: FileReading) -> tuple[list[str], Place]:
     else:
         names = numbered_names(names) if reading.heading == "numbered" else names
         place = after
-    _refuse_unclear_names(called, names)
+    _refuse_unclear_names(called, names, title_fix(path, after, names, reading))
     return names, place
 
 
-def _refuse_unclear_names(called: str, names: list[str]) -> None:
+def title_fix(path: Path, after: Place, names: list[str], reading: FileReading) -> Fix | None:
+    """The click that takes the heading below a title, where a title was taken for it. `after`: where the rows begin."""
+    if reading.heading == "none":
+        return None
+    lines, rows = [after[1]], []
+    try:
+        with path.open("rb") as file:
+            for (_, line), cells in itertools.islice(read_rows(file, after, path.name, None, reading), LOOKED_AT):
+                lines.append(line)
+                rows.append(cells + [""] * (len(names) - len(cells)))
+    except DataError:  # of a row farther on: said where it is read
+        return None
+    unnamed = reading.kind == "sheet"
+    first = ["" if unnamed and name == f"Column {n}" else name for n, name in enumerate(names, 1)]
+    at = find_heading_below(first, rows)
+    if at is None:
+        return None
+    row = reading.sheet_row(at)
+    skip = lines[at] if row is None else row - 1
+    listed = ", ".join(f"“{name.strip()}”" for name in rows[at][:NAMED])
+    more = ", …" if len(rows[at]) > NAMED else ""
+    return Fix(f"The heading is in line {skip + 1}: {listed}{more}", {"data.skip_lines": skip})
+
+
+def _refuse_unclear_names(called: str, names: list[str], below: Fix | None) -> None:
     """Raises DataError where columns share a name or have none, with all of them at once."""
     twice = [f"“{name}”" for name in dict.fromkeys(names) if name.strip() and names.count(name) > 1]
     empty = [str(place) for place, name in enumerate(names, 1) if not name.strip()]
@@ -150,7 +181,9 @@ def _refuse_unclear_names(called: str, names: list[str]) -> None:
     new = [now for name, now in zip(names, numbered_names(names), strict=True) if name != now]
     fix = Fix(f"Number them: {', '.join(new[:NAMED])}{', …' if len(new) > NAMED else ''}", {"data.heading": "numbered"})
     message = f"the heading of {called} has {' and '.join(found)}. Give each column a name of its own."
-    raise DataError(message, "data.heading", (fix,))
+    if below:
+        message = f"the first line of {called} looks like a title, but is taken for the heading: “{names[0]}”."
+    raise DataError(message, "data.heading", (below, fix) if below else (fix,))
 
 
 def read_rows(

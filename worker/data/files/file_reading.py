@@ -73,10 +73,13 @@ class FileReading:
 
     def row_words(self, index: int) -> str:
         """Where a row, from 0, stands: “row 3”, or of a workbook “row 4 of the sheet “Tabelle1””."""
+        number = self.sheet_row(index)
+        return f"row {index + 1:,}" if number is None else f"row {number:,} of the sheet “{self.sheet}”"
+
+    def sheet_row(self, index: int) -> int | None:
+        """The number in its sheet of a row, from 0; None for what is no workbook."""
         before = [gap for gap in self.sheet_rows if gap[0] <= index]
-        if not before:
-            return f"row {index + 1:,}"
-        return f"row {before[-1][1] + index - before[-1][0]:,} of the sheet “{self.sheet}”"
+        return before[-1][1] + index - before[-1][0] if before else None
 
     def converts(self) -> bool:
         """Whether the file has to be written anew before it can be read line by line: it is no UTF-8 text of rows."""

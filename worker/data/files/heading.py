@@ -31,6 +31,30 @@ def count_titles(rows: list[list[str]]) -> int:
     return at if plain and not is_a_row(rows[at], below) else 0
 
 
+def find_heading_below(first: list[str], rows: list[list[str]]) -> int | None:
+    """Which of the rows is plainly the heading, where a title was taken for it (`first`; what has no name is ""):
+    titles in one cell, then names that people give to questions and answers, or texts over numbers. None where it is
+    not plain to see."""
+    at = next((n for n, row in enumerate(rows[:TITLES]) if sum(map(_is_filled, row)) > 1), None)
+    if at is None or _is_named([first]):
+        return None
+    names, body = [name.strip() for name in rows[at]], rows[at + 1 :][:ROWS]
+    if not all(names) or len(set(names)) < len(names) or any(NUMBER.fullmatch(n) or _is_sentence(n) for n in names):
+        return None
+    asks, answers = (find_named(known, names) for known in ((*PROMPTS, *CHATS), ANSWERS))
+    one_cell = sum(map(_is_filled, first)) == 1 and _is_filled(first[0])
+    over_numbers = any(_are_numbers(column) for column in zip(*body, strict=False))
+    return at if (asks and answers) or (one_cell and body and (asks or answers or over_numbers)) else None
+
+
+def _are_numbers(cells: tuple[str, ...]) -> bool:
+    return all(NUMBER.fullmatch(cell.strip()) for cell in cells)
+
+
+def _is_filled(cell: str) -> bool:
+    return bool(cell.strip())
+
+
 def _is_title(row: list[str], width: int) -> bool:
     """Fewer cells than the body; or as many, and only the first says something. Of two cells one may be the heading:
     pandas names no index."""

@@ -18,6 +18,7 @@ UNPACKED = 2 * 2**30  # bytes that a workbook may say it unpacks to
 PARTS = 10_000  # files in a workbook
 CELLS = 20_000_000  # cells from the first to the last that is used, which a sheet may have
 ADVICE = "It may be damaged, or need a password. Open it, and save it as .xlsx or .csv without one."
+UNNAMED, MERGED = "has columns without a heading", "cells of the heading of"  # by which notes about it are known
 HIDDEN_NAMES = 20  # sheets that a sentence names
 
 
@@ -118,11 +119,11 @@ def _heading_notes(name: str, heading: list[str], merged: list[Any], skip: int) 
     found = []
     unnamed = [each for each in heading if re.fullmatch(r"Column [0-9]+", each)]
     if unnamed:
-        found.append(f"{name} has columns without a heading; they are called {', '.join(unnamed[:5])}.")
+        found.append(f"{name} {UNNAMED}; they are called {', '.join(unnamed[:5])}.")
     wide = [(top, left) for (top, left), (bottom, right) in merged if top <= skip <= bottom and right > left]
     if wide:
         found.append(
-            f"cells of the heading of {name} are merged: only the first of them has the name. If it is a title above "
+            f"{MERGED} {name} are merged: only the first of them has the name. If it is a title above "
             "the heading, skip its line."
         )
     return found
