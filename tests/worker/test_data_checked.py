@@ -14,6 +14,7 @@ from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import data, data_checks, preview, preview_source
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.questions import server
+from tests.support.data_files import put
 from tests.support.previews import GSM, MAPPED, check, fixed, write
 from tests.support.runs import make_spec
 
@@ -71,6 +72,7 @@ def test_a_prompt_that_comes_twice_may_be_held_out_and_trained_on_as_well():
     write("messy.jsonl", messy())
     plain = problem_of(check(source="file:messy.jsonl"), "as one before")
     assert plain["level"] == "advice" and "held out" not in plain["message"]
+    assert "1 of 44 rows has the same prompt as one before: 43 different prompts in all." in plain["message"]
     held = problem_of(check(source="file:messy.jsonl", holdout=5), "as one before")
     assert held["level"] == "warning" and held["message"].endswith("the held-out score says too much.")
 
@@ -227,6 +229,23 @@ def test_the_data_is_checked_though_the_longest_completion_is_no_length(registry
     spec = make_spec(data={"limit": 8}, training={"max_completion_length": length})
     assert server.answer_question(CHECK_DATA, view.about_lengths(spec).as_dict()) == usual
     assert usual["lengths"] and "error" not in usual
+
+
+def test_a_heading_among_the_rows_of_joined_files_is_said_with_its_row_and_one_click_leaves_it_out():
+    part = "question,2026\n" + "".join(f"{n}+{n}?,{2 * n}\n" for n in range(20))
+    put("joined.csv", part + part.replace("+", "-") + part.replace("+", "*"))
+    parts = {"source": "file:joined.csv", "prompt_template": "{question}", "answer_column": "2026"}
+    problem = problem_of(check(**parts), "repeat the heading")
+    words = "row 21 and row 42 repeat the heading: “question” would be a prompt. Were files joined?"
+    assert problem["message"] == words
+    assert problem["level"] == "warning"
+    mended = check(**fixed(parts, problem))
+    assert mended["filtered"] == 2 and "repeat" not in str(mended["problems"])
+    asked = DataSpec.model_validate({**fixed(parts, problem)})
+    assert len(data.load_data(asked, chat=True)[0]) == 60
+    parts["prompt_template"] = "{2026}"
+    named = check(**fixed(parts, problem_of(check(**parts), "repeat the heading")))
+    assert named["filtered"] == 2, "a column that is called by a number is compared as text"
 
 
 def exercises(**given: Any) -> DataSpec:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections import Counter
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from groupwise.worker.data.unseen import UnseenCharacters
 
 SAME = 0.6  # share of one answer above which a model can score by always giving it
 _ROUND = [step * 10**power for power in range(1, 8) for step in (1, 2, 5)]  # lengths that a filter cuts at
+HEADINGS = 5  # rows that a sentence names
 FEW_ANSWERS = 20  # so many different ones are classes, of which balance can be said
 
 
@@ -45,6 +47,7 @@ class Found:
     filtered: int = 0
     empty: int = 0  # rows that ask nothing, of which nothing else is counted
     duplicates: int = 0
+    headings: list[int] = field(default_factory=list)  # rows that repeat the heading
     missing: int = 0
     others: int = 0  # prompts that are no sums as the starter model knows them
     silent: int = 0  # of the empty: rows that have no answer either
@@ -136,11 +139,13 @@ class Found:
 
 def data_problems(found: Found) -> list[Problem]:
     """What a person should know, the worst first."""
-    said = [*_nothing_left(found), *_empty(found), *_missing(found), *_too_long(found), *_balance(found)]
+    said = [*_nothing_left(found), *_empty(found), *_headings(found), *_missing(found), *_too_long(found)]
+    said += _balance(found)
     said += found.writing.problems(found.asked.answer_numbers)
     if found.duplicates and found.rows_used:
         weigh = "It weighs more than the others" if found.duplicates == 1 else "They weigh more than the others"
-        message = f"{_in_rows(found, found.duplicates)} the same prompt as one before. {weigh}."
+        different = count_words(found.rows_used - found.duplicates, "different prompt")
+        message = f"{_in_rows(found, found.duplicates)} the same prompt as one before: {different} in all. {weigh}."
         if found.asked.holdout:  # rows are held out, not prompts
             message += " Where one is held out and the other is trained on, the held-out score says too much."
         said.append(Problem("data.source", message, level=WARNING if found.asked.holdout else ADVICE))
@@ -177,6 +182,18 @@ def _empty(found: Found) -> list[Problem]:
     fix = _filter_fix(found, Condition(columns[0], "is not empty"))
     of, has, are = found.rows_used + found.empty, *(("has", "is") if found.empty == 1 else ("have", "are"))
     message = f"{found.empty:,} of {count_words(of, 'row')} {has} nothing to ask and {are} left out."
+    return [Problem("data.filter", message, level=WARNING, fixes=(fix,))]
+
+
+def _headings(found: Found) -> list[Problem]:
+    """The heading again among the rows: files were joined with their headings."""
+    if not found.headings:
+        return []
+    column = (asking_columns(found.asked, found.columns) or found.columns)[0]
+    fix = _filter_fix(found, Condition(column, "!=", json.dumps(column, ensure_ascii=False)))
+    where = join_words([found.row_words(row) for row in found.headings], HEADINGS)
+    repeats = "repeats" if len(found.headings) == 1 else "repeat"
+    message = f"{where} {repeats} the heading: “{column}” would be a prompt. Were files joined?"
     return [Problem("data.filter", message, level=WARNING, fixes=(fix,))]
 
 

@@ -109,6 +109,8 @@ def _count(found: Found, rows: Iterator[dict[str, Any]], reader: tokens.Reader |
                 continue
             prompt = data.prompt(row, found.asked, reader is None or reader.chat)
             prompts.append((number, row, prompt))
+            if _is_heading(row):
+                found.headings.append(number)
             _note_row(found, number, row, prompt, seen)
             found.unseen.note_row(number, row, looked_at)
         _note_lengths(found, prompts, reader)
@@ -133,6 +135,11 @@ def _note_row(found: Found, number: int, row: dict[str, Any], prompt: Any, seen:
         found.unmarked += not words and bool(row_filter.text(row[asked.answer_column]).strip())
         if words and (len(found.answers) < DISTINCT or words[:80] in found.answers):
             found.answers[words[:80]] += 1
+
+
+def _is_heading(row: dict[str, Any]) -> bool:
+    """Whether each cell of a row is its column's name."""
+    return all(isinstance(cell, str) and cell.strip() == name.strip() for name, cell in row.items())
 
 
 def _is_unanswered(row: dict[str, Any], asked: DataSpec) -> bool:
