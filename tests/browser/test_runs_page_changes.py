@@ -86,20 +86,33 @@ def test_a_name_a_note_and_tags_are_written_where_they_stand(open_page: OpenPage
     row.locator(".tag").click()
     page.wait_for_url("**q=paper**")
     order(page, [one])
+    labels.rename(one, f"{word} short")
+    expect(row.locator(".title")).to_have_text(f"{word} short")
     row.locator("td.name").hover()
     expect(row.locator(".edits")).to_have_css("opacity", "1")
     name, edits = row.locator(".title").bounding_box(), row.locator(".edits").bounding_box()
     assert name and edits and 0 <= edits["x"] - name["x"] - name["width"] <= 16, "right behind the name, not the cell"
-    long = name_of(one)[:60].ljust(80, "x")
+    long = f"{word} a name with <b>signs</b> ".ljust(80, "x")
     labels.rename(one, long)
-    page.mouse.move(5, 5)
+    expect(row.locator(".title")).to_have_text(long)
+    covered = """row => {
+      const edits = row.querySelector(".edits").getBoundingClientRect();
+      const meets = (node) => {
+        const box = node.getBoundingClientRect();
+        return box.left < edits.right && box.right > edits.left && box.top < edits.bottom && box.bottom > edits.top;
+      };
+      const others = row.querySelectorAll(".title, .said > *, .pill, .why, td:not(.name)");
+      return [...others].filter(meets).map((node) => node.className);
+    }"""
     title = "row => row.querySelector('.kept-end > span').getBoundingClientRect().width"
-    before, room = row.bounding_box(), row.evaluate(title)
-    row.locator("td.name").hover()
-    expect(row.locator(".edits")).to_have_css("opacity", "1")
-    ends = "(title => title.getBoundingClientRect().right <= title.nextElementSibling.getBoundingClientRect().left)"
-    assert row.locator(".title").evaluate(ends), "what edits lies over the name"
-    assert (row.bounding_box(), row.evaluate(title)) == (before, room), "the name stays as it is"
+    for width in (390, 1024, 1280, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.mouse.move(5, 5)
+        before, room = row.bounding_box(), row.evaluate(title)
+        row.locator("td.state").hover()
+        expect(row.locator(".edits")).to_have_css("opacity", "1")
+        assert row.evaluate(covered) == [], f"what edits covers nothing, {width} px wide"
+        assert (row.bounding_box(), row.evaluate(title)) == (before, room), "the row and its name stay as they are"
 
 
 def test_what_keeps_a_name_from_being_saved_goes_once_it_is_over(open_page: OpenPage, home: str) -> None:

@@ -105,7 +105,7 @@ def _name_cell(row: Row, name: str, colour: str, editable: bool) -> str:
         "tags": _pencil("tags", "Edit tags", "✎ tags" if run.tags else "+ tags"),
         "note": _pencil("note", "Edit note", "✎ note" if run.note else "+ note"),
     }
-    edits = f'<span class="behind"><span class="edits">{"".join(pencils.values())}</span></span>' if editable else ""
+    edits = f'<span class="edits">{"".join(pencils.values())}</span>' if editable else ""
     below = f'<div class="said">{_said(run.note, run.tags)}</div>' if run.tags or run.note else ""
     dot = f'<span class="dot" style="background:var({colour})"></span>'
     return f'<td class="name"><div class="line">{dot}{title}{edits}</div>{below}</td>'
