@@ -202,14 +202,19 @@ new Keys(view, help, {
 });
 
 // ---- drawing ----
-// An address that names a step without groups leads to the nearest, which is said as long as one is there.
-let astray = { step: null, words: "" };
+// An address that names a step without groups leads to the nearest, which is said until another step is chosen, or one
+// leaves: then it is over, also where one comes back to that step.
+let astray = "";
 function sayAstray(words) {
-  astray = { step: asked().step, words };
+  astray = whose(asked());
   showText(find(".astray"), words);
 }
+onAddress(() => {
+  if (params().get("tab") !== "groups" || whose(asked()) !== astray) sayAstray("");
+});
 function leadToNearest({ step }, { step: wanted, mode }) {
-  if (wanted !== null && wanted !== step) {
+  const isStillAsked = whose(asked()) === whose({ step: wanted, mode });
+  if (wanted !== null && wanted !== step && isStillAsked) {
     const [there, here] = [wanted, step].map(wholeNumber);
     const number = Number.isFinite(Number.parseInt(params().get("step"), 10));
     const heldOut = mode === "eval";
@@ -219,7 +224,6 @@ function leadToNearest({ step }, { step: wanted, mode }) {
     near.asked = whose(asked()); // it is drawn: one can go on from it
     sayAstray(`${number ? none : "The step in the address is not a number"}: this is ${nearest}.`);
   }
-  showText(find(".astray"), asked().step === astray.step && astray.words);
 }
 function drawStep(now, asked) {
   near = { ...now, asked: whose(asked) };
