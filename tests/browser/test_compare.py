@@ -258,6 +258,14 @@ def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweep
     wait_for("a fading edge", lambda: table.evaluate(beyond) == "40px")
     table.evaluate("node => node.scrollTo(10000, 0)")
     wait_for("no fading edge", lambda: table.evaluate(beyond) == "0px")
+    ends = """node => {
+      const { position, backgroundImage, width } = getComputedStyle(node, "::after");
+      const last = [...node.children].findLast((child) => child.getClientRects().length);
+      const room = node.scrollWidth - (last.getBoundingClientRect().right + node.scrollLeft);
+      return [node.scrollWidth > node.clientWidth, position, backgroundImage !== "none", room >= parseInt(width) - 8];
+    }"""
+    steer = page.locator(".steer")
+    assert steer.evaluate(ends) == [True, "sticky", True, True], "what steers the curves fades out where it goes on"
     assert low_targets(page) == []
     page.set_viewport_size({"width": 1440, "height": 900})
     expect(page.get_by_label("Add a run")).to_be_focused()
