@@ -39,6 +39,18 @@ def test_unreadable_and_back_leaves_nothing_behind(new_run: Page) -> None:
     expect(new_run.locator(".verdict.blocking")).to_have_count(0)
 
 
+def test_that_a_name_is_missing_goes_as_one_types_it(new_run: Page) -> None:
+    name, why = new_run.get_by_label("Name", exact=True), new_run.locator("[data-path=name] .verdict-at")
+    name.fill("")
+    expect(why).to_contain_text("Is needed")
+    edits = Held(new_run, "edit_settings")
+    name.press_sequentially("my")
+    expect(why).to_have_count(0, timeout=3000)
+    name.fill("")
+    edits.release()
+    expect(why).to_contain_text("Is needed")
+
+
 def test_a_line_that_enter_begins_stands_under_the_one_above_and_is_undone_at_once(new_run: Page) -> None:
     show(new_run, "YAML")
     before = yaml_of(new_run)

@@ -3,7 +3,7 @@
 
 import { el, option, showText } from "../../ui/dom.js";
 import { lengthWords } from "../../ui/text.js";
-import { asTyped, edit, isTyping, page, problems, shownAt } from "./core.js";
+import { asTyped, edit, isPending, isTyping, page, problems, shownAt } from "./core.js";
 import { inFormWords } from "./form_words.js";
 import { withValueBefore } from "./values_before.js";
 
@@ -78,6 +78,7 @@ export function field(about, { input, full = false, label = about.label } = {}) 
   box.addEventListener("input", () => {
     showLength();
     edit([{ path: about.path, typed: box.value }], { now: box.tagName === "SELECT" });
+    if (isFilledSince(about.path, box)) showProblems();
   });
   const show = () => {
     showField(about, node, box);
@@ -135,14 +136,17 @@ export function fieldOf(problem) {
     (a, b) => b.path.length - a.path.length || (a.node.offsetParent ? 0 : 1) - (b.node.offsetParent ? 0 : 1),
   )[0];
 }
+// Whether something stands in a field that was empty when it was looked at: that it is missing is over at once, and not
+// only when the server has been asked, which takes as long as one types.
+const isFilledSince = (path, box) => isPending(path) && !shownAt(path).trim() && !!box?.value?.trim();
 export function showProblems() {
   const at = new Map();
   for (const problem of problems()) {
     const place = fieldOf(problem);
     if (place) at.set(place.node, [...(at.get(place.node) ?? []), withValueBefore(problem)]);
   }
-  for (const { node, box } of fields) {
-    const mine = at.get(node) ?? [];
+  for (const { path, node, box } of fields) {
+    const mine = isFilledSince(path, box) ? [] : (at.get(node) ?? []);
     const key = JSON.stringify(mine);
     node.classList.toggle(
       "wrong",
