@@ -147,6 +147,41 @@ def test_a_metric_is_found_as_it_is_read_and_a_paused_log_says_what_waits(open_p
     expect(log.get_by_role("button", name="Pause")).to_have_text("Pause")
 
 
+def test_what_libraries_warn_of_is_folded_and_a_bar_shows_its_last_state(open_page: OpenPage, address: str) -> None:
+    """For somebody who does not code both look like something wrong. Nothing else is hidden."""
+    run_id = ended("warned", "Stopped at step 12, as asked.", states.STOPPED)
+    library, bar = "/venv/lib/python3.11/site-packages", "Loading: {:3}%|##  | {}/10 [00:01<00:01, 3.2it/s]"
+    folded = [
+        f"{library}/transformers/x.py:12: FutureWarning: `use_cache` goes away", "  warnings.warn(",
+        f"{library}/torch/x.py:99: UserWarning: CUDA initialization", "  return torch._C._cuda_getDeviceCount() > 0",
+        "[rank 1] <frozen importlib._bootstrap>:241: DeprecationWarning: builtin type",
+        bar.format(0, 0), bar.format(50, 5),
+    ]  # fmt: skip
+    shown = [
+        bar.format(100, 10), bar.format(30, 10), "Traceback (most recent call last):",
+        f'  File "{library}/torch/x.py", line 99, in f', "RuntimeError: a UserWarning: CUDA out of memory",
+        "/home/me/rewards.py:3: UserWarning: mine", f"{library}/groupwise/worker/x.py:3: UserWarning: ours",
+        f"{bar.format(50, 5)} ValueError: half", "— 2026-03-01 10:00:00 Asked to stop. —",
+    ]  # fmt: skip
+    paths.run_folder(run_id).log.write_text("\n".join([*folded, *shown]) + "\n")
+    page = open_page(f"{address}/run?id={run_id}&tab=log")
+    log = page.locator(".gw-log")
+    lines = log.locator(".lines > div:visible")
+    expect(lines).to_have_text(shown)
+    expect(log.locator(".warnings")).to_have_text("3 warnings of libraries hiddenShow")
+    picture(page, "log-warnings")
+    log.get_by_label("Search the log").fill("use_cache")
+    expect(log.locator(".count")).to_have_text("1 of 1 line")
+    expect(log.locator(".current")).to_have_text(folded[0])
+    expect(log.locator(".current")).to_be_in_viewport()
+    log.get_by_label("Search the log").fill("")
+    expect(lines).to_have_text(shown)
+    log.locator(".warnings").get_by_role("button", name="Show").click()
+    expect(lines).to_have_text([folded[0], folded[2], folded[4], *shown])
+    log.locator(".warnings").get_by_role("button", name="Hide").click()
+    expect(lines).to_have_text(shown)
+
+
 def the_log_fits_the_window(page: Page) -> None:
     for width, height in ((390, 844), (1280, 800), (1440, 900)):
         page.set_viewport_size({"width": width, "height": height})

@@ -6,6 +6,7 @@ import { breakable, copy, el, option, setText, showText } from "../../ui/dom.js"
 import { countWords, wholeNumber } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
+import { fold, forgetFolds, isOfLibrary, OF_RANK, sayRepeats } from "./log_folds.js";
 
 const { root: view, find, server } = part("pages/run/log");
 const run = params().get("id") ?? "";
@@ -21,16 +22,10 @@ let kept = 0; // characters
 let following = true;
 let live = false;
 let metrics = false; // whether the trainer's metric lines are shown
+let warnings = false; // whether what libraries warn of is shown
 let metricsForSearch = false; // whether they are only because searched words stand in one
 const PRINTED = /'([^'\\]+)': '?[^',}]*'?/g; // a metric in the trainer's own words
 const ranks = find(".ranks");
-const WARNING = /warning\b|missing keys|deprecated/i;
-const warned = new Map(); // words of a library's warning, whichever rank printed it → its first line that is shown
-const isNewAttempt = (node) => node.matches(".ours") && / Attempt \d+ starts\b/.test(node.words);
-const BY_PYTHON = /:\d+: \w*Warning: /; // below it stands the line of code that warns
-const CODE = /^\s+warnings\.warn\(/;
-const before = new Map(); // rank → whether its last line was a warning that had come before (again), Python's (coded)
-const OF_RANK = /^\[rank (\d{1,4})\] /;
 const chosenRank = () => ranks.querySelector("select").value; // "" for all
 // Our own lines tell of the whole run, whichever rank printed them.
 const isOfOthers = (node) => !!chosenRank() && !node.matches(".ours") && (node.dataset.rank ?? "") !== chosenRank();
@@ -54,33 +49,6 @@ function line([from, words, values, isNote]) {
   fold(node);
   return node;
 }
-// A warning that came before in its attempt is counted there, also where another rank printed it; ranks print in
-// between one another. The line of code below it says nothing more. Those that have the searched words are shown all
-// the same.
-function fold(node) {
-  node.repeats = [];
-  sayRepeats(node);
-  if (node.hidden) return;
-  if (isNewAttempt(node)) forgetWarnings();
-  const { rank = "" } = node.dataset;
-  const words = node.words.replace(OF_RANK, "");
-  const last = before.get(rank) ?? {};
-  const first = warned.get(words);
-  const within = /^\s+\S/.test(words);
-  node.classList.toggle("again", !!first || CODE.test(words) || (within && !!(last.again || last.coded)));
-  const again = !!first || (within && !!last.again);
-  before.set(rank, { again, coded: BY_PYTHON.test(words) });
-  if (first) {
-    first.repeats.push(node);
-    sayRepeats(first);
-  } else if (!again && WARNING.test(words) && !node.matches(".ours, .metrics")) warned.set(words, node);
-}
-function sayRepeats(node) {
-  const folded = node.repeats.filter((one) => !one.matches(".found")).length;
-  if (folded) node.dataset.times = `${folded + 1} times`;
-  else delete node.dataset.times;
-}
-const forgetWarnings = () => [before, warned].forEach((known) => known.clear());
 // A text with the searched words marked, wherever they stand in it; `rest` makes what holds none.
 function withMarks(words, rest = (text) => [text]) {
   const lower = words.toLowerCase();
@@ -128,16 +96,32 @@ function add(lines) {
   const nodes = lines.map(line);
   writing.before(...nodes);
   kept += lines.reduce((sum, [, words]) => sum + words.length, 0);
-  sayMetrics();
+  sayFolded();
   offerRanks();
   addHits(nodes);
 }
 function begin(lines) {
   box.replaceChildren(writing);
   kept = 0;
-  forgetWarnings();
+  forgetFolds();
   add(lines);
 }
+function sayFolded() {
+  sayMetrics();
+  sayWarnings();
+}
+function sayWarnings() {
+  const count = box.querySelectorAll(".of-library:not([hidden])").length;
+  find(".warnings").hidden = !count;
+  box.classList.toggle("without-warnings", !warnings);
+  const whose = `${countWords(count, "warning")} of libraries`;
+  setText(find(".warnings span"), `${whose} ${warnings ? "shown" : "hidden"}`);
+  setText(find(".warnings button"), warnings ? "Hide" : "Show");
+}
+find(".warnings button").addEventListener("click", () => {
+  warnings = !warnings;
+  sayWarnings();
+});
 function sayMetrics() {
   const count = box.querySelectorAll(".metrics:not([hidden])").length;
   find(".dicts").hidden = !count;
@@ -165,12 +149,12 @@ function offerRanks() {
   select.value = now;
 }
 ranks.addEventListener("change", () => {
-  forgetWarnings();
+  forgetFolds();
   for (const node of box.querySelectorAll("div:not(.writing)")) {
     node.hidden = isOfOthers(node);
     fold(node);
   }
-  sayMetrics();
+  sayFolded();
   look();
 });
 
@@ -305,7 +289,7 @@ async function countMissed() {
   if (!now || mine !== missed) return now && 2000;
   const fresh = (now.lines ?? []).filter(([, words, values, isNote]) => {
     const isOther = chosenRank() && !isNote && (OF_RANK.exec(words)?.[1] ?? "") !== chosenRank();
-    return !isOther && (metrics || !values);
+    return !isOther && (metrics || !values) && (warnings || isNote || !isOfLibrary(words));
   });
   mine.lines += fresh.length;
   mine.more ||= !!now.cut; // they came faster than they were asked for

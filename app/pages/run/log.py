@@ -45,6 +45,7 @@ TEMPLATE = """
 class="btn s copy-found" title="The lines below in which the searched words are" hidden>Copy shown matches</button><a
 class="btn s download" download title="The whole log, of all ranks">Download all</a></div>
 <p class="s mut row tight dicts" hidden><span></span><button type="button" class="link"></button></p>
+<p class="s mut row tight warnings" hidden><span></span><button type="button" class="link"></button></p>
 <p class="s mut cut" hidden><span></span> <button type="button" class="link end">Back to the end</button></p>
 <div class="panel box" tabindex="0" aria-label="Log"><div class="mono lines"></div></div>
 """

@@ -1,0 +1,59 @@
+// What is folded of a log: warnings that came before, those of libraries, which ask nothing of whoever reads it, and
+// all but the last state of a progress bar. A line that has the searched words is shown all the same (log.css).
+
+const WARNING = /warning\b|missing keys|deprecated/i;
+const BY_PYTHON = /:\d+: \w*Warning: /; // below it stands the line of code that warns
+const CODE = /^\s+warnings\.warn\(/;
+// Of an installed library, or of Python itself; not of ours, nor of a person's own code.
+const INSTALLED = String.raw`\S*/(?:site|dist)-packages/(?!groupwise/)\S*`;
+const OF_PYTHON = String.raw`<frozen [\w.]+>|\S*/lib/python3[\d.]*/(?!site-packages/|dist-packages/)\S*`;
+const BY_LIBRARY = new RegExp(String.raw`^(?:${INSTALLED}|${OF_PYTHON}):\d+: \w*Warning: `);
+// tqdm's, with nothing behind it: what is being done, how much of it, and out of how much.
+const BAR = /^(.*?)\s*(\d{1,3})%\|[^|]*\| *\S+?\/(\S+) \[[^[\]]*\]\s*$/;
+export const OF_RANK = /^\[rank (\d{1,4})\] /;
+const isNewAttempt = (node) => node.matches(".ours") && / Attempt \d+ starts\b/.test(node.words);
+const withoutRank = (words) => words.replace(OF_RANK, "");
+export const isOfLibrary = (words) => BY_LIBRARY.test(withoutRank(words));
+
+const warned = new Map(); // words of a library's warning, whichever rank printed it → its first line that is shown
+const before = new Map(); // rank → whether its last line was a warning that had come before (again), Python's (coded)
+const bars = new Map(); // rank, what is done and out of how much → the line of a bar that has not come to its end
+export const forgetFolds = () => [before, warned, bars].forEach((known) => known.clear());
+
+// A warning that came before in its attempt is counted there, also where another rank printed it; ranks print in
+// between one another. The line of code below it says nothing more.
+export function fold(node) {
+  node.repeats = [];
+  sayRepeats(node);
+  if (node.hidden) return;
+  if (isNewAttempt(node)) forgetFolds();
+  const { rank = "" } = node.dataset;
+  const words = withoutRank(node.words);
+  const last = before.get(rank) ?? {};
+  const first = warned.get(words);
+  const within = /^\s+\S/.test(words);
+  const again = !!first || (within && !!last.again);
+  node.classList.toggle("again", again || CODE.test(words) || (within && !!last.coded));
+  node.classList.toggle("of-library", isOfLibrary(words));
+  foldBar(node, words, rank);
+  before.set(rank, { again, coded: BY_PYTHON.test(words) });
+  if (first) {
+    first.repeats.push(node);
+    sayRepeats(first);
+  } else if (!again && WARNING.test(words) && !node.matches(".ours, .metrics")) warned.set(words, node);
+}
+// The state of a bar takes the place of the one before it; one that came to its end stays.
+function foldBar(node, words, rank) {
+  node.classList.remove("past-state");
+  const [, what, share, all] = BAR.exec(words) ?? [];
+  if (all === undefined) return;
+  const key = `${rank} ${what} ${all}`;
+  bars.get(key)?.classList.add("past-state");
+  if (share === "100") bars.delete(key);
+  else bars.set(key, node);
+}
+export function sayRepeats(node) {
+  const folded = node.repeats.filter((one) => !one.matches(".found")).length;
+  if (folded) node.dataset.times = `${folded + 1} times`;
+  else delete node.dataset.times;
+}
