@@ -17,10 +17,8 @@ from groupwise.storage.spec.spec import RunSpec
 
 YES_OR_NO = 2  # different scores, at most, of a function that says whether something is so
 SCORES = 4096  # the first of a run, by which it is told
-SHORT, FIRST = (
-    512,
-    1024,
-)  # tokens of completions that are compared, of so many of a run's first: long ones are never alike
+SHORT = 512  # tokens of completions that are compared: long ones are never alike
+FIRST = 1024  # of a run's, that are
 
 
 def code_of_reward(rewards: Path, name: str) -> str:
