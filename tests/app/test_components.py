@@ -201,17 +201,18 @@ def test_what_final_holds_is_said_as_it_is(run_id: str) -> None:
     final = paths.run_folder(run_id).final
     final.mkdir()
     told = checkpoints.list_checkpoints({"run": run_id})
-    assert "as the model of a new run" in told["use"] and "a .tar of it: unpack it" in told["use"]
+    assert "Hugging Face form" in told["final"]["use"] and "a .tar file: unpack it" in told["final"]["use"]
+    assert told["final"]["start"] and "begins from this model" in told["final"]["further"]
     assert told["how"] == f"{checkpoints.UNPACK} Where this run is stopped before its end, it can be resumed from one."
     for state in (states.STARTING, states.RUNNING, states.FINISHED):
         registry.set_state(run_id, state, "")
     how = checkpoints.list_checkpoints({"run": run_id})["how"]
     assert how == f"{checkpoints.UNPACK} This run is finished, so it cannot be resumed."
     (final / "adapter_config.json").write_text("{}")
-    said = checkpoints.list_checkpoints({"run": run_id})["use"]
-    assert "PeftModel.from_pretrained" in said
-    assert str(paths.models_folder() / "starter") in said
-    assert "cannot be the model of a new run" in said
+    said = checkpoints.list_checkpoints({"run": run_id})["final"]
+    assert "PeftModel.from_pretrained" in said["use"]
+    assert str(paths.models_folder() / "starter") in said["use"]
+    assert not said["start"] and "No run begins from an adapter" in said["further"]
 
 
 def test_the_board_gives_the_whole_once_and_then_what_is_new(run_id: str) -> None:
