@@ -3,11 +3,12 @@ says it of data, and the doctor of a run. Pure."""
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import cast, get_args
 
 from groupwise.storage.registry.messages.data_checks import EXAMPLES, AnswerExample, AnswerNumbers
-from groupwise.storage.spec.answer_numbers import ONLY, RUN, number_of_answer
+from groupwise.storage.spec.answer_numbers import ONLY, RUN, number_of_answer, written_with
 from groupwise.storage.spec.rows.file_format import DecimalMark
 from groupwise.storage.spec.words.number_words import are_words, count_words
 from groupwise.storage.spec.words.problem import ADVICE, WARNING, Fix, Problem
@@ -147,6 +148,15 @@ class AnswerWriting:
             f"several, such as “{self.unread[chosen]}”: {'it stays' if left == 1 else 'they stay'} as written."
         )
         return [Problem(FIELD, message, level=ADVICE)]
+
+
+def point_beside_commas(prompts: Iterable[str], answers: Sequence[str]) -> str:
+    """An answer with a decimal point, as a workbook's numbers are read, where the prompts write theirs with a comma and
+    whoever reads them answers so; "" where that is not so, or an answer may be a thousand by a comma."""
+    plain = [text for answer in answers if (text := answer.strip())]
+    if written_with(prompts) != "comma" or not all(NORMAL.fullmatch(text) for text in plain):
+        return ""
+    return "" if any(EITHER.fullmatch(text) for text in plain) else next((text for text in plain if "." in text), "")
 
 
 def number_in_words(number: object) -> str:

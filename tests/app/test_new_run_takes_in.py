@@ -147,11 +147,14 @@ def test_an_upload_keeps_the_name_that_it_had(
     upload.write_text("a\n1\n")
     said = new_run.keep_data_file({"path": str(upload), "name": called})
     assert (said["name"], said["words"], paths.data_file(kept).read_text()) == (kept, words, "a\n1\n")
+    assert not said["earlier"]
     assert new_run.keep_data_file({"path": str(upload), "name": called})["name"] == kept, "the same file again"
     upload.write_text("a\n2\n")
     said = new_run.keep_data_file({"path": str(upload), "name": called})
     second = kept.replace(".csv", "-2.csv")
-    assert (said["name"], said["source"]) == (second, f"file:{second}")
+    assert (said["name"], said["source"], said["earlier"]) == (
+        second, f"file:{second}", "" if called == "evil.exe" else f"file:{kept}"
+    )  # fmt: skip
     now, before = said["words"].split(" The earlier ")
     assert now == f"{second} is chosen: your upload, renamed."
     assert before == f"{kept} has other content, and is not used here.", "which of the two is used"

@@ -61,6 +61,18 @@ def test_what_the_starter_can_do_is_said_where_the_data_is_none_of_its_own() -> 
         assert said(a_spec(data={"source": source})) == []
 
 
+def test_answers_with_a_point_beside_prompts_with_commas_are_read_as_the_model_will_write_them() -> None:
+    both = [{"name": "format"}, {"name": "correctness"}]
+    (found,) = said(a_spec(rewards=both), point="0.75")
+    assert (found.field, found.level) == ("rewards.1.parameters.decimal", WARNING)
+    assert "such as 0.75: a completion that says 0,75 is scored wrong" in found.message
+    (fix,) = found.fixes
+    assert (fix.label, fix.settings) == ("Read 0,75 as 0.75", {found.field: "comma"})
+    for settled in (a_spec(rewards=[{"name": "correctness", "parameters": {"decimal": "comma"}}]),
+                    a_spec(data={"source": "task:arithmetic", "answer_numbers": "comma"}, rewards=both)):  # fmt: skip
+        assert said(settled, point="0.75") == []
+
+
 def test_a_group_that_no_run_has_is_said_with_what_it_costs() -> None:
     (found,) = said(a_spec(num_generations=8000, per_device_train_batch_size=8000, gradient_accumulation_steps=2))
     assert (found.level, found.message) == (WARNING, (

@@ -132,6 +132,10 @@ def test_what_is_found_nowhere_and_what_cannot_be_asked_say_so(
     low.fill("0,5")
     expect(problem).to_have_text("Reward, from: “0,5” is no number. Did you mean 0.5?")
     picture(page, "completions-no-number")
+    form.get_by_label("Search completions and prompts").fill("answer")
+    expect(page.locator(".gw-completions .result")).to_be_hidden()  # the list from before was of other words
+    form.get_by_label("Search completions and prompts").fill("")
+    expect(page.locator(".gw-completions .listed")).to_have_css("opacity", "0.45")
     page.get_by_role("button", name="Use 0.5").click()
     expect(problem).to_be_hidden()
     expect(low).to_have_value("0.5")

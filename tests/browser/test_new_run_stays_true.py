@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -310,8 +311,30 @@ def test_what_stands_below_the_data_keeps_its_place_while_it_is_read(with_file: 
     show(with_file, "Form")
     expect(waiting).to_have_text("Reading the data…")
     assert abs(_height_of(with_file.locator(".preview")) - high) < 2
+    happening = with_file.locator(".preflight")
+    expect(happening.locator(".happening-note")).to_have_text("Once the data is read, this says what the run will do.")
+    expect(happening.locator(".happening")).to_be_empty()  # what was counted is of the data before
+    expect(happening.locator(".figures")).to_have_class(re.compile(r"\bold\b"))
     picture(with_file, "new-other-data-is-read")
     answers.release()
+    expect(happening.locator(".happening p").first).to_be_visible(timeout=90_000)
+    expect(happening.locator(".figures")).not_to_have_class(re.compile(r"\bold\b"))
+
+
+def test_a_corrected_file_of_the_same_name_is_read_as_the_one_before(with_file: Page, tmp_path: Path) -> None:
+    take_file(with_file)
+    follows(with_file, "name: zahlen-anna")
+    write_yaml(with_file, yaml_of(with_file).replace("zahlen-anna.csv", "zahlen-anna.csv\n  skip_lines: 3"))
+    show(with_file, "Form")
+    expect(with_file.locator(".preview .of")).to_have_text("of 37", timeout=90_000)
+    corrected = tmp_path / "zahlen-anna.csv"
+    corrected.write_text(ROWS + "Frage mehr;7\n")
+    with_file.locator("input[aria-label='Data file']").set_input_files(corrected)
+    follows(with_file, "source: file:zahlen-anna-2.csv")
+    expect(with_file.locator(".upload-note")).to_contain_text("is not used here. It is read as that was.")
+    expect(with_file.locator(".preview .of")).to_have_text("of 38", timeout=90_000)
+    assert "skip_lines: 3" in yaml_of(with_file)
+    (paths.data_folder() / "zahlen-anna-2.csv").unlink()
 
 
 def _place_of(node: Locator) -> float:

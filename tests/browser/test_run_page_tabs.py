@@ -360,13 +360,13 @@ def test_a_checkpoint_can_be_deleted_once_nothing_trains(open_page: OpenPage, ad
 
 def test_the_trained_model_says_what_it_learned_and_leads_to_its_answers(open_page: OpenPage, address: str) -> None:
     run_id = made_run("it learned", 40, groups=1, size=2, eval_every=10)
-    with_checkpoint(run_id, 20, 40)
+    with_checkpoint(run_id, 20, 25, 40)
     seal_checkpoint(paths.run_folder(run_id).final)
     page = open_page(f"{address}/run?id={run_id}&tab=checkpoints")
     final = page.locator(".gw-checkpoints .final")
     held_out = page.locator(".gw-checkpoints tbody [data-name='held-out reward']")
-    expect(held_out).to_have_count(2)
-    now, then = held_out.all_inner_texts()
+    expect(held_out).to_have_count(3)
+    now, _, then = held_out.all_inner_texts()
     expect(final.locator(".learned")).to_contain_text(f"Held-out reward {now} after step 40; ")
     better = f" The checkpoint of step 20 did better: {then}."
     assert (better in final.locator(".learned").inner_text()) == (float(then) > float(now))
@@ -379,8 +379,10 @@ def test_the_trained_model_says_what_it_learned_and_leads_to_its_answers(open_pa
     groups = page.locator(".gw-groups")
     expect(groups.locator(".where")).to_have_text("held-out at step 40")
     page.go_back()
-    page.locator(".gw-checkpoints tbody tr").nth(1).get_by_role("link", name="Answers").click()
-    expect(groups.locator(".where")).to_have_text("group at step 20")
+    for row, where in ((1, "group at step 25"), (2, "held-out at step 20")):
+        page.locator(".gw-checkpoints tbody tr").nth(row).get_by_role("link", name="Answers").click()
+        expect(groups.locator(".where")).to_have_text(where)
+        page.go_back()
 
 
 def test_what_is_said_of_a_model_goes_by_what_was_evaluated() -> None:

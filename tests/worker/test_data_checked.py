@@ -51,6 +51,23 @@ def test_rows_that_all_are_sums_are_known_as_what_the_starter_can_do():
     assert check(source="file:others.jsonl")["sums"] is False
 
 
+@pytest.mark.parametrize(
+    ("asked", "answers", "point"),
+    [
+        ("0,5 + 0,25 = ?", ["0.75", "2"], "0.75"),
+        ("0.5 + 0.25 = ?", ["0.75", "2"], ""),
+        ("0,5 + 0,25 = ?", ["0,75", "2"], ""),  # said as answers that are no plain numbers
+        ("0,5 + 0,25 = ?", ["0.75", "1.125"], ""),  # which by a comma is a thousand
+        ("1 + 2 = ?", ["3", "4"], ""),
+    ],
+)
+def test_answers_with_a_point_beside_prompts_with_commas_are_noticed(asked: str, answers: list[str], point: str):
+    rows = "".join(f'"{asked}","{answer}"\n' for answer in answers * 5)
+    put("decimals.csv", f"question,answer\n{rows}".encode())
+    mapped = {"prompt_column": "question", "answer_column": "answer"}
+    assert check(source="file:decimals.csv", **mapped)["point"] == point
+
+
 def problem_of(found: dict[str, Any], words: str) -> dict[str, Any]:
     matching = [problem for problem in found["problems"] if words in problem["message"]]
     assert len(matching) == 1, found["problems"]

@@ -8,10 +8,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from groupwise.storage.checks.answer_writing import point_beside_commas
 from groupwise.storage.checks.starter_use import is_known_sum
 from groupwise.storage.registry import progress
 from groupwise.storage.registry.messages.data_checks import (
     BINS,
+    EXAMPLE,
     LONGEST,
     TOP,
     AnswerCounts,
@@ -81,6 +83,7 @@ def check_data(asked: DataSpec, model: ModelSpec, completion: int, every: bool) 
         answer_numbers=found.writing.summary(asked.answer_numbers),
         answers=AnswerCounts(distinct=len(found.answers), top=found.answers.most_common(TOP)),
         sums=bool(found.lengths) and not found.others,
+        point=_point_beside_commas(found),
         usable=found.rows_usable,
         kept=found.in_figures(found.rows_trained_on),
         estimated=found.is_estimate,
@@ -135,6 +138,17 @@ def _note_row(found: Found, number: int, row: dict[str, Any], prompt: Any, seen:
         found.unmarked += not words and bool(row_filter.text(row[asked.answer_column]).strip())
         if words and (len(found.answers) < DISTINCT or words[:80] in found.answers):
             found.answers[words[:80]] += 1
+
+
+def _point_beside_commas(found: Found) -> str:
+    """See `point_beside_commas`; of the first rows, as they are before only numbers are kept."""
+    column = found.asked.answer_column
+    if column is None:
+        return ""
+    asking = unasked.asking_columns(found.asked, found.columns)
+    prompts = [row_filter.text(row.get(name)) for row in found.first for name in asking]
+    answers = [data.answer_of_cell(row[column], found.asked.answer_pattern) for row in found.first]
+    return point_beside_commas(prompts, [row_filter.text(one) for one in answers])[:EXAMPLE]
 
 
 def _is_heading(row: dict[str, Any]) -> bool:

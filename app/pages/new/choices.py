@@ -92,11 +92,16 @@ def _refuse_misnamed(path: Path, name: str) -> None:
         raise OtherText(said, other) if other else ValueError(said)
 
 
+def earlier_of_its_name(called: str, kept: str) -> str:
+    """The file that has the name of an upload, which was kept under another; "" where it was not."""
+    wanted = data_files.name_in_home(unicodedata.normalize("NFC", called))
+    return wanted if wanted != kept and called.casefold() != kept.casefold() else ""
+
+
 def _say_kept(name: str, kept: str) -> str:
     """That a file was uploaded, and why it has another name than it had."""
     if kept.casefold() == name.casefold():
         return f"{kept} is uploaded."
-    wanted = data_files.name_in_home(name)
-    if kept != wanted:
-        return f"{kept} is chosen: your upload, renamed. The earlier {wanted} has other content, and is not used here."
+    if earlier := earlier_of_its_name(name, kept):
+        return f"{kept} is chosen: your upload, renamed. The earlier {earlier} has other content, and is not used here."
     return f"“{name[:80]}” is uploaded as {kept}: {data_files.why_renamed(name)}."

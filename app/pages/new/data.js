@@ -73,7 +73,7 @@ function makeBodies() {
   const note = gym.length
     ? `${gym.length} tasks are installed; reward them with gym_score, the task's own scorer.`
     : "reasoning-gym is not installed: pip install 'groupwise[gym]', then restart.";
-  upload = new Upload(setFile);
+  upload = new Upload((source, isCorrected) => (isCorrected ? set(source) : setFile(source)));
   Object.assign(bodies, {
     task: el("div", parts.task),
     file: el("div", el("div.row.tight", parts.file, upload.button)),

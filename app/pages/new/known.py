@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from groupwise.storage.checks.reward_columns import source_kind_and_name
+from groupwise.storage.registry.messages.data_checks import EXAMPLE
 from groupwise.storage.spec.spec import DataSpec
 
 # What is made of the rows there are: all else decides which those are, and what stands in them.
@@ -22,19 +23,20 @@ NO_ROWS = "No row is left to train on."
 class Known:
     """Each is None while it is not known. `rows`: as they were counted, before `limit` and `holdout`; `prompt_tokens`:
     of the longest prompt; `sums`: whether every prompt is one of the sums that the starter knows; `unreadable`: whether
-    the data cannot be read as it is set."""
+    the data cannot be read as it is set; `point`: an answer with a decimal point, where the prompts have a comma."""
 
     rows: int | None = None
     prompt_tokens: int | None = None
     columns: list[str] | None = None
     sums: bool = False
     unreadable: bool = False
+    point: str = ""
 
 
 def known_of(sent: Any, data: DataSpec) -> Known:
-    """What of that which a page sent is about this data: {source, columns, prompt_tokens, sums, unreadable, rows,
-    rows_of}, where `source` and `rows_of` are the keys that it was found out for. How many rows there are says nothing
-    of how many a filter keeps. A Known is about it already."""
+    """What of that which a page sent is about this data: {source, columns, prompt_tokens, sums, point, unreadable,
+    rows, rows_of}, where `source` and `rows_of` are the keys that it was found out for. How many rows there are says
+    nothing of how many a filter keeps. A Known is about it already."""
     if isinstance(sent, Known):
         return sent
     if not isinstance(sent, dict) or sent.get("source") != source_key(data):
@@ -42,7 +44,8 @@ def known_of(sent: Any, data: DataSpec) -> Known:
     counted = (rows_key(data),) if data.filter else (rows_key(data), source_key(data))
     rows = _count(sent.get("rows")) if sent.get("rows_of") in counted else None
     sums, unreadable = sent.get("sums") is True, sent.get("unreadable") is True
-    return Known(rows, _count(sent.get("prompt_tokens")), _names(sent.get("columns")), sums, unreadable)
+    point = str(sent.get("point") or "")[:EXAMPLE]
+    return Known(rows, _count(sent.get("prompt_tokens")), _names(sent.get("columns")), sums, unreadable, point)
 
 
 def is_chosen(data: DataSpec) -> bool:

@@ -183,7 +183,8 @@ def estimates(spec: RunSpec, offer: Offer, known: Any = None, *, told: bool = Tr
     tokens = about.prompt_tokens
     if tokens is None and spec.data.source.startswith("task:"):
         tokens = TASK_TOKENS
-    return report(spec, offer, model_files.facts_at_hand(spec.model), about.rows, tokens, told=told, sums=about.sums)
+    facts = model_files.facts_at_hand(spec.model)
+    return report(spec, offer, facts, about.rows, tokens, told=told, sums=about.sums, point=about.point)
 
 
 def _leave_problems_out(raw: dict[str, Any], found: list[Problem]) -> dict[str, Any]:

@@ -37,6 +37,12 @@ function evaluationBack(given) {
   return back;
 }
 
+// Whether other data is chosen than the form was made to fit, and is still read: what follows from the settings is of
+// the data before.
+export const awaitsNewData = () => {
+  const source = shownAt("data.source");
+  return Boolean(page.given?.first) && isDataChosen(source) && source !== page.given.source;
+};
 // Whether what the form began with fits.
 const isBack = ({ first }, { source }) => source === first.source || !isDataChosen(source);
 

@@ -174,7 +174,10 @@ def keep_data_file(payload: Payload) -> dict[str, Any]:
         raise Unanswerable(str(error)) from error
     except OSError as error:
         raise Unanswerable(f"The file could not be kept: {error.strerror or error}.") from error
-    return {"name": name, "words": words, "source": f"file:{name}", "files": choices.home_data_files()}
+    wanted = choices.earlier_of_its_name(text(payload, "name", 300), name)
+    earlier = f"file:{wanted}" if wanted and paths.data_file(wanted).is_file() else ""
+    there = {"name": name, "source": f"file:{name}", "earlier": earlier}
+    return {**there, "words": words, "files": choices.home_data_files()}
 
 
 def _upload_path(payload: Payload) -> str | None:

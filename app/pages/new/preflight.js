@@ -24,6 +24,7 @@ import {
 import { showProblems } from "./fields.js";
 import { bringBelowEstimates } from "./in_sight.js";
 import { answer, askBeforeLeaving, forgetAnswer, note, sayBlocked } from "./launch_note.js";
+import { awaitsNewData } from "./new_data.js";
 import { figure, showWhetherToTry, tryOneStep } from "./try_step.js";
 import { counts, drawVerdicts } from "./verdicts.js";
 
@@ -32,6 +33,7 @@ const inBox = (selector) => box.querySelector(selector);
 const go = find("[data-do=launch]");
 const state = find("[data-do=problems]");
 const NONE = "Once the problems below are fixed, this says what the run will do.";
+const READING = "Once the data is read, this says what the run will do.";
 const OLD = "The YAML cannot be read: fix it first. This is what the run would have done before.";
 const STAY = "The run starts once the data is read: stay on this page until then.";
 let built = null;
@@ -82,15 +84,16 @@ function draw() {
   showWhetherToTry();
   drawState(found);
   forgetAnswer();
-  const key = JSON.stringify([view.sentences, view.figures, found, Boolean(unreadable)]);
+  const reading = !unreadable && awaitsNewData();
+  const key = JSON.stringify([view.sentences, view.figures, found, Boolean(unreadable), reading]);
   if (key === drawn) return;
   drawn = key;
-  const said = view.sentences ?? [];
+  const said = reading ? [] : (view.sentences ?? []);
   // where nothing is wrong, what the run will do is asked for as soon as this is in sight
-  const words = unreadable ? OLD : said.length || !blocking().length ? "" : NONE;
+  const words = unreadable ? OLD : blocking().length && !said.length ? NONE : reading ? READING : "";
   setText(inBox(".happening-note"), words);
   inBox(".happening-note").hidden = !words;
-  for (const part of [".happening", ".figures"]) inBox(part).classList.toggle("old", Boolean(unreadable));
+  for (const part of [".happening", ".figures"]) inBox(part).classList.toggle("old", Boolean(unreadable) || reading);
   inBox(".happening").replaceChildren(...said.map((line) => el("p.s", line)));
   inBox(".figures").replaceChildren(
     ...(view.figures ?? []).map((one) => figure(one.label, one.value, detailOf(one), one.level)),

@@ -54,7 +54,7 @@ function forgetRows(words) {
   checked = null;
   page.known = {};
   page.columns = [];
-  if (!body.hidden) node.style.setProperty("--room", `${node.offsetHeight}px`); // the next is likely as high
+  if (!body.hidden && node.offsetHeight) node.style.setProperty("--room", `${node.offsetHeight}px`); // the next is likely as high
   endRoom();
   body.hidden = true;
   guessed.hidden = true;
@@ -232,6 +232,7 @@ async function check(all = false) {
   if (found.lengths?.unit === "tokens")
     page.known.prompt_tokens = Math.round(found.lengths.longest?.length ?? found.lengths.p95);
   page.known.sums = found.sums;
+  page.known.point = found.point;
   if (found.rows.exact && found.checked >= found.rows.count)
     Object.assign(page.known, { rows: found.usable, rows_of: rows });
   drawChecks(found);

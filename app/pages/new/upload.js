@@ -17,7 +17,7 @@ async function send(file) {
 }
 
 export class Upload {
-  // `then`: takes the source of a file that is in the home.
+  // `then`: takes the source of a file that is in the home, and whether it is the corrected one of what is chosen.
   constructor(then) {
     this.then = then;
     this.note = el("p.xs.mut.upload-note", { role: "status" });
@@ -89,9 +89,10 @@ export class Upload {
       if (!got || got.sentence)
         return this.refuse(got?.sentence ?? "The server did not answer. Try again.", this.otherwise(sent, got));
       page.form.files = got.files;
-      this.tell(got.words);
+      const isCorrected = isOfName(shownAt("data.source"), got.earlier);
+      this.tell(isCorrected ? `${got.words} It is read as that was.` : got.words);
       this.source = got.source;
-      return this.then(got.source);
+      return this.then(got.source, isCorrected);
     } catch (problem) {
       return this.refuse(`The file did not arrive: ${problem.message}. Try again.`);
     } finally {
@@ -118,6 +119,11 @@ export class Upload {
     else this.refuse("What was dropped is no file: a folder, perhaps.");
   }
 }
+// Whether the file that was chosen is the `earlier` one, or one that was uploaded in place of it: sums.csv, sums-2.csv.
+const isOfName = (source, earlier) => {
+  const plain = (name) => name.replace(/(-\d+)?((\.\w+)+)$/, "$2");
+  return !!earlier && (source === earlier || plain(source) === earlier);
+};
 const tooLarge = (file) =>
   `“${file.name}” is ${Math.ceil(file.size / 1024 / 1024)} MB; ${page.form.upload_limit_words} is the most. Copy it ` +
   "to the home's data folder instead; then it is in the list.";

@@ -23,8 +23,7 @@ const taking = ({ download, path, code }) => [
   copier("Copy code", code, "Python that loads it with transformers or PEFT"),
 ];
 const beginning = ({ start }) => (start ? [el("a.btn.s", { href: start, title: BEGINS_ANEW }, "New run from it")] : []);
-const reading = ({ answers, title }) =>
-  answers ? [el("a.btn.s", { href: answers, title: `What the model answered at ${title}` }, "Answers")] : [];
+const reading = ({ answers, which }) => (answers ? [el("a.btn.s", { href: answers, title: which }, "Answers")] : []);
 
 // ---- the table ----
 function row(saved, { columns, resumable, removable }) {

@@ -120,8 +120,9 @@ def _named_by_record(run: registry.Run, aside: Sequence[Path]) -> tuple[list[dic
     )
     set_aside = {checkpoint_files.step_of(point) for point in aside}
     gone = {row["step"] for row in saved if row["path"] not in there} - set_aside
+    evaluated = {step for step, _ in trained_model.held_out_rewards(run)}
     rows = [
-        _row(run, row, values.get(row["step"], {})) | {"answers": trained_model.answers_of(run, step=row["step"])}
+        _row(run, row, values.get(row["step"], {})) | trained_model.describe_answers(run, row["step"], evaluated)
         for row in saved
         if row["path"] in there
     ]

@@ -235,6 +235,16 @@ function drawBins({ of, low, high }) {
   if (focused >= 0) slots[focused].focus({ preventScroll: true });
 }
 const trouble = (words) => showText(find(".problem"), words);
+let listed = ""; // what the list that is shown was asked by
+// Whether nothing but the boxes that are wrong says otherwise than when the list was asked for: then it is what they
+// would narrow.
+function isBeforeWrong(query) {
+  const wrong = all(RANGE_BOXES).filter((box) => box.getAttribute("aria-invalid") === "true");
+  const narrowed = wrong.map((box) => box.name || "function");
+  const [now, then] = [query, listed].map((words) => new URLSearchParams(words));
+  const others = FILTERS.filter((name) => !narrowed.includes(name));
+  return !wrong.length || others.every((name) => (now.get(name) ?? "") === (then.get(name) ?? ""));
+}
 
 // All of a row leads where its text does, unless text of it was just selected.
 find(".hits").addEventListener("click", async (event) => {
@@ -311,12 +321,15 @@ const wake = poll(view, async () => {
   trouble(now.problem ?? whyNothing(now));
   show(find(".as-text"), now.as_text, find(".words"));
   // Beside what cannot be asked stays the list from before it, greyed.
-  const isPast = Boolean(now.problem) && find(".hits").childElementCount > 0;
+  const isPast = Boolean(now.problem) && find(".hits").childElementCount > 0 && isBeforeWrong(query);
   find(".result").classList.toggle("past", isPast);
   find(".result").hidden = !!(wait || (now.problem && !isPast) || now.sentence);
   if (now.sentence || wait) return now.live ? 1000 : 5000;
   drawn = query;
-  if (!now.problem) draw(now);
+  if (!now.problem) {
+    listed = query;
+    draw(now);
+  }
   return now.live ? LIVE : null;
 });
 async function lookForNews() {

@@ -1,7 +1,7 @@
 """A model that a run saved, its last or one of its checkpoints: what it learned, what it answers, and how to go on."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -31,7 +31,7 @@ def describe_model(run: registry.Run, place: Path) -> dict[str, str]:
 def describe_final(run: registry.Run, checkpoints: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The trained model, and in words: what it `learned`, what it `answered` and where that is read (`answers`), how it
     is trained `further`, and what it is of `use` for. `checkpoints`: the rows of the run's."""
-    held_out = _held_out_rewards(run)
+    held_out = held_out_rewards(run)
     start = start_from(run, run.folder.final)
     return describe_model(run, run.folder.final) | {
         "learned": say_learned(held_out, checkpoints),
@@ -43,7 +43,7 @@ def describe_final(run: registry.Run, checkpoints: Sequence[dict[str, Any]]) -> 
     }  # fmt: skip
 
 
-def _held_out_rewards(run: registry.Run) -> list[tuple[int, float]]:
+def held_out_rewards(run: registry.Run) -> list[tuple[int, float]]:
     """Each evaluation's step and reward; nothing without a record that can be read."""
     try:
         curve = metrics.window(run.folder.db, [HELD_OUT], 0, run.step)["curves"].get(HELD_OUT, {"x": [], "y": []})
@@ -69,6 +69,14 @@ def answers_of(run: registry.Run, held_out: int | None = None, step: int | None 
     """The address of the completions of a step: of its evaluation, or of the groups trained on; the last without."""
     where = {"mode": "eval", "step": held_out} if held_out is not None else {"step": step} if step is not None else {}
     return f"/run?{urlencode({'id': run.id, 'tab': 'groups', **where})}"
+
+
+def describe_answers(run: registry.Run, step: int, evaluated: Collection[int]) -> dict[str, str]:
+    """Where a checkpoint's answers are read, and which those are: to the held-out prompts, if it was evaluated on them
+    as it was saved."""
+    if step in evaluated:
+        return {"answers": answers_of(run, step), "which": f"What it answered to the held-out prompts at step {step:,}"}
+    return {"answers": answers_of(run, step=step), "which": f"What it answered in training at step {step:,}"}
 
 
 def start_from(run: registry.Run, place: Path, stage: int = 0) -> str:

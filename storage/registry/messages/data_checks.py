@@ -12,6 +12,7 @@ from groupwise.storage.spec.spec import DataSpec, ModelSpec
 
 BINS = 24  # of the histogram of lengths
 TOP = 5  # answers that come most often
+EXAMPLE = 40  # characters of an answer that stands as one
 EXAMPLES = 6  # answers that are shown before and after only their number is kept
 LONGEST = 4000  # characters that are shown of the longest prompt
 
@@ -77,7 +78,8 @@ class CheckDataAnswer(Answer):
     leave no room for the longest completion; room: tokens that a prompt may have, None where the model does not say;
     sums: whether every prompt is a sum such as the starter model knows; usable: rows before limit and holdout; kept,
     held_out: rows to train on, and to evaluate with; estimated: whether those are estimates; answer_numbers: None where
-    answers need no change; note: how much was looked at, in words."""
+    answers need no change; point: an answer with a decimal point, where prompts have a comma (point_beside_commas);
+    note: how much was looked at, in words."""
 
     checked: int
     rows: RowCount
@@ -91,6 +93,7 @@ class CheckDataAnswer(Answer):
     answers: AnswerCounts
     answer_numbers: AnswerNumbers | None = None
     sums: bool = False
+    point: Annotated[str, Field(max_length=EXAMPLE)] = ""
     usable: int
     kept: int
     held_out: int

@@ -20,6 +20,7 @@ from groupwise.storage.checks.tag_room import tag_room
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.learning_rates import LEAST, parameters_of, usual_rates
 from groupwise.storage.library.models.model_facts import LEARNED_POSITIONS, ModelFacts
+from groupwise.storage.spec.answer_numbers import COMPARE_NUMBERS
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.number_words import are_words
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
@@ -36,10 +37,11 @@ WITHOUT_BF16 = ("V100", "T4", "P100", "P40", "GTX", "RTX 20", "Quadro RTX", "TIT
 
 def advise(
     spec: RunSpec, offer: Offer, facts: ModelFacts | None, rows: int | None = None, prompt_tokens: int | None = None,
-    *, sums: bool = False,
+    *, sums: bool = False, point: str = "",
 ) -> list[Problem]:  # fmt: skip
     """What is to be said, each thing once, though several stages may have it. prompt_tokens: the longest that was
-    counted; None while nobody has. sums: whether every prompt is one of those that the starter knows."""
+    counted; None while nobody has. sums: whether every prompt is one of those that the starter knows. point: an answer
+    with a decimal point, where the prompts have a comma."""
     starter = () if sums else _starter(spec)
     found: dict[tuple[str, str], Problem] = {(one.field, one.message): one for one in starter}
     for number, stage in enumerate(spec.by_stage()):
@@ -47,6 +49,7 @@ def advise(
         rules = (
             *_group(numbers), *_rate(settings, facts), *_positions(settings, facts, prompt_tokens),
             *_tags(settings), *_sampling(settings), *_precision(settings), *_devices(settings), *_rewards(stage),
+            *_commas(stage, point),
             *_steps(settings, numbers), *odd_numbers(settings, numbers), *_saving(settings, numbers),
             *_watching(settings, numbers),
         )  # fmt: skip
@@ -182,6 +185,19 @@ def _rewards(spec: RunSpec) -> Iterator[Problem]:
         message = "every reward has weight 0: there is nothing to learn from."
         fix = Fix("Give the first one weight 1", {"rewards.0.weight": 1.0})
         yield Problem("rewards", message, level=WARNING, fixes=(fix,))
+
+
+def _commas(spec: RunSpec, point: str) -> Iterator[Problem]:
+    """A model answers 0,75 where it is asked with commas."""
+    if not point or spec.data.answer_numbers == "comma":
+        return
+    comma = point.replace(".", ",")
+    message = f"the prompts write numbers with a decimal comma, and the answers are such as {point}: a completion that "
+    for number, reward in enumerate(spec.rewards):
+        if reward.name in COMPARE_NUMBERS and "decimal" not in reward.parameters:
+            place = f"rewards.{number}.parameters.decimal"
+            fix = Fix(f"Read {comma} as {point}", {place: "comma"})
+            yield Problem(place, f"{message}says {comma} is scored wrong.", level=WARNING, fixes=(fix,))
 
 
 def _steps(settings: Settings, found: Counts | None) -> Iterator[Problem]:

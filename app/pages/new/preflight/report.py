@@ -36,10 +36,12 @@ def report(
     *,
     told: bool = True,
     sums: bool = False,
+    point: str = "",
 ) -> Report:
     """What a spec will do and need; without `told` its problems alone. `facts`: None while the model's files are not
     here. `rows`: how many rows the data has, as the preview counted them. `prompt_tokens`: the longest prompt, as the
-    data checks counted it. `sums`: whether every prompt is one that the starter knows."""
+    data checks counted it. `sums`: whether every prompt is one that the starter knows. `point`: an answer with a
+    decimal point, where the prompts have a comma."""
     readable = _readable(prompt_tokens, facts)
     estimate = memory.estimate(spec, offer, facts, readable)
     written = disk.disk(spec, offer, facts, rows, disk.free_space())
@@ -55,7 +57,7 @@ def report(
     problems = [
         *memory_fixes.memory_problems(spec, offer, facts, estimate),
         *disk.disk_problems(spec, offer, written),
-        *advice.advise(spec, offer, facts, rows, prompt_tokens, sums=sums),
+        *advice.advise(spec, offer, facts, rows, prompt_tokens, sums=sums, point=point),
     ]
     return Report(said, shown, sorted(problems, key=lambda problem: ORDER[problem.level]), estimate)
 
