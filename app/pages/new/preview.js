@@ -54,7 +54,8 @@ function forgetRows(words) {
   checked = null;
   page.known = {};
   page.columns = [];
-  if (!body.hidden && node.offsetHeight) node.style.setProperty("--room", `${node.offsetHeight}px`); // the next is likely as high
+  const high = body.hidden ? 0 : node.offsetHeight; // 0, too, where another view is shown
+  if (high) node.style.setProperty("--room", `${high}px`); // the next is likely as high
   endRoom();
   body.hidden = true;
   guessed.hidden = true;
