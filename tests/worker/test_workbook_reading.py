@@ -50,6 +50,23 @@ def book(name: str, **sheets: list[list[Any]]) -> openpyxl.Workbook:
     return made
 
 
+def test_cells_that_a_spreadsheet_shows_otherwise_are_said_where_they_are_used(registry_home: Path) -> None:
+    rows = [["Frage", "Anteil", "Uhr"], ["Wie viel?", 0.025, datetime.time(15, 30)], ["Und nun?", 0.5, 7]]
+    made = book("shown.xlsx", Blatt=rows)
+    made["Blatt"]["B2"].number_format = "0.0%"
+    made["Blatt"]["B3"].number_format = '0.0"%"'  # which is no per cent, only its sign
+    made.save(paths.data_folder() / "shown.xlsx")
+    for answer, said in (
+        ("Anteil", ["in “Anteil” 1 cell is read otherwise than a spreadsheet shows them: 2.5 % is 0.025 here."]),
+        ("Uhr", ["in “Uhr” 1 cell is read otherwise than a spreadsheet shows them: 15:30 is 15:30:00 here."]),
+        ("Frage", []),
+    ):
+        asked = DataSpec(source="file:shown.xlsx", prompt_column="Frage", answer_column=answer)
+        found = [one.message for one in preview.preview(asked, ModelSpec(id="starter")).problems]
+        notes = [one for one in found if "read otherwise" in one]
+        assert [one.partition(" Write them as text")[0] for one in notes] == said
+
+
 def test_cells_of_a_workbook_are_text_as_people_read_them(registry_home: Path) -> None:
     at = datetime.datetime(2024, 3, 1, 10, 30)
     book("a.xlsx", Cover=[["Title"]], Zwei=[

@@ -13,6 +13,7 @@ from groupwise.storage.spec.rows.sheet_rows import sheet_lines
 from groupwise.storage.spec.words.number_words import count_words
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.formulas import formula_notes
+from groupwise.worker.data.files.shown_otherwise import shown_otherwise_notes
 
 UNPACKED = 2 * 2**30  # bytes that a workbook may say it unpacks to
 PARTS = 10_000  # files in a workbook
@@ -56,6 +57,7 @@ def write_sheet(source: Path, target: Path, sheet: str, skip: int, heading: str 
     about = [] if heading == "none" else _heading_notes(called, lines[0], merged, skip)
     rows = _sheet_rows(cells, skip, heading)
     about += formula_notes(source, chosen, cells, skip, heading)
+    about += shown_otherwise_notes(source, chosen, cells, skip, heading)
     return {"sheets": names, "sheet": chosen, "rows": rows, "notes": about}
 
 
