@@ -261,42 +261,6 @@ def test_what_the_server_refuses_or_does_not_answer_is_said(bare_page: Page) -> 
     assert page.evaluate("questions.ask('a', {})") == {"lost": True}
 
 
-# --- double clicks
-
-LAYERS = """() => {
-  document.body.innerHTML = `<button id="page" style="position:fixed;left:100px;top:100px;width:80px;height:40px">page
-    </button><dialog style="position:fixed;left:100px;top:100px;margin:0;padding:0"><button id="yes"
-    style="width:80px;height:40px">yes</button></dialog>`;
-  const dialog = document.querySelector("dialog");
-  window.clicks = { page: 0, yes: 0 };
-  for (const id of ["page", "yes"]) document.getElementById(id).addEventListener("click", () => (clicks[id] += 1));
-  document.getElementById("yes").addEventListener("click", () => dialog.close());
-  window.show = () => dialog.showModal();
-}"""
-
-
-def test_a_double_click_is_for_the_dialog_or_for_the_page_and_never_for_both(bare_page: Page) -> None:
-    page = bring(bare_page, "ui/double_click.js", "guardDoubleClicks")
-    page.evaluate("guardDoubleClicks()")
-    page.evaluate(LAYERS)
-    page.evaluate("show()")
-    page.mouse.dblclick(140, 120)
-    assert page.evaluate("clicks") == {"page": 0, "yes": 1}
-    page.mouse.click(140, 120)  # a third, as soon
-    assert page.evaluate("clicks.page") == 0
-    page.wait_for_timeout(800)
-    page.mouse.dblclick(140, 120)  # nothing opens or closes: both count
-    assert page.evaluate("clicks") == {"page": 2, "yes": 1}
-    page.evaluate("document.getElementById('page').addEventListener('click', show)")
-    page.wait_for_timeout(800)
-    page.mouse.dblclick(140, 120)  # the first opens the dialog under the pointer
-    assert page.evaluate("clicks") == {"page": 3, "yes": 1}
-    page.keyboard.press("Tab")
-    page.locator("#yes").focus()
-    page.keyboard.press("Enter")  # the keyboard waits for nobody
-    assert page.evaluate("clicks.yes") == 2
-
-
 def test_a_draft_that_was_launched_stays_so_until_something_else_is_typed(bare_page: Page) -> None:
     """An answer that comes while the run's page is on its way has the draft kept once more."""
     bring(bare_page, "ui/run_drafts.js", "storeDraft", "noteLaunched", "currentDraft")
