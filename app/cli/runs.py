@@ -188,9 +188,11 @@ def resume(options: argparse.Namespace) -> int:
     open_home()
     run = find_run(options.run)
     worker_process.hold_app_lock()
+    turn = run_query.turn_words(run, registry.list_runs(only={states.QUEUED, *states.LIVE}, curves=False))
     _ask_of_run(run, commands.RESUME, options.step)
     worker_process.ensure_worker()
-    print(f"Asked {run.id} to {_resume_words(run, options.step)}.", file=sys.stderr)
+    asked = f"Asked {run.id} to {_resume_words(run, options.step)}. {turn}"
+    print(printable_line(asked), file=sys.stderr)
     return follow(run.id, attempt=commands.next_attempt(run)) if options.wait else DONE
 
 

@@ -99,3 +99,34 @@ def place_once_queued(run: Run, busy: Sequence[Run]) -> int:
     """The how-many-th to start a run is that is put in the queue now. `busy`: the runs that train or wait."""
     waiting = [other for other in busy if other.state == states.QUEUED and other.id != run.id]
     return 1 + sum((other.created, other.id) < (run.created, run.id) for other in waiting)
+
+
+def turn_words(run: Run, busy: Sequence[Run]) -> str:
+    """When a run that is to be resumed will start. `busy`: the runs that train or wait."""
+    training = next((other for other in busy if other.state in states.LIVE), None)
+    place = place_once_queued(run, busy)
+    if place > 1:
+        return f"One run trains at a time: it will be {queue_words(place)}."
+    before = _before_words(run, busy)
+    if training is not None:
+        starts = f"One run trains at a time: it starts when {format.shorten(training.name, 60)} has ended."
+    else:
+        starts = "The worker starts it in a moment."
+    return f"{starts} {before}".rstrip()
+
+
+def order_words(run: Run, busy: Sequence[Run]) -> str:
+    """Of a run that waits, what the place of a resumed one, which is by when it was launched, means to it: that it goes
+    before runs that have waited for longer, or that another does; "" where neither is so."""
+    if run.ended_state is not None:
+        return _before_words(run, busy)
+    first = next((one for one in busy if one.state == states.QUEUED and (one.ended_at or 0) > run.created), None)
+    if first is None or (first.created, first.id) > (run.created, run.id):
+        return ""
+    return f"“{format.shorten(first.name, 60)}”, launched earlier, was resumed and goes before it."
+
+
+def _before_words(run: Run, busy: Sequence[Run]) -> str:
+    """Which runs that wait start after it."""
+    later = sum(place_once_queued(run, [one]) == 1 for one in busy if one.state == states.QUEUED and one.id != run.id)
+    return f"It goes before {format.plural(later, 'run')} in the queue, launched later." if later else ""

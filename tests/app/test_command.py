@@ -332,6 +332,11 @@ def test_resume_goes_on_from_the_step_that_is_named(groupwise: Groupwise, regist
     asked = groupwise("resume", run_id, "--from-step", "10")
     assert asked.returncode == 0 and "to go on from step 10." in asked.stderr
     assert [(one.action, one.step) for one in commands.open_commands()] == [(commands.RESUME, 10)]
+    assert "The worker starts it in a moment." in asked.stderr
+    make_run(states.RUNNING, "trains")
+    make_run()
+    again = groupwise("resume", run_id)  # twice is once
+    assert "it starts when trains has ended. It goes before 1 run in the queue, launched later." in again.stderr
     anew = groupwise("resume", make_run(states.KILLED))
     assert anew.returncode == 0 and "to start again: it has no checkpoint." in anew.stderr
 

@@ -364,8 +364,18 @@ def test_a_resume_says_what_it_goes_before_in_the_queue(registry_home: Path) -> 
     registry.set_state(older, states.STOPPED, "Stopped.")
     run, busy = registry.get_run(older), registry.list_runs(only={states.QUEUED})
     assert run and [one.id for one in busy] == [waits]
-    said = header.turn_words(run, busy)
-    assert said == "The worker starts it in a moment. It goes before 1 run in the queue, launched later."
+    said = run_query.turn_words(run, busy)
+    goes_before = "It goes before 1 run in the queue, launched later."
+    assert said == f"The worker starts it in a moment. {goes_before}"
+    running(queue("trains"))
+    facts = {"ended_state": run.state, "ended_sentence": run.sentence, "ended_at": run.state_at}
+    registry.set_state(older, states.QUEUED, "Waiting for trains to end.", attempt=2, **facts)
+    assert header.run_status({"run": older})["sentence"] == f"Waiting for trains to end. {goes_before}"
+    assert str(header.run_status({"run": waits})["sentence"]).endswith(
+        "“older”, launched earlier, was resumed and goes before it."
+    )
+    later = queue("later")
+    assert "resumed" not in str(header.run_status({"run": later})["sentence"])
 
 
 def test_many_are_deleted_restored_and_erased_and_those_that_cannot_be_are_named(

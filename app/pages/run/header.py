@@ -104,6 +104,8 @@ def _status(run: registry.Run, now: float) -> dict[str, object]:
     ahead = None if asked else ahead_of(run, busy)
     if ahead:
         sentence = sentence.replace(ahead.name, format.shorten(ahead.name, AHEAD))
+    if run.state == states.QUEUED and not asked:
+        sentence = " ".join(filter(None, (sentence, run_query.order_words(run, busy))))
     verdict, level = ("", "") if asked else run_facts.verdict_beside(run)
     return {
         "name": visible_text(run.name), "state": run.state, "asked": asked or "",
@@ -183,21 +185,8 @@ def meanwhile(
     return {
         commands.STOP: ("Stopping", f"Stopping… It saves a checkpoint {when}.{takes}"),
         commands.KILL: ("Stopping", "Stopping now, without saving…"),
-        commands.RESUME: ("Resuming", f"Resuming{place}… {turn_words(run, busy)}"),
+        commands.RESUME: ("Resuming", f"Resuming{place}… {run_query.turn_words(run, busy)}"),
     }
-
-
-def turn_words(run: registry.Run, busy: Sequence[registry.Run]) -> str:
-    """When a run that is to be resumed will start. `busy`: the runs that train or wait."""
-    training = next((other for other in busy if other.state in states.LIVE), None)
-    place = run_query.place_once_queued(run, busy)
-    if place > 1:
-        return f"One run trains at a time: it will be {run_query.queue_words(place)}."
-    passed = sum(other.state == states.QUEUED and other.id != run.id for other in busy)
-    before = f" It goes before {format.plural(passed, 'run')} in the queue, launched later." if passed else ""
-    if training is not None:
-        return f"One run trains at a time: it starts when {format.shorten(training.name, 60)} has ended.{before}"
-    return f"The worker starts it in a moment.{before}"
 
 
 def read_standing(run: registry.Run) -> tuple[dict[str, Any], dict[str, float | None], str]:
