@@ -15,9 +15,9 @@ from groupwise.storage.home import paths
 from groupwise.storage.library.rewards import builder
 from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
-from tests.browser.conftest import FLAGS, OpenPage, drag, no_sideways_scroll
+from tests.browser.conftest import FLAGS, OpenPage, bring, drag, no_sideways_scroll, picture
 from tests.support.browsers import whole
-from tests.support.made_runs import curves, made_run
+from tests.support.made_runs import curves, made_run, running
 
 STEPS = 2400
 SMOOTHED = re.compile(r"^Bold: the mean of the last (?:about )?\d\d+ steps\. Faint: as logged\.$")
@@ -61,6 +61,7 @@ def runs(reading_dashboard: str) -> dict[str, str]:
 
     made = {
         "long": made_run("long", STEPS, groups=0, metrics=logged, resumed_at=2000),
+        "late": running(made_run("late", 50, groups=0, resumed_at=47, state=states.QUEUED)),
         "bare": made_run("bare", 8, groups=0, metrics=bare, training={"beta": 0.0}),
         "mine": made_run("mine", 8, functions=("mine",), groups=0, metrics=otherwise),
         "ones": made_run("ones", 8, functions=("ones",), groups=0, metrics=constant),
@@ -82,6 +83,36 @@ def overview(open_page: OpenPage, runs: dict[str, str], run: str, query: str = "
 def wait_range(page: Page, title: str, low: float, high: float) -> None:
     close = f"const c = ({CHART})(title); return c && Math.abs(c.range[0] - low) + Math.abs(c.range[1] - high) < 0.1"
     page.wait_for_function(f"([title, low, high]) => {{ {close} }}", arg=[title, low, high])
+
+
+def test_what_marks_an_attempt_is_read_whole_where_it_begins_near_the_end(
+    open_page: OpenPage, runs: dict[str, str]
+) -> None:
+    page = overview(open_page, runs, "late", "&zoom=20..50")
+    cut = """() => [...document.querySelectorAll(".gw-overview .js-plotly-plot")].flatMap(plot => {
+      const edge = plot.querySelector(".main-svg").getBoundingClientRect();
+      return [...plot.querySelectorAll(".annotation-text")].map(label => label.getBoundingClientRect())
+        .filter(box => box.right > edge.right || box.left < edge.left).length })"""
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.reload()
+        page.wait_for_function(f"() => ({CHART})('reward')?.shapes === 1")
+        expect(page.locator('[data-chart="reward"] .annotation-text')).to_have_text("attempt 2")
+        assert set(page.evaluate(cut)) == {0}
+    picture(page, "charts-late-attempt")
+
+
+def test_labels_that_would_lie_over_each_other_stand_on_either_side_or_not_at_all(bare_page: Page) -> None:
+    bring(bare_page, "ui/charts/mark_labels.js", "anchorLabels")
+
+    def anchors(*places: int) -> Any:
+        marks: list[dict[str, Any]] = [{"at": at, "text": f"attempt {n}"} for n, at in enumerate(places, 2)]
+        return bare_page.evaluate("marks => anchorLabels(marks, 318)", marks)
+
+    assert anchors(100, 200) == ["left", "left"]
+    assert anchors(100, 300) == ["left", "right"]
+    assert anchors(150, 180) == ["right", "left"]
+    assert anchors(270, 300) == [None, "right"]
 
 
 def test_all_charts_share_one_zoom_one_pointer_and_one_axis(open_page: OpenPage, runs: dict[str, str]) -> None:

@@ -7,6 +7,7 @@ import { colour } from "../theme.js";
 import { AXES, Axis } from "./axis.js";
 import { Curves } from "./curves.js";
 import { KeyboardNav } from "./keyboard_nav.js";
+import { anchorLabels } from "./mark_labels.js";
 import { Plots } from "./plots.js";
 import { Smoother } from "./smoother.js";
 import { Taps } from "./taps.js";
@@ -201,24 +202,24 @@ export class Board {
     dispatchEvent(new CustomEvent("groupwise:step", { detail: { step, mode } }));
   }
 
-  // Where attempts and stages began, as a chart's layout has it.
-  marked() {
+  // Where attempts and stages began, as a chart's layout has it. Of its axis: from and to where it goes in sight, how
+  // many px wide it is, and how many are free beside it.
+  marked([from, to], wide, beside) {
     const line = { color: colour("--ink-3"), width: 1, dash: "dot" };
     const upright = { type: "line", xref: "x", yref: "paper", y0: 0, y1: 1, line, layer: "below" };
     // Above the curves, never over them.
-    const top = { y: 1, xref: "x", yref: "paper", xanchor: "left", yanchor: "bottom", xshift: -2 };
+    const top = { y: 1, xref: "x", yref: "paper", yanchor: "bottom" };
     const look = { ...top, showarrow: false, font: { size: 12, color: colour("--ink-3") } };
-    const named = this.curves.marks.length <= 6;
-    const place = this.curves.marks.map((mark) => ({ ...mark, x: this.axis.at(mark.step) }));
-    return {
-      shapes: place.map(({ x }) => ({ ...upright, x0: x, x1: x })),
-      annotations: named
-        ? place.map(({ x, kind, attempt, stage }) => ({
-            ...look,
-            x,
-            text: kind === "stage" ? `stage ${Number(stage)}` : `attempt ${Number(attempt)}`,
-          }))
-        : [],
+    const place = this.curves.marks.map(({ step, kind, attempt, stage }) => {
+      const x = this.axis.at(step);
+      const text = kind === "stage" ? `stage ${Number(stage)}` : `attempt ${Number(attempt)}`;
+      return { x, text, at: ((x - from) / (to - from)) * wide };
+    });
+    const anchors = place.length <= 6 ? anchorLabels(place, wide + beside) : [];
+    const label = (xanchor, n) => {
+      const { x, text } = place[n];
+      return xanchor ? [{ ...look, x, text, xanchor, xshift: xanchor === "left" ? -2 : 2 }] : [];
     };
+    return { shapes: place.map(({ x }) => ({ ...upright, x0: x, x1: x })), annotations: anchors.flatMap(label) };
   }
 }

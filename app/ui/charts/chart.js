@@ -10,6 +10,8 @@ import { Plots } from "./plots.js";
 import { Span } from "./span.js";
 import { Traces } from "./traces.js";
 
+const [LEFT, RIGHT] = [48, 18]; // px beside the axes
+
 export class Chart {
   constructor(panel, board) {
     Object.assign(this, { panel, board, dirty: false, moved: false, inView: false, nearby: false, reach: {} });
@@ -246,18 +248,15 @@ export class Chart {
     const seen = Span.of(data, range, this.log);
     const few = axis.plain && this.drawn.every((name) => (this.curve(name)?.x.at(-1) ?? 0) < 5);
     const grows = this.board.live && data.every((trace) => trace.mode === "lines");
-    const marked = this.board.marked();
+    const along = this.along(range, seen.x[1], data, grows);
+    const wide = this.plot.clientWidth - LEFT - RIGHT;
+    const marked = this.board.marked(along.range ?? [0, seen.x[1]], wide, RIGHT);
     const unit = this.panel.unit === "%" ? "\u202f%" : "";
     return Plots.layout({
       uirevision: null,
-      margin: { l: 48, r: 18, t: marked.annotations.length ? 20 : 8, b: 24 },
+      margin: { l: LEFT, r: RIGHT, t: marked.annotations.length ? 20 : 8, b: 24 },
       ...marked,
-      x: {
-        rangemode: "tozero",
-        ...(few ? { dtick: 1 } : {}),
-        ...axis.layout,
-        ...this.along(range, seen.x[1], data, grows),
-      },
+      x: { rangemode: "tozero", ...(few ? { dtick: 1 } : {}), ...axis.layout, ...along },
       y: {
         ...this.upright(seen.y, data, range || grows),
         fixedrange: true,
