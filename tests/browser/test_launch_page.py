@@ -49,6 +49,22 @@ def test_one_step_is_tried_and_leaves_nothing_behind(new_run: Page) -> None:
     assert {path for path in paths.home().rglob("*") if path.is_dir()} - before == set()
 
 
+def test_a_try_that_a_reload_cut_short_is_said_to_be_dropped_once(new_run: Page) -> None:
+    note = new_run.locator(".launch-note")
+    new_run.get_by_label("Name", exact=True).fill("tried and left")
+    follows(new_run, "tried and left")
+    new_run.get_by_role("button", name="Try one step").click()
+    expect(note).to_have_text(re.compile(r"^Trying one step… \d+ s$"))
+    new_run.reload()
+    expect(new_run.get_by_label("Name", exact=True)).to_have_value("tried and left")
+    expect(note).to_have_text("The try was dropped as the page was left. Try again.")
+    new_run.wait_for_timeout(1000)
+    expect(note).to_have_text("The try was dropped as the page was left. Try again.")
+    new_run.reload()
+    expect(new_run.locator("[data-ready=yes]")).to_be_visible()
+    expect(note).to_be_empty()
+
+
 def test_a_launch_that_fails_says_why_and_keeps_saying_it(new_run: Page) -> None:
     runs = paths.runs_folder()
     moved = runs.rename(runs.with_name("runs-away"))

@@ -31,6 +31,7 @@ import { drawPreview } from "./preview.js";
 import { drawReadAs } from "./read_as.js";
 import { drawRewards } from "./rewards.js";
 import { drawStart } from "./start.js";
+import { tellDropped } from "./try_step.js";
 import { watchValues } from "./values_before.js";
 import { drawViews } from "./views.js";
 
@@ -130,6 +131,7 @@ async function begin() {
   if (page.request) keepDraft();
   if (coming.draft?.early && !page.early) await catchUp(opened);
   else if (coming.add) takeReward(coming.add);
+  tellDropped();
   root.dataset.ready = "yes";
   // What was changed is named at the top, which stays in sight; where nothing was, one is led to what is to be changed.
   const isNamed = page.about.arrival?.changes.length > 0;

@@ -1,5 +1,6 @@
 // “Try one step”: the button that asks for it and stops it, and what came of it.
 
+import { tryStore } from "../../ui/browser_store.js";
 import { el } from "../../ui/dom.js";
 import { countWords, number } from "../../ui/number.js";
 import { sentence } from "../../ui/text.js";
@@ -56,6 +57,23 @@ export async function tryOneStep() {
   trying = null;
   attempt.textContent = "Try one step";
   showWhetherToTry();
+}
+// A page that is left leaves word of what it was trying: nobody would hear of what comes of it.
+const LEFT = "groupwise:left-trying";
+addEventListener("pagehide", () => {
+  if (trying === null) return;
+  tryStore(() => sessionStorage.setItem(LEFT, JSON.stringify({ question: trying, request: page.request })));
+});
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted) tryStore(() => sessionStorage.removeItem(LEFT)); // it goes on being followed
+});
+// Once, where the same settings are there again.
+export async function tellDropped() {
+  const left = tryStore(() => JSON.parse(sessionStorage.getItem(LEFT)));
+  if (!left) return;
+  tryStore(() => sessionStorage.removeItem(LEFT));
+  if (left.request === page.request) note("The try was dropped as the page was left. Try again.");
+  await server.cancel_question({ question: left.question });
 }
 // Where the window is low, what came of it stands below its edge, or behind Launch.
 const bringIntoView = () => {
