@@ -238,6 +238,9 @@ def test_it_is_known_whether_the_function_that_says_what_is_right_reads_the_answ
         code = f"def mine({arguments}):\n    return [float('!' in str(one)) for one in {read}]\n"
         (tmp_path / "rewards" / "mine.py").write_text(code, encoding="utf-8")
         assert gather(tmp_path / "run.db", mine).compares == reads
+    unread = "def mine(completions, answer, **kwargs):\n    answer = 1\n    return [1.0 for _ in completions]\n"
+    (tmp_path / "rewards" / "mine.py").write_text(unread, encoding="utf-8")
+    assert not gather(tmp_path / "run.db", mine).compares, "it never reads the answer that it is given"
     assert gather(tmp_path / "run.db", spec.parse_spec(WRITTEN)).compares
 
 

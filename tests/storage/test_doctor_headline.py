@@ -3,16 +3,22 @@ mean where it scores some completions alone."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from groupwise.storage.analysis import outcome
+from groupwise.storage.analysis.doctor import rise
 from groupwise.storage.analysis.doctor.curve import Curve
-from groupwise.storage.analysis.doctor.evidence import Function
+from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample, Scored
 from groupwise.storage.analysis.doctor.evidence_reader import gather
 from groupwise.storage.analysis.doctor.examine import examine
-from groupwise.storage.analysis.doctor.verdict import CALM
+from groupwise.storage.analysis.doctor.verdict import CALM, PROBLEM
 from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Group
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 from tests.support.doctor import healthy, line, scored
 from tests.support.records import group
@@ -43,28 +49,94 @@ def test_how_far_held_out_reward_may_be_off_is_told_by_prompt(tmp_path: Path) ->
 
 def test_a_function_that_scores_more_completions_than_at_the_start_is_named() -> None:
     """As it was seen: 0.47 → 0.6, of which “by exact (0.58 to 0.62)” is the least; it gave no score to a third."""
-    few, most = (
-        scored(mine=[1.0, None, 0.0] * 8, format=[1.0] * 24),
-        scored(mine=[1.0] * 15 + [None], format=[1.0] * 16),
-    )
-    told = examine(healthy(first=few, last=most, ended=True)).headline
-    assert ", and “mine” gave" not in told, "it is none of the run's functions"
-    own = {"mine": SCORES}
-    told = examine(healthy(first=few, last=most, functions=own, ended=True)).headline
-    assert ", and “mine” gave a score to 94\u202f% of completions, 67\u202f% at the start; " in told
-    assert "gave a score" not in examine(healthy(first=most, last=most, functions=own, ended=True)).headline
-    by_chance = healthy(first=few[:24], last=most[:16], functions=own, ended=True)
-    assert "gave a score" not in examine(by_chance).headline
+
+    def told(first: Scored, last: Scored, weight: float = 1.0) -> str:
+        mine = replace(SCORES, weight=weight, scored=(first, last))
+        return examine(healthy(functions={"mine": mine}, ended=True)).headline
+
+    assert ", and “mine” gave a score to 94\u202f% of completions, 67\u202f% at the start; " in told((256, 384), (240, 256))
+    assert "gave a score" not in told((240, 256), (240, 256)) + told((256, 384), (240, 256), 0.0)
+    assert "gave a score" not in told((16, 24), (15, 16)), "that may be chance"
+
+
+def test_the_share_that_is_scored_is_of_the_steps_that_are_said(tmp_path: Path) -> None:
+    """“36 % of completions” beside “means of the first 5 and last 10 logged steps”, which the record had as 40 %: the
+    last 128 groups are of other steps. And “scored correct” was said of the few that had a score."""
+    writer = RunWriter(tmp_path / "run.db", 1, {"format": 1.0, "mine": 1.0})
+    for step in range(1, 31):
+        given = [1.0] * 8 if step <= 5 else [1.0] * 4 + [None] * 4 if step <= 20 else [1.0, 0.0] + [None] * 6
+        writer.commit(step, metrics={"reward": 1.0, "groups/solved": 0.5}, groups=[mine_gives(step, given) for _ in range(4)])
+    writer.close()
+    told = gather(tmp_path / "run.db", RunSpec(name="x", rewards=MINE))
+    assert told.functions["mine"].scored == ((160, 160), (80, 320))
+    assert told.functions["mine"].scores_few and not told.functions["format"].scores_few
+    assert len(told.curve("groups/solved")) and rise.say_right_beside(told) == ""
+
+
+def test_a_held_out_score_is_of_before_training_only_where_it_was_measured_then() -> None:
+    """“on held-out prompts “format” was 0.89 (0.78 before)”, where the first evaluation was at step 20."""
+    for steps, when in (((0, 40), "before"), ((20, 40), "at step 20")):
+        told = {"eval_rewards/format/mean": Curve.of(steps, [0.78, 0.79])}
+        assert f"“format” was 0.79 (0.78 {when})" in examine(healthy(curves=told, ended=True)).headline
+
+
+def test_a_reward_that_reads_the_same_has_stayed() -> None:
+    """“reward went up from 1.03 at the start to 1.03 at the end”."""
+    curves = {"reward": line(1.025, 1.03), "rewards/format/mean": None}
+    report = examine(healthy(curves=curves, low=1.0, high=1.05, ended=True))
+    assert report.kind == "level" and "reward was 1.03 at the end, about as at the start (1.03)" in report.headline
 
 
 def test_of_a_run_that_is_seldom_logged_its_groups_are_told_by_steps() -> None:
     """Of 40 steps, every fifth of them logged: the groups of all are recorded, and what goes by them speaks."""
     logged = {name: Curve.of(range(5, 41, 5), curve.values[:8]) for name, curve in healthy().curves.items()}
     each = {name: line(0.1, 0.1, steps=40) for name in ("groups/tied", "groups/all_low")}
-    well = examine(healthy(curves=logged | each, ended=True)).headline
+    well = examine(healthy(curves=logged | each, step=40, ended=True)).headline
     assert well == (
-        "It ended after 40 steps, 8 of them logged: too short for diagnostics, which need 10 logged steps. Its groups, "
+        "It ended, and its reward was logged at 8 of 40 steps: too few for diagnostics, which need 10. Its groups, "
         "recorded at every step, show no problem by themselves."
     )
     tied = {name: line(0.9, 0.9, steps=40) for name in each}
     assert [one.key for one in examine(healthy(curves=logged | tied, ended=True)).verdicts] == ["too_hard"]
+
+
+def mine_gives(step: int, given: Sequence[float | None]) -> Group:
+    """A group of a step, in which “mine” gives these scores."""
+    made = group(step, [1.0] * len(given))
+    scores = [[(1.0, "ok"), (score, "error" if score is None else "ok")] for score in given]
+    return replace(made, completions=[replace(c, scores=s) for c, s in zip(made.completions, scores, strict=True)])
+
+
+def every_sixth_step(last_right: int, last: float, **changed: Any) -> Evidence:
+    """Of 30 steps, of which each sixth generates (num_iterations 6): four groups of eight at each, of which five are
+    right at first, and so many at last."""
+
+    def step(number: int, right: int) -> list[Sample]:
+        found = scored(groups=4, correctness=[1.0] * right + [0.0] * (8 - right))
+        return [replace(one, grp=one.grp + number, step=number) for one in found]
+
+    rewards = Curve.of(range(1, 26, 6), [0.625, 0.6, 0.6, last, last])
+    curves = {"reward": rewards, "rewards/correctness/mean": rewards}
+    ends = {"first": step(1, 5), "last": step(25, last_right)}
+    return healthy(curves=curves, step=30, total=30, high=1.0, ended=True, **ends, **changed)
+
+
+def test_a_reward_that_is_logged_where_it_generates_is_told_by_the_steps_of_the_run() -> None:
+    """“It ended after 25 steps” stood between “Done: step 30 of 30” and “at step 30”."""
+    report = examine(every_sixth_step(5, 0.625))
+    assert (report.kind, outcome.verdict_on(report)) == ("waiting", ("", ""))
+    assert report.headline == (
+        "It ended, and its reward was logged at 5 of 30 steps: too few for diagnostics, which need 10."
+        " Its groups, recorded at every step, show no problem by themselves."
+    )
+
+
+def test_a_fall_beyond_doubt_is_told_of_few_logged_steps() -> None:
+    """A run whose right answers went from 62 % to none was a plain green “Finished”."""
+    report = examine(every_sixth_step(0, 0.0))
+    assert (report.kind, outcome.verdict_on(report)) == ("down", ("reward fell", PROBLEM))
+    assert report.headline.startswith("Got worse: reward fell from 0.63 at its first step to 0 at the end; ")
+    assert report.headline.endswith(" Its reward was logged at 5 of 30 steps: other trends need 10.")
+    assert examine(every_sixth_step(4, 0.5)).kind == "waiting", "that may be chance"
+    moving = [one.model_copy(update={"schedule": [[0, 1.0], [60, 0.5]]}) for one in healthy().rewards]
+    assert examine(every_sixth_step(0, 0.0, rewards=moving)).kind == "waiting", "its weights move"

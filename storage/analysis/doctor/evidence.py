@@ -13,14 +13,17 @@ from groupwise.storage.record import group_metrics
 from groupwise.storage.spec.spec import KlSpec, RewardSpec
 
 FAILED = ("error", "timeout")
+HALF = 0.5
 NONE = "none"  # of a completion that a function does not apply to
+Scored = tuple[int, int]  # completions: those with a score, of so many
 EVER = 0.01  # of all groups, with a solved completion: twice as many tries come to hardly more
 
 
 @dataclass(frozen=True)
 class Function:
     """What a reward function gave: how often each status in the last groups, many of them; its scores' extremes and
-    scatter in those that were read whole; `before`: the extremes in the first groups."""
+    scatter in those that were read whole; `before`: the extremes in the first groups. `scored`: of how many completions
+    of the steps at the start, and of those now, it was called for how many it gave a score; empty: not known."""
 
     weight: float = 1.0
     statuses: Mapping[str, int] = field(default_factory=dict)
@@ -29,6 +32,7 @@ class Function:
     std: float = 0.0
     before: tuple[float, float] | None = None
     message: str = ""  # what it last failed with
+    scored: tuple[Scored, ...] = ()
 
     @property
     def calls(self) -> int:
@@ -44,6 +48,12 @@ class Function:
     def unscored_share(self) -> float:
         """The share of completions that it says it does not apply to."""
         return self.statuses.get(NONE, 0) / self.calls if self.calls else 0.0
+
+    @property
+    def scores_few(self) -> bool:
+        """Whether it gave less than half of the completions a score, at the start or now: what is said of these is then
+        of few, and a step's share of one completion counts as much as that of thirty."""
+        return any(scored < HALF * of for scored, of in self.scored)
 
     @property
     def constant(self) -> float | None:

@@ -22,6 +22,7 @@ from groupwise.storage.analysis.doctor.sample_reader import (
     read_if_there,
     read_samples,
     rows_of,
+    with_scored,
 )
 from groupwise.storage.checks.starter_use import is_beyond_starter, is_known_sum
 from groupwise.storage.checks.tag_room import tag_room
@@ -101,11 +102,12 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
         run, "SELECT json_extract(data, '$.total') FROM event WHERE kind IN ('begin', 'stage') ORDER BY id DESC LIMIT 1"
     )
     facts = model_files.facts_at_hand(spec.model) if spec else None
+    told = read_functions(run, functions, first, last, ends[1])
     return Evidence(
         training={**around.defaults, **(stage.training if stage else {})},
         rewards=stage.rewards if stage else (), lora=bool(spec and spec.lora is not None),
         parameters=learning_rates.parameters_of(spec.model, facts) if spec else None, curves=curves,
-        functions=read_functions(run, functions, first, last, ends[1]), first=first, last=last,
+        functions=with_scored(run, told, curves.get("reward", Curve()).course), first=first, last=last,
         low=min(rewards, default=None), high=max(rewards, default=None), not_finite=_not_finite(run, keys, parts),
         gpus=around.gpus, extras=around.extras, step=parts[-1][2] if parts else 0, total=_newest_step(total),
         since=since, settings_known=spec is not None, places=places(spec, number),

@@ -73,7 +73,7 @@ def examine(e: Evidence) -> Report:
     kind = _direction(e)
     against = rise.speaks_against(e, rose=kind == "up") if kind in ("up", "level") else {}
     opening = "" if kind == "waiting" else f"{_opening(e, kind, grave, bool(against))}:"
-    said = f"{opening} {_summarise_reward(e, kind, against)}." if opening else _say_too_short(e, grave)
+    said = f"{opening} {_summarise_reward(e, kind, against)}.{_say_seldom(e)}" if opening else _say_too_short(e, grave)
     calm = tuple(verdict for verdict in kept if verdict.level == CALM)
     course = e.reward.course if kind != "waiting" else Course()
     level = _level(kind, grave, bool(against))
@@ -105,10 +105,9 @@ def _is_nothing_learned(e: Evidence, kind: str) -> bool:
 def _say_too_short(e: Evidence, grave: tuple[Verdict, ...]) -> str:
     """The headline before there are steps enough, or of a run that ended before there were."""
     steps, stage = len(e.reward), " of this stage" if e.since else ""
-    gone = e.reward.steps[-1] - e.since if steps else 0
-    seldom = gone > steps
+    seldom = steps > 0 and (_steps_gone(e) if e.ended else e.reward.steps[-1] - e.since) > steps
     done = f"{count_words(steps, 'logged step')}{stage}"
-    done = f"{count_words(gone, 'step')}{stage}, {steps:,} of them logged" if seldom else done
+    done = f"{count_words(_steps_gone(e), 'step')}{stage}, its reward logged at {steps:,} of them" if seldom else done
     needed = f"{WAIT} {'logged ' if seldom else ''}steps"
     if e.ended and not steps:
         return _say_nothing_logged(e, stage)
@@ -120,11 +119,26 @@ def _say_too_short(e: Evidence, grave: tuple[Verdict, ...]) -> str:
         )
         return f"{_count(grave).capitalize()} after {done}. {more}."
     if e.ended:
-        short = f"It ended after {done}: too short for diagnostics, which need {needed if seldom else WAIT}."
-        return short + (_say_groups_looked_at(e) if seldom else "")
+        if seldom:
+            at = f"its reward was logged at {steps:,} of {count_words(_steps_gone(e), 'step')}{stage}"
+            return f"It ended, and {at}: too few for diagnostics, which need {WAIT}.{_say_groups_looked_at(e)}"
+        return f"It ended after {done}: too short for diagnostics, which need {WAIT}."
     if why := _why_never(e):
         return f"Diagnostics{stage} need {WAIT} logged steps: {why}."
     return f"Diagnostics{stage} need {needed} ({steps}/{WAIT})."
+
+
+def _steps_gone(e: Evidence) -> int:
+    """How many steps of the stage are done, also where TRL logs the reward of few of them: where it generates."""
+    return max(e.step, e.reward.steps[-1]) - e.since if len(e.reward) else 0
+
+
+def _say_seldom(e: Evidence) -> str:
+    """That more cannot be said of a reward that fell, as it was logged at so few steps; “” where it was at enough."""
+    if len(e.reward) >= WAIT:
+        return ""
+    was, of = "was" if e.ended else "is", f"{len(e.reward):,} of {count_words(_steps_gone(e), 'step')}"
+    return f" Its reward {was} logged at {of}: other trends need {WAIT}."
 
 
 def _say_groups_looked_at(e: Evidence) -> str:
@@ -252,9 +266,9 @@ def _say_functions(e: Evidence, kind: str) -> str:
 
 def _direction(e: Evidence) -> str:
     """Up, down or level: a reward that has fallen far from its best is down, whatever it was at the start. Waiting
-    before there are steps enough."""
+    before there are steps enough, unless its completions leave no doubt that it fell."""
     if len(e.reward) < WAIT:
-        return "waiting"
+        return "down" if rates.is_clear_fall(e) else "waiting"
     if rates.fall(e) or e.reward.direction(rates.STILL * e.scale) < 0:
         return "down"
-    return "up" if e.reward.direction(0, 2.0) > 0 else "level"
+    return "up" if e.reward.direction(0, 2.0) > 0 and not rates.reads_the_same(e) else "level"

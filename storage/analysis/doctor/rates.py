@@ -4,7 +4,7 @@ pure."""
 import math
 from dataclasses import dataclass
 
-from groupwise.storage.analysis.doctor import changes, grounds, rise
+from groupwise.storage.analysis.doctor import changes, clear_fall, grounds, rise
 from groupwise.storage.analysis.doctor.curve import Curve, mean, median
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import (
@@ -61,7 +61,8 @@ def learning_rate_high(e: Evidence) -> Verdict | None:
     return Verdict(
         "learning_rate_high", PROBLEM, "The reward fell" if e.ended else "The reward is falling", words,
         f"Shown when it is {short_number(FELL * e.scale)} (an eighth of the rewards' range) below its best, beyond "
-        f"noise, and has lost {percent(LOST)} of what it had gained.",
+        f"noise, and has lost {percent(LOST)} of what it had gained; of fewer than {EARLY} logged steps where the "
+        "completions of the last step earn less than those of the first by more than chance.",
         f"{COMMON}; {CORPUS}; {e.usual_rates.words}",
         (chart("reward"), chart("kl"), step_groups(e.reward.steps[-1], "worst")),
         changes.smaller_steps(e, 0.3), Grounds(Place.UPDATE, share=1.0, moves=True),
@@ -83,11 +84,23 @@ def fall(e: Evidence) -> Fall | None:
         return None
     best = _fall_from_the_peak(e)
     first = _fall_from_the_first(e)
+    if first is None and best is None and is_clear_fall(e):
+        first = e.reward.first
     if best is not None and (first is None or best > first):
         return Fall(best, "at its best")
     if first is None:
         return None
+    if e.reward.steps[0] != e.since + 1:
+        return Fall(first, f"when it was first logged (step {e.reward.steps[0]:,})")
     return Fall(first, "at its first step" if not e.since else f"at step {e.since + 1:,}, the first of this stage,")
+
+
+def is_clear_fall(e: Evidence) -> bool:
+    """Whether a reward that is logged too seldom for trends fell beyond doubt, by its completions, from its first."""
+    reward = e.reward
+    if e.weights_move or not SOON <= len(reward) < EARLY or reward.first - reward.now < FELL * e.scale:
+        return False
+    return clear_fall.fell_beyond_doubt(e) and _functions_fell(e)
 
 
 def _fall_from_the_peak(e: Evidence) -> float | None:
@@ -243,9 +256,14 @@ def said_of_reward(e: Evidence) -> str:
     """How a reward stands that has neither risen nor fallen beyond what noise does, in the figures that pages say:
     “reward is 0.42 now, about as at the start (0.43)”."""
     now, start, since = short_number(e.reward.now), short_number(e.reward.start), start_words(e)
-    if abs(e.reward.rise) <= STILL * e.scale:
+    if abs(e.reward.rise) <= STILL * e.scale or reads_the_same(e):
         return f"reward {e.verb} {now} {e.at_now}, about as {since} ({start})"
     return f"reward was {start} {since} and {'' if e.ended else f'{e.verb} '}{now} {e.at_now}, which may be noise"
+
+
+def reads_the_same(e: Evidence) -> bool:
+    """Whether the reward's figures at the start and now are written the same: up from 1.03 to 1.03 is nowhere."""
+    return short_number(e.reward.start) == short_number(e.reward.now)
 
 
 def start_words(e: Evidence) -> str:

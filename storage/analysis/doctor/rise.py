@@ -2,11 +2,10 @@
 are answered better. Pure."""
 
 import math
-from collections.abc import Sequence
 
 from groupwise.storage.analysis.compare import noise
 from groupwise.storage.analysis.doctor.curve import Curve
-from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
+from groupwise.storage.analysis.doctor.evidence import Evidence, Function
 from groupwise.storage.analysis.doctor.words import percent, short_number
 from groupwise.storage.spec.words.number_words import count_words
 
@@ -152,21 +151,16 @@ def say_by_which(e: Evidence) -> str:
 def say_scored(e: Evidence) -> str:
     """That a function that counts scores more of the completions than at the start, or fewer: its own mean is of those
     that it scores, and in the reward the others count 0. “” where none does, beyond chance."""
-    for name in (one for one, told in e.functions.items() if told.weight):
-        (then, at_first), (now, at_last) = _scored_share(name, e.first), _scored_share(name, e.last)
-        if not at_first or not at_last or abs(now - then) < SCORED_MORE:
+    for name, told in e.functions.items():
+        if not told.weight or not told.scored:
             continue
-        both = (then * at_first + now * at_last) / (at_first + at_last)
-        if abs(now - then) >= CERTAIN * math.sqrt(both * (1 - both) * (1 / at_first + 1 / at_last)):
+        (at_first, of_first), (at_last, of_last) = told.scored
+        then, now, both = at_first / of_first, at_last / of_last, (at_first + at_last) / (of_first + of_last)
+        error = math.sqrt(both * (1 - both) * (1 / of_first + 1 / of_last))
+        if abs(now - then) >= max(SCORED_MORE, CERTAIN * error):
             gave = "gave" if e.ended else "gives"
             return f", and “{name}” {gave} a score to {percent(now)} of completions, {percent(then)} at the start"
     return ""
-
-
-def _scored_share(name: str, samples: Sequence[Sample]) -> tuple[float, int]:
-    """The share of these completions that a function has scored, and how many they are."""
-    scored = sum(one.scores.get(name) is not None for one in samples)
-    return scored / max(1, len(samples)), len(samples)
 
 
 def say_clear_rise(e: Evidence) -> str:
@@ -190,7 +184,8 @@ def _say_held_out_stayed(e: Evidence, risen: list[str]) -> str:
         told = e.curve(f"eval_rewards/{name}/mean")
         if len(told) > 1 and told.values[-1] - told.values[0] < HARDLY * e.curve(f"rewards/{name}/mean").rise:
             then, now = short_number(told.values[0]), short_number(told.values[-1])
-            said.append(f"“{name}” {'was' if e.ended else 'is'} {now} ({then} before)")
+            when = "before" if told.steps[0] <= e.since else f"at step {told.steps[0]:,}"
+            said.append(f"“{name}” {'was' if e.ended else 'is'} {now} ({then} {when})")
     return f", though on held-out prompts {' and '.join(said)}" if said else ""
 
 
@@ -216,7 +211,7 @@ def is_hardly_right(e: Evidence) -> bool:
 
 def _right_curve(e: Evidence, mode: str = "") -> tuple[Curve, float]:
     """What tells how much is right, and its range: the share that is, or, by another scale, what the function gives."""
-    if not e.target or not e.right_is_told:
+    if not e.target or not e.right_is_told or e.functions.get(e.target, Function()).scores_few:
         return Curve(), 0.0
     if not e.scale_is_other:
         return e.curve(f"{mode}groups/solved"), 1.0

@@ -4,11 +4,13 @@ import math
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from groupwise.storage.analysis.doctor.evidence import Function, Sample
+from groupwise.storage.analysis.doctor.evidence import Function, Sample, Scored
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import find
+from groupwise.storage.record.recent import Course, Steps
 
 GROUPS, COMPLETIONS, READ = 32, 256, 2000  # read at each end: groups, completions of them, characters of each
 ORDERS = ("ASC", "DESC")  # the first, the last
@@ -108,6 +110,24 @@ def read_functions(
             (min(earlier), max(earlier)) if earlier else None, str(messages.get(name) or ""),
         )  # fmt: skip
     return found
+
+
+def with_scored(run: Database, functions: Mapping[str, Function], course: Course) -> dict[str, Function]:
+    """The functions with how many completions each has scored, in the steps that the reward's figures are of."""
+    first, last = _scored_in(run, course.began), _scored_in(run, course.ended)
+    counted = {name: (first[name], last[name]) for name in functions if name in first and name in last}
+    return {name: replace(told, scored=counted.get(name, ())) for name, told in functions.items()}
+
+
+def _scored_in(run: Database, steps: Steps) -> dict[str, Scored]:
+    """function → how many completions of these steps it has scored, and how many there are."""
+    rows = rows_of(
+        run,
+        "SELECT f.name, count(s.value), count(*) FROM grp g JOIN score s ON s.grp = g.id "
+        "JOIN reward_function f ON f.id = s.function WHERE g.mode = 'train' AND g.step BETWEEN ? AND ? GROUP BY f.name",
+        steps,
+    )
+    return {name: (scored, of) for name, scored, of in rows}
 
 
 def _scores(samples: Sequence[Sample], name: str) -> list[float]:

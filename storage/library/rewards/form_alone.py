@@ -33,4 +33,7 @@ def _may_be_columns(function: Function) -> set[str]:
 
 
 def _read_names(function: Function) -> set[str]:
-    return {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    """Of names whose value is used: one that is only assigned anew is not read."""
+    return {
+        node.id for node in ast.walk(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)
+    }
