@@ -6,7 +6,9 @@ from groupwise.storage.checks.reward_columns import source_kind_and_name
 from groupwise.storage.spec.spec import RunSpec
 
 STARTER_KNOWS = "it knows only sums such as “12+30?”, and finds no right answers to other questions"
-SUM = re.compile(r"[0-9]{1,2}\+[0-9]{1,2}\?")  # 12+30?
+SUM = re.compile(r"([0-9]{1,2})\+([0-9]{1,2})\?")  # 12+30?
+NUMBER = re.compile(r"[-+]?[0-9]{1,9}(?:\.[0-9]{1,9})?")
+WRONG = 0.5  # of the sums that have an answer: from which on the answers look wrong, and not a slip or two
 
 
 def is_beyond_starter(spec: RunSpec) -> bool:
@@ -19,3 +21,14 @@ def is_beyond_starter(spec: RunSpec) -> bool:
 def is_known_sum(question: str) -> bool:
     """Whether a question is of the kind that the starter was made on (worker/builtin/tasks/arithmetic.py)."""
     return SUM.fullmatch(question.strip()) is not None
+
+
+def is_wrong_sum(question: str, answer: str) -> bool:
+    """Whether such a question has a number for its answer, and not its sum."""
+    asked, given = SUM.fullmatch(question.strip()), NUMBER.fullmatch(answer.strip())
+    return bool(asked and given) and float(answer) != sum(map(int, asked.groups() if asked else ()))
+
+
+def say_wrong_sum(question: str, answer: str) -> str:
+    """What is wrong with the answer of such a question, in words."""
+    return f"the answer of “{question.strip()}” is given as {answer.strip()}"

@@ -54,7 +54,8 @@ def test_a_function_that_scores_more_completions_than_at_the_start_is_named() ->
         mine = replace(SCORES, weight=weight, scored=(first, last))
         return examine(healthy(functions={"mine": mine}, ended=True)).headline
 
-    assert ", and “mine” gave a score to 94\u202f% of completions, 67\u202f% at the start; " in told((256, 384), (240, 256))
+    said = ", and “mine” gave a score to 94\u202f% of completions, 67\u202f% at the start; "
+    assert said in told((256, 384), (240, 256))
     assert "gave a score" not in told((240, 256), (240, 256)) + told((256, 384), (240, 256), 0.0)
     assert "gave a score" not in told((16, 24), (15, 16)), "that may be chance"
 
@@ -65,7 +66,8 @@ def test_the_share_that_is_scored_is_of_the_steps_that_are_said(tmp_path: Path) 
     writer = RunWriter(tmp_path / "run.db", 1, {"format": 1.0, "mine": 1.0})
     for step in range(1, 31):
         given = [1.0] * 8 if step <= 5 else [1.0] * 4 + [None] * 4 if step <= 20 else [1.0, 0.0] + [None] * 6
-        writer.commit(step, metrics={"reward": 1.0, "groups/solved": 0.5}, groups=[mine_gives(step, given) for _ in range(4)])
+        groups = [mine_gives(step, given) for _ in range(4)]
+        writer.commit(step, metrics={"reward": 1.0, "groups/solved": 0.5}, groups=groups)
     writer.close()
     told = gather(tmp_path / "run.db", RunSpec(name="x", rewards=MINE))
     assert told.functions["mine"].scored == ((160, 160), (80, 320))

@@ -16,7 +16,7 @@ from groupwise.storage.analysis.doctor.verdict import Verdict
 from groupwise.storage.checks.tag_room import tag_room
 from groupwise.storage.record.recent import course_of
 from groupwise.storage.spec.spec import RewardSpec
-from tests.support.doctor import answered, answering, cut_or_ended, drawn, healthy, line, longer_pays, scored
+from tests.support.doctor import answered, answering, compared, cut_or_ended, drawn, healthy, line, longer_pays, scored
 from tests.support.doctor_cases import SICK
 
 MINE = (RewardSpec(name="format"), RewardSpec(name="mine"))
@@ -169,7 +169,7 @@ def test_where_steps_are_logged_seldom_all_figures_are_of_logged_steps() -> None
             for name in ("groups/tied", "groups/all_low")}  # fmt: skip
     e = replace(healthy(), curves=few | each, step=30)
     report = examine(e)
-    assert report.headline == "A problem after 30 steps, 3 of them logged. Trends need 10 logged steps."
+    assert report.headline == ("A problem after 30 steps, its reward logged at 3 of them. Trends need 10 logged steps.")
     assert report.verdicts[0].sentence.startswith("100\u202f% of the groups of the last logged step are tied")
     waiting = examine(replace(e, curves=few))
     assert waiting.headline == "Diagnostics need 10 logged steps (3/10)."
@@ -246,6 +246,17 @@ def test_answers_of_another_column_are_named_and_no_prompt_is_too_hard() -> None
     few = [one for one in SICK["the prompt for an answer"][0].last if one.grp < 7]
     told = verdict(replace(SICK["the prompt for an answer"][0], last=few), "hardly_right")
     assert told is None or told.title == "Hardly any answer is right", "too few groups were read"
+
+
+def test_sums_whose_answers_are_other_numbers_are_named_and_no_prompt_is_too_hard() -> None:
+    """Random answers to “25+22?” came to “The prompts are too hard”."""
+    given = compared(lambda n: f"{n + 700}")
+    told = examine(healthy(curves=TIED_LOW | NEVER, first=given, last=given, ended=True)).verdicts
+    assert [one.title for one in told] == ["The answers look wrong"]
+    assert "the answer of “15+20?” is given as 715. " in told[0].sentence
+    for right in (compared(lambda n: f"{n + 20}.0"), compared(lambda n: f"{n + (20 if n % 2 else 700)}")):
+        told = examine(healthy(curves=TIED_LOW | NEVER, first=right, last=right)).verdicts
+        assert "The answers look wrong" not in [one.title for one in told], "or half of them are sums"
 
 
 def test_right_answers_scored_wrong_come_before_prompts_that_seem_too_hard() -> None:

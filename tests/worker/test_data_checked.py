@@ -68,6 +68,17 @@ def test_answers_with_a_point_beside_prompts_with_commas_are_noticed(asked: str,
     assert check(source="file:decimals.csv", **mapped)["point"] == point
 
 
+def test_sums_whose_answers_are_other_numbers_are_said():
+    """With random answers to “25+22?” a run came to “The prompts are too hard”."""
+    rows = [{"question": f"{n}+{n + 1}?", "answer": str(731 if n < 6 else 2 * n + 1)} for n in range(9)]
+    write("wrong.jsonl", rows)
+    told = "6 of 9 rows have an answer that looks wrong: the answer of “0+1?” is given as 731."
+    assert [one["message"] for one in check(source="file:wrong.jsonl", answer_column="answer")["problems"]] == [told]
+    write("some.jsonl", [*rows[5:], *({"question": f"{n}+1?", "answer": f"{n + 1}.0"} for n in range(20, 25))])
+    found = check(source="file:some.jsonl", answer_column="answer")["problems"]
+    assert not any("looks wrong" in one["message"] for one in found), "a slip, and sums written with a point"
+
+
 def problem_of(found: dict[str, Any], words: str) -> dict[str, Any]:
     matching = [problem for problem in found["problems"] if words in problem["message"]]
     assert len(matching) == 1, found["problems"]

@@ -12,6 +12,7 @@ from typing import Any
 from groupwise.storage.analysis.doctor.words import percent
 from groupwise.storage.checks.answer_writing import AnswerWriting
 from groupwise.storage.checks.held_out import all_held_out
+from groupwise.storage.checks.starter_use import WRONG
 from groupwise.storage.spec.rows.prompt_template import named_columns
 from groupwise.storage.spec.rows.row_filter import Condition
 from groupwise.storage.spec.spec import DataSpec
@@ -27,6 +28,7 @@ from groupwise.worker.data.unseen import UnseenCharacters
 SAME = 0.6  # share of one answer above which a model can score by always giving it
 _ROUND = [step * 10**power for power in range(1, 8) for step in (1, 2, 5)]  # lengths that a filter cuts at
 HEADINGS = 5  # rows that a sentence names
+FEW_WRONG = 4  # sums with a wrong answer, before it is said of the answers
 FEW_ANSWERS = 20  # so many different ones are classes, of which balance can be said
 
 
@@ -50,6 +52,8 @@ class Found:
     headings: list[int] = field(default_factory=list)  # rows that repeat the heading
     missing: int = 0
     others: int = 0  # prompts that are no sums as the starter model knows them
+    wrong_sums: int = 0  # rows that ask such a sum and have another number for its answer
+    wrong_sum: str = ""  # the first of these, in words
     silent: int = 0  # of the empty: rows that have no answer either
     unmarked: int = 0  # of the missing: there is something, but the pattern does not find it
     too_long: int = 0
@@ -140,7 +144,7 @@ class Found:
 def data_problems(found: Found) -> list[Problem]:
     """What a person should know, the worst first."""
     said = [*_nothing_left(found), *_empty(found), *_headings(found), *_missing(found), *_too_long(found)]
-    said += _balance(found)
+    said += _balance(found) + _wrong_sums(found)
     said += found.writing.problems(found.asked.answer_numbers)
     if found.duplicates and found.rows_used:
         weigh = "It weighs more than the others" if found.duplicates == 1 else "They weigh more than the others"
@@ -270,6 +274,14 @@ def _balance(found: Found) -> list[Problem]:
         message = f"{percent(times / total)} of the answers are “{value}”: a model that always says so scores well."
         return [Problem("data.answer_column", message, level=ADVICE)]
     return []
+
+
+def _wrong_sums(found: Found) -> list[Problem]:
+    """Sums of which most have other numbers for their answers: of another column, or of other rows."""
+    if found.wrong_sums < FEW_WRONG or found.wrong_sums <= WRONG * (found.rows_used - found.others):
+        return []
+    message = f"{_in_rows(found, found.wrong_sums)} an answer that looks wrong: {found.wrong_sum}."
+    return [Problem("data.answer_column", message, level=WARNING)]
 
 
 def _filter_fix(found: Found, condition: Condition) -> Fix:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from groupwise.storage.checks.answer_writing import point_beside_commas
-from groupwise.storage.checks.starter_use import is_known_sum
+from groupwise.storage.checks.starter_use import is_known_sum, is_wrong_sum, say_wrong_sum
 from groupwise.storage.registry import progress
 from groupwise.storage.registry.messages.data_checks import (
     BINS,
@@ -128,13 +128,17 @@ def _note_row(found: Found, number: int, row: dict[str, Any], prompt: Any, seen:
     mark = hashlib.blake2b(json.dumps(prompt, default=str).encode(), digest_size=8).digest()
     found.duplicates += mark in seen
     seen.add(mark)
-    found.others += not _is_sum(prompt)
+    question = _question(prompt)
+    found.others += not is_known_sum(question)
     if asked.answer_column:
         written = data.answer_of_cell(row[asked.answer_column], asked.answer_pattern)
         found.writing.note_answer(number, written if isinstance(written, str) else mapping.shorten_cell(written, WHOLE))
         given = data.answer_of_row(row, asked)
         words = row_filter.text(given).strip()
         found.missing += not words
+        if is_wrong_sum(question, words):
+            found.wrong_sums += 1
+            found.wrong_sum = found.wrong_sum or say_wrong_sum(question, words)
         found.unmarked += not words and bool(row_filter.text(row[asked.answer_column]).strip())
         if words and (len(found.answers) < DISTINCT or words[:80] in found.answers):
             found.answers[words[:80]] += 1
@@ -161,9 +165,9 @@ def _is_unanswered(row: dict[str, Any], asked: DataSpec) -> bool:
     return column is not None and not row_filter.text(row.get(column)).strip()
 
 
-def _is_sum(prompt: Any) -> bool:
-    """Whether a prompt is what the starter model was made on (worker/builtin/tasks/arithmetic.py)."""
-    return is_known_sum(str(prompt if isinstance(prompt, str) else prompt[-1]["content"]))
+def _question(prompt: Any) -> str:
+    """What a prompt asks at last: of sums alone, what the starter model was made on."""
+    return str(prompt if isinstance(prompt, str) else prompt[-1]["content"])
 
 
 def _note_lengths(found: Found, prompts: list[tuple[int, dict[str, Any], Any]], reader: tokens.Reader | None) -> None:

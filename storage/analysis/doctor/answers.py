@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 
-from groupwise.storage.analysis.doctor import grounds, rise
+from groupwise.storage.analysis.doctor import changes, grounds, rise
 from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
 from groupwise.storage.analysis.doctor.verdict import (
     PROBLEM,
@@ -19,6 +19,7 @@ from groupwise.storage.analysis.doctor.verdict import (
 )
 from groupwise.storage.analysis.doctor.words import percent
 from groupwise.storage.checks.answer_writing import AnswerWriting, number_in_words
+from groupwise.storage.checks.starter_use import WRONG, is_known_sum, is_wrong_sum, say_wrong_sum
 from groupwise.storage.record import group_metrics
 from groupwise.storage.spec.answer_numbers import NUMBERS, number_of_answer, said_number
 from groupwise.storage.spec.words.number_words import are_words, count_words
@@ -69,6 +70,34 @@ def scored_wrong(e: Evidence) -> Verdict | None:
         f"what “{BY}” does: it compares by value only where the answer is a plain number",
         (completions("The last completions", sort="newest"),), fixes,
         Grounds(Place.SCORING, True, len(those) / len(e.groups), about),
+    )  # fmt: skip
+
+
+def wrong_sums(e: Evidence) -> Verdict | None:
+    """Plain sums are asked, and most of their answers are other numbers: nothing right can be learned from these."""
+    rows = [group for group in e.groups if is_known_sum(group[0].prompt) and group[0].answer.strip()]
+    wrong = [group for group in rows if is_wrong_sum(group[0].prompt, group[0].answer)]
+    compares = e.compares or e.target in group_metrics.OF_ANSWERS
+    solved = e.curve("groups/solved")
+    if other_column(e) or not len(solved):
+        return None  # the one says more
+    if max(solved.start, solved.now) >= 1 - len(wrong) / len(rows or [1]) + rise.FEW_RIGHT:
+        return None  # as more is right than has its sum for an answer, other numbers are meant
+    if len(wrong) < GROUPS or len(rows) < NEARLY * len(e.groups) or len(wrong) <= WRONG * len(rows) or not compares:
+        return None
+    places, example = {group[0].grp for group in wrong}, wrong[-1][0]
+    words = (
+        f"In {len(wrong):,} of the {count_words(len(e.groups), 'group')} that were read the answer is not the sum that "
+        f"is asked: {say_wrong_sum(example.prompt, example.answer)}. “{e.target}” calls right what says so. Is it the "
+        "right column, and does each answer stand in the row of its question?"
+    )
+    return Verdict(
+        "hardly_right", PROBLEM, "The answers look wrong", words,
+        f"Shown where plain sums are asked, and the answers of more than {percent(WRONG)} of the groups that were read "
+        f"({GROUPS} or more) are other numbers.", "the record's answers, beside its prompts",
+        (completions("The last completions", sort="newest"),),
+        (Change("Choose the answer column", field="data.answer_column"), Change("Other data", field=changes.DATA)),
+        Grounds(Place.ANSWERS, True, len(wrong) / len(rows), grounds.last_of(e, lambda one: one.grp in places)),
     )  # fmt: skip
 
 
@@ -166,4 +195,4 @@ WAYS: dict[str, Callable[[str, str, str], str]] = {
     "all": lambda text, tag, mark: text.strip(),
 }
 
-RULES = (scored_wrong, other_column)
+RULES = (scored_wrong, wrong_sums, other_column)
