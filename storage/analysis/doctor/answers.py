@@ -88,7 +88,7 @@ def wrong_sums(e: Evidence) -> Verdict | None:
     places, example = {group[0].grp for group in wrong}, wrong[-1][0]
     words = (
         f"In {len(wrong):,} of the {count_words(len(e.groups), 'group')} that were read the answer is not the sum that "
-        f"is asked: {say_wrong_sum(example.prompt, example.answer)}. “{e.target}” calls right what says so. Is it the "
+        f"is asked: {say_wrong_sum(example.prompt, example.answer)}. “{e.target}” scores by it. Is it the "
         "right column, and does each answer stand in the row of its question?"
     )
     return Verdict(
