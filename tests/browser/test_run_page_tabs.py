@@ -158,17 +158,18 @@ def test_what_libraries_warn_of_is_folded_and_a_bar_shows_its_last_state(open_pa
         bar.format(0, 0), bar.format(50, 5),
     ]  # fmt: skip
     shown = [
-        bar.format(100, 10), bar.format(30, 10), "Traceback (most recent call last):",
+        bar.format(30, 10), "Traceback (most recent call last):",
         f'  File "{library}/torch/x.py", line 99, in f', "RuntimeError: a UserWarning: CUDA out of memory",
         "/home/me/rewards.py:3: UserWarning: mine", f"{library}/groupwise/worker/x.py:3: UserWarning: ours",
         f"{bar.format(50, 5)} ValueError: half", "— 2026-03-01 10:00:00 Asked to stop. —",
     ]  # fmt: skip
-    paths.run_folder(run_id).log.write_text("\n".join([*folded, *shown]) + "\n")
+    full = bar.format(100, 10)
+    paths.run_folder(run_id).log.write_text("\n".join([*folded, full, *shown]) + "\n")
     page = open_page(f"{address}/run?id={run_id}&tab=log")
     log = page.locator(".gw-log")
     lines = log.locator(".lines > div:visible")
     expect(lines).to_have_text(shown)
-    expect(log.locator(".warnings")).to_have_text("3 warnings of libraries hiddenShow")
+    expect(log.locator(".warnings")).to_have_text("4 lines of libraries (warnings, progress) hiddenShow")
     picture(page, "log-warnings")
     log.get_by_label("Search the log").fill("use_cache")
     expect(log.locator(".count")).to_have_text("1 of 1 line")
@@ -177,7 +178,7 @@ def test_what_libraries_warn_of_is_folded_and_a_bar_shows_its_last_state(open_pa
     log.get_by_label("Search the log").fill("")
     expect(lines).to_have_text(shown)
     log.locator(".warnings").get_by_role("button", name="Show").click()
-    expect(lines).to_have_text([folded[0], folded[2], folded[4], *shown])
+    expect(lines).to_have_text([folded[0], folded[2], folded[4], full, *shown])
     log.locator(".warnings").get_by_role("button", name="Hide").click()
     expect(lines).to_have_text(shown)
 

@@ -22,7 +22,7 @@ let kept = 0; // characters
 let following = true;
 let live = false;
 let metrics = false; // whether the trainer's metric lines are shown
-let warnings = false; // whether what libraries warn of is shown
+let warnings = false; // whether what libraries warn of, and their full progress bars, are shown
 let metricsForSearch = false; // whether they are only because searched words stand in one
 const PRINTED = /'([^'\\]+)': '?[^',}]*'?/g; // a metric in the trainer's own words
 const ranks = find(".ranks");
@@ -114,7 +114,7 @@ function sayWarnings() {
   const count = box.querySelectorAll(".of-library:not([hidden])").length;
   find(".warnings").hidden = !count;
   box.classList.toggle("without-warnings", !warnings);
-  const whose = `${countWords(count, "warning")} of libraries`;
+  const whose = `${countWords(count, "line")} of libraries (warnings, progress)`;
   setText(find(".warnings span"), `${whose} ${warnings ? "shown" : "hidden"}`);
   setText(find(".warnings button"), warnings ? "Hide" : "Show");
 }

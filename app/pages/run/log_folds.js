@@ -1,5 +1,6 @@
-// What is folded of a log: warnings that came before, those of libraries, which ask nothing of whoever reads it, and
-// all but the last state of a progress bar. A line that has the searched words is shown all the same (log.css).
+// What is folded of a log: warnings that came before; those of libraries and progress bars that came to their end,
+// which ask nothing of whoever reads it; and all but the last state of other bars. A line that has the searched words
+// is shown all the same (log.css).
 
 const WARNING = /warning\b|missing keys|deprecated/i;
 const BY_PYTHON = /:\d+: \w*Warning: /; // below it stands the line of code that warns
@@ -13,7 +14,8 @@ const BAR = /^(.*?)\s*(\d{1,3})%\|[^|]*\| *\S+?\/(\S+) \[[^[\]]*\]\s*$/;
 export const OF_RANK = /^\[rank (\d{1,4})\] /;
 const isNewAttempt = (node) => node.matches(".ours") && / Attempt \d+ starts\b/.test(node.words);
 const withoutRank = (words) => words.replace(OF_RANK, "");
-export const isOfLibrary = (words) => BY_LIBRARY.test(withoutRank(words));
+const isFullBar = (words) => BAR.exec(words)?.[2] === "100";
+export const isOfLibrary = (words) => BY_LIBRARY.test(withoutRank(words)) || isFullBar(withoutRank(words));
 
 const warned = new Map(); // words of a library's warning, whichever rank printed it → its first line that is shown
 const before = new Map(); // rank → whether its last line was a warning that had come before (again), Python's (coded)
