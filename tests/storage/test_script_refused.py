@@ -37,6 +37,16 @@ BAD = [
     ("", "not a GRPO script", None),
     ("print('hello')", "not a GRPO script", None),
     ("name: a-run\nmodel: x y", "not Python", 2),
+    ("accelerate launch train.py --learning_rate 1e-5", "a shell command, not Python: import “train.py”, which it", 1),
+    (
+        "#!/bin/bash\nset -e\nexport A=1\nA=0 torchrun --nproc 2 \\\n  src/grpo.py --beta=1 --x 2\n",
+        "import “src/grpo.py”, which it runs. Set its options (--beta, --x) here afterwards.",
+        3,
+    ),
+    ("python train.py\n", "import “train.py”, which it runs.", 1),
+    ("trl grpo --config a.yaml --beta 1", "import “a.yaml”, which it runs. Set its options (--beta)", 1),
+    ("#!/bin/sh\n./all.sh --x", "import the script or recipe that it runs", 2),
+    ("python = = 'x.py'", "This is not Python: invalid syntax.", 1),
 ]
 
 

@@ -66,6 +66,8 @@ class Evaluator(Expressions):
     def _member(self, of: Value, name: str) -> Value | None:
         if isinstance(of, Class):
             return class_member(of, name)
+        if isinstance(of, Function) and name == "__name__":
+            return Plain(of.node, of.name)
         if isinstance(of, Mapping):  # OmegaConf's and their like
             return of.entries.get(name)
         if not isinstance(of, Made):

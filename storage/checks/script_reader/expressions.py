@@ -4,7 +4,12 @@ the script is executed: plain values are computed within bounds, and what cannot
 import ast
 
 from groupwise.storage.checks.script_reader import plain, plain_calls
-from groupwise.storage.checks.script_reader.members import combine_plain, is_fields_of_trl, spread_into
+from groupwise.storage.checks.script_reader.members import (
+    combine_plain,
+    is_fields_of_trl,
+    is_object,
+    spread_into,
+)
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.scopes import Scope, either
 from groupwise.storage.checks.script_reader.text_values import fill_percent, is_text, join_texts
@@ -77,9 +82,10 @@ class Expressions:
         return made
 
     def _read_unaryop(self, node: ast.UnaryOp, scope: Scope) -> Value:
-        inner = plain_or(self.evaluate(node.operand, scope), Unknown)
-        if isinstance(node.op, ast.Not) and isinstance(inner, (bool, int, str, list, dict, type(None))):
-            return Plain(node, not inner)
+        operand = self.evaluate(node.operand, scope)
+        inner = plain_or(operand, Unknown)
+        if isinstance(node.op, ast.Not) and (truth := self.truth(operand)) is not None:
+            return Plain(node, not truth)
         if isinstance(node.op, (ast.USub, ast.UAdd)) and isinstance(inner, (int, float)):
             try:
                 number = plain.as_number(inner)
@@ -113,6 +119,8 @@ class Expressions:
     def _read_compare(self, node: ast.Compare, scope: Scope) -> Value:
         values = [self.evaluate(part, scope) for part in (node.left, *node.comparators)]
         sides = [plain_or(value, Unknown) for value in values]
+        if sides[1:] == [None] and is_object(values[0]) and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+            return Plain(node, isinstance(node.ops[0], ast.IsNot))
         if len(values) == 2 and isinstance(values[1], Mapping) and not values[1].dark:
             sides[1] = dict.fromkeys(values[1].entries)  # a key is in it, whatever the values are
         if len(values) == 2 and isinstance(node.ops[0], (ast.In, ast.NotIn)) and is_fields_of_trl(values[1]):
@@ -141,7 +149,7 @@ class Expressions:
             parts = value.items if isinstance(value, Items) else value.entries
             dark = value.open if isinstance(value, Items) else bool(value.dark)
             return True if parts else None if dark else False
-        if isinstance(value, (Function, Class)):
+        if isinstance(value, (Function, Class)) or is_object(value):
             return True
         return bool(value.value) if isinstance(value, Plain) else None
 

@@ -153,7 +153,11 @@ class Interpreter(Caller):
         scope.bind(node.name, function)
         if node.decorator_list:
             self.quiet += 1
-            self.define_command(function, [self.evaluate(each, scope) for each in node.decorator_list])
+            decorators = [self.evaluate(each, scope) for each in node.decorator_list]
+            self.define_command(function, decorators)
+            for decorator in decorators:  # of the script's own, for what it puts the function into: REWARDS[name] = f
+                if isinstance(decorator, Function):
+                    self.call(decorator, Arguments([function]), node)
             self.quiet -= 1
 
     _do_asyncfunctiondef = _do_functiondef

@@ -294,15 +294,21 @@ def _note_setting(reading: Reading, setting: Setting) -> None:
     elif isinstance(root, Made) and root.cls is not None and root.path == root.cls.name:
         return  # an object of the script's own
     elif setting.name in _TOKENIZER_DEFAULTS and _is_default(setting):
-        target = getattr(setting.node, "targets", [setting.node])[0]
-        reading.leave_out(ast.unparse(target)[:60], setting.node, BY_TRL)
+        reading.leave_out(_target(setting), setting.node, BY_TRL)
     elif _is_trainer_args(reading, setting):
         return
+    elif isinstance(setting.of, Either) and any(map(is_config, setting.of.options)):
+        reading.note(f"“{_target(setting)}”", setting.node, "is set on a config that depends on a condition, which was "
+                     "not taken: set it here.")  # fmt: skip
     else:
-        said = ast.unparse(getattr(setting.node, "targets", [setting.node])[0])[:60]
         unknown = owner_of_dict(setting.of) is not None
         after = _NOT_TOLD if unknown else "is set, which was not taken: a spec has no place for it."
-        reading.note(f"“{said}”", setting.node, after)
+        reading.note(f"“{_target(setting)}”", setting.node, after)
+
+
+def _target(setting: Setting) -> str:
+    """What is set, as the script writes it."""
+    return ast.unparse(getattr(setting.node, "targets", [setting.node])[0])[:60]
 
 
 def _is_default(setting: Setting) -> bool:

@@ -122,6 +122,18 @@ def is_trl_class(value: Value) -> bool:
     return isinstance(value, Outer) and value.path.rpartition(".")[2] in ("GRPOConfig", "GRPOTrainer")
 
 
+_OBJECTS = ("Config", "Trainer", "Arguments", "Args")  # how the classes end whose objects always count as true
+
+
+def is_object(value: Value) -> bool:
+    """Whether a value is an object that counts as true, and is not None, whatever it was made with."""
+    if not isinstance(value, Made) or value.receiver is not None:
+        return False
+    if value.cls is not None:
+        return not any(class_member(value.cls, name) for name in ("__bool__", "__len__"))
+    return value.path[:1].isalpha() and value.name[:1].isupper() and value.name.endswith(_OBJECTS)
+
+
 _ASKING = {"signature", "fields", "getfullargspec", "get_type_hints"}
 _FIELDS = {"__dataclass_fields__", "__annotations__"}
 

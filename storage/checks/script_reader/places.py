@@ -19,8 +19,10 @@ def is_config(value: Value | None) -> bool:
 
 
 def given_by_place(made: Made, name: str) -> Value | None:
-    """What the trainer is given by place under this name: trainer.args of GRPOTrainer(model, rewards, args)."""
-    places = PLACES[: len(made.arguments)] if is_trainer(made) else ()
+    """What the trainer is given by place under this name: trainer.args of GRPOTrainer(model, rewards, args); and the
+    model of ModelConfig("a/model")."""
+    of_model = ("model_name_or_path",) if made.name == "ModelConfig" and made.receiver is None else ()
+    places = (PLACES if is_trainer(made) else of_model)[: len(made.arguments)]
     return made.arguments[places.index(name)] if name in places else None
 
 

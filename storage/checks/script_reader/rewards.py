@@ -12,6 +12,7 @@ from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
 from groupwise.storage.checks.script_reader.reward_code import ScriptFunction, extract_function
 from groupwise.storage.checks.script_reader.training import config_values
+from groupwise.storage.checks.script_reader.unsaid import list_names
 from groupwise.storage.checks.script_reader.values import (
     Function,
     Item,
@@ -23,12 +24,14 @@ from groupwise.storage.checks.script_reader.values import (
     Plain,
     Value,
     plain_or,
+    script_line,
     to_plain,
 )
 from groupwise.storage.library.rewards import signature
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
 WRAPPERS = ("with_parameters", "partial")  # storage.checks.script's own, and how people do it: functools.partial
+WEIGHTS = "each reward's weight"
 _UPDATES = ("update_wrapper", "wraps")
 
 
@@ -62,6 +65,7 @@ class RewardReader:
         self.reading.account(value)
         if not isinstance(value, Items) and not isinstance(value, (Function, Outer, Made, Plain, Part)):
             self.reading.note_computed("reward_funcs", value)
+            self._name_likely(value)
             return None
         values = value.items if isinstance(value, Items) else [value]
         if isinstance(value, Items) and value.open:
@@ -77,7 +81,23 @@ class RewardReader:
                 if one.name == named["name"]:
                     one.places.append(len(found))
             found.append({**named, "weight": weight, **self.of_change(change)})
+        if not found:
+            self.reading.unsaid.forget(WEIGHTS)
+            self._name_likely(value)
         return found or None
+
+    def _name_likely(self, value: Value) -> None:
+        """Where no reward was taken: which functions of the script look like rewards."""
+        names = self.reading.script.module.names.values()
+        likely = [one for one in names if isinstance(one, Function) and _looks_like_reward(one)]
+        if not likely:
+            return
+        place = self.reading.place
+        named = list_names([f"{one.name} ({place(script_line(one))})" for one in dict.fromkeys(likely)])
+        self.reading.tell(
+            f"None of reward_funcs ({place(script_line(value))}) was taken. Of the script's functions these take "
+            f"completions, as rewards do: {named}. Save their code under Rewards, and choose them here.", value
+        )  # fmt: skip
 
     def of_function(self, value: Value) -> dict[str, Any] | None:
         """name, and parameters where the script gives some; None, and a note, for what cannot be taken."""
@@ -247,8 +267,14 @@ class RewardReader:
         elif value is not None and plain_or(value, 0) is not None:
             self.reading.note_computed("reward_weights", value)
         else:
-            self.reading.unsaid.set("each reward's weight", 1, "as TRL has it")
+            self.reading.unsaid.set(WEIGHTS, 1, "as TRL has it")
         return [1.0] * count
+
+
+def _looks_like_reward(function: Function) -> bool:
+    """Whether a function takes completions, as TRL calls a reward."""
+    given = function.node.args
+    return any(one.arg == "completions" for one in (*given.posonlyargs, *given.args, *given.kwonlyargs))
 
 
 def _in_words(value: Value) -> str:

@@ -4,6 +4,7 @@ import ast
 import sys
 from typing import Any
 
+from groupwise.storage.checks.script_reader import model_config
 from groupwise.storage.checks.script_reader.command_line import PARSERS
 from groupwise.storage.checks.script_reader.config_class import class_defaults
 from groupwise.storage.checks.script_reader.places import PLACES, is_config, is_trainer
@@ -272,6 +273,9 @@ UNSLOTH = {
 
 
 def _of_config(reading: Reading, value: Value) -> dict[str, Any] | None:
+    if (config := model_config.of_call(value)) is not None:
+        reading.adapter = config
+        return model_config.lora_of(reading, value, config)
     if not isinstance(value, Made) or value.name != "LoraConfig":
         what = (
             "A PEFT method other than LoRA"

@@ -1,0 +1,149 @@
+"""Objects that a script makes and asks about, functions that a decorator of its own collects, and LoRA by way of TRL's
+ModelConfig."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+import trl
+
+from groupwise.storage.checks.script_reader import ScriptImport, model_config, read_script
+from tests.support.foreign_scripts import without_closing
+
+TOP = """
+import sys
+from datasets import load_dataset
+from trl import GRPOConfig, GRPOTrainer, ModelConfig, get_peft_config
+
+
+def score(completions, **kwargs):
+    return [0.0 for _ in completions]
+
+
+"""
+TRAIN = """
+GRPOTrainer(model="a/m", reward_funcs=%s, args=%s, train_dataset=load_dataset("a/b", split="train"), peft_config=%s)
+"""
+
+
+def read(text: str, rewards: str = "score", args: str = "GRPOConfig()", peft: str = "None") -> tuple[ScriptImport, str]:
+    found = read_script(TOP + text + TRAIN % (rewards, args, peft))
+    return found, "\n".join(without_closing(found.notes))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "args = args if args else None",
+        "args = args if args is not None else None",
+        "args = None if args is None else args",
+        "args = None if not args else args",
+        "args = args or GRPOConfig()",
+        "if args is None:\n    args = GRPOConfig()",
+        "model = ModelConfig()\nargs = args if model else None",
+        "class Own:\n    x = 1\nargs = args if Own() else None",
+    ],
+)
+def test_an_object_that_the_script_makes_counts_as_true(line: str) -> None:
+    found, _ = read(f"args = GRPOConfig(beta=0.1)\n{line}\nargs.temperature = 0.7\n", args="args")
+    assert found.raw["training"] == {"beta": 0.1, "temperature": 0.7}
+
+
+@pytest.mark.parametrize("test", ["sys.argv[1]", "Sized()"], ids=["what is unknown", "an object that may be empty"])
+def test_what_is_set_on_a_config_that_depends_on_a_condition_says_so(test: str) -> None:
+    sized = "class Sized:\n    def __len__(self):\n        return 0\n"
+    text = f"{sized}args = GRPOConfig(beta=0.1)\nargs = args if {test} else None\nargs.temperature = 0.7\n"
+    found, notes = read(text, args="args")
+    assert found.raw["training"] == {}
+    assert "args (line 15) depends on a condition: set it here." in notes
+    assert "“args.temperature” (line 16) is set on a config that depends on a condition, which was not taken" in notes
+    assert "a spec has no place" not in notes
+
+
+PLAIN = "REG = {}\ndef register(f):\n    REG[f.__name__] = f\n    return f\n"
+NAMED = "REG = {}\ndef named(name):\n    def keep(f):\n        REG[name] = f\n        return f\n    return keep\n"
+LISTED = "REG = []\ndef register(f):\n    REG.append(f)\n    return f\n"
+WRAPPED = """import functools
+REG = {}
+def register(f):
+    @functools.wraps(f)
+    def inner(*args, **kwargs):
+        return f(*args, **kwargs)
+    REG[f.__name__] = f
+    return inner
+"""
+TWO = """
+@%s
+def one(completions, **kwargs):
+    return [1.0 for _ in completions]
+
+
+@%s
+def two(completions, **kwargs):
+    return [2.0 for _ in completions]
+"""
+
+
+@pytest.mark.parametrize(
+    ("top", "decorators", "rewards"),
+    [
+        (PLAIN, ("register", "register"), "list(REG.values())"),
+        (PLAIN, ("register", "register"), "[REG['one'], REG['two']]"),
+        (PLAIN, ("register", "register"), "[f for f in REG.values()]"),
+        (NAMED, ("named('a')", "named('b')"), "list(REG.values())"),
+        (LISTED, ("register", "register"), "REG"),
+        (WRAPPED, ("register", "register"), "list(REG.values())"),
+    ],
+    ids=["by name", "by key", "a comprehension", "under a name", "a list", "wrapped"],
+)
+def test_functions_that_a_decorator_of_the_script_collects_are_its_rewards(
+    top: str, decorators: tuple[str, str], rewards: str
+) -> None:
+    found, notes = read(top + TWO % decorators, rewards=rewards)
+    assert [one["name"] for one in found.raw["rewards"]] == ["one", "two"] and not notes
+    for function in found.functions:
+        space: dict[str, Any] = {}
+        exec(function.code, space)  # noqa: S102
+        assert space[function.name](completions=["x"]) == [1.0 if function.name == "one" else 2.0]
+
+
+def test_rewards_that_cannot_be_followed_are_named_and_no_weight_is_set_for_them() -> None:
+    text = "from mine import REG, register\n" + TWO % ("register", "register")
+    found, notes = read(text, rewards="list(REG.values())")
+    assert "rewards" not in found.raw
+    assert "None of reward_funcs (line 22) was taken." in notes
+    assert "completions, as rewards do: score (line 7), one (line 14), two (line 19)." in notes
+    assert not any("reward's weight" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("given", "lora"),
+    [
+        ("use_peft=True, lora_r=64, lora_alpha=16, lora_dropout=0.1, lora_target_modules=['q_proj', 'v_proj']",
+         {"r": 64, "lora_alpha": 16, "lora_dropout": 0.1, "target_modules": ["q_proj", "v_proj"]}),
+        ("use_peft=True, lora_target_modules=['all-linear'], use_rslora=True",
+         {"r": 16, "lora_alpha": 32, "lora_dropout": 0.05, "target_modules": "all-linear", "use_rslora": True}),
+        ("use_peft=False, lora_r=64", None),
+        ("lora_r=64", None),
+    ],
+)  # fmt: skip
+def test_lora_by_trl_s_model_config_is_what_trl_makes_of_it(given: str, lora: dict[str, Any] | None) -> None:
+    found, notes = read("", peft=f"get_peft_config(ModelConfig({given}))")
+    assert found.raw.get("lora") == lora and not notes
+    made = trl.get_peft_config(eval(f"trl.ModelConfig({given})", {"trl": trl}))  # noqa: S307
+    for name, value in (lora or {}).items():
+        theirs = getattr(made, name)
+        assert (sorted(theirs) if isinstance(theirs, set) else theirs) == value
+    assert (made is None) == (lora is None)
+
+
+def test_what_else_the_model_config_says_is_noted_and_its_names_are_trl_s() -> None:
+    found, notes = read("", peft='get_peft_config(ModelConfig(use_peft=True, lora_r=r(), dtype="bfloat16"))')
+    assert found.raw["lora"]["r"] == 16 and "r (line 12) is computed by the script" in notes
+    assert "ModelConfig's dtype (line 12) was not taken" in notes
+    theirs = {field.name: field.default for field in dataclasses.fields(trl.ModelConfig)}
+    assert model_config.NAMES.keys() <= theirs.keys()
+    usual = {ours: theirs[name] for name, ours in model_config.NAMES.items() if ours in model_config.USUAL}
+    assert usual == model_config.USUAL
