@@ -48,10 +48,10 @@ def trashed_folder(run_id: str) -> paths.RunFolder:
 
 def delete_run(run_id: str) -> None:
     """Delete a run; for a day it can be put back: one that waits into the queue, which it leaves. Raises Refused: a run
-    that trains is stopped first."""
+    that trains is stopped first, and one is deleted once."""
     run = registry.get_run(run_id)
     if run is None:
-        raise Refused(f"There is no run “{run_id[:80]}”.")
+        raise Refused(_why_none(run_id))
     _refuse_busy(run)
     source, aside = paths.runs_folder() / run.id, trashed_folder(run.id)
     there = files.is_folder(source)
@@ -63,11 +63,20 @@ def delete_run(run_id: str) -> None:
         gone = index.execute(
             f"DELETE FROM run WHERE id = ? AND state IN ({', '.join('?' * len(IDLE))})", [run.id, *IDLE]
         ).rowcount
+        if not gone and _row(index, run.id) is not None:  # as quick as this
+            raise Refused(f"{run.name} is deleted already.")
         if not gone:
             raise Refused(f"{run.name} was started again meanwhile.")
         _insert(index, asdict(run), now)
         if there:
             source.rename(aside.path)
+
+
+def _why_none(run_id: str) -> str:
+    """Why no run of this id can be deleted."""
+    with registry.read_registry() as index:
+        row = _row(index, run_id)
+    return f"{_run_of(row).name} is deleted already." if row else f"There is no run “{run_id[:80]}”."
 
 
 def _refuse_busy(run: Run) -> None:
@@ -85,11 +94,11 @@ def _refuse_busy(run: Run) -> None:
 def restore_run(run_id: str) -> None:
     """Put a deleted run back, as it was. Raises Refused."""
     with registry.write_registry() as index:
-        row = index.execute("SELECT row FROM trash WHERE id = ?", [run_id]).fetchone()
+        row = _row(index, run_id)
         if row is None:
             raise Refused(f"There is no deleted run “{run_id[:80]}”. After a day a deleted run is gone for good.")
         place, aside = paths.runs_folder() / run_id, trashed_folder(run_id)
-        if os.path.lexists(place) or not registry.insert_row(index, asdict(_run_of(row[0]))):
+        if os.path.lexists(place) or not registry.insert_row(index, asdict(_run_of(row))):
             raise Refused(f"There is another run “{run_id}” by now.")
         forget(index, run_id)
         if files.is_folder(aside.path):
@@ -109,6 +118,12 @@ def deleted_runs() -> list[Deleted]:
     with registry.read_registry() as index:
         rows = index.execute("SELECT row, deleted_at FROM trash ORDER BY deleted_at DESC, id DESC").fetchall()
     return [Deleted(_run_of(row), at) for row, at in rows]
+
+
+def _row(index: Database, run_id: str) -> str | None:
+    """The row of a deleted run, as JSON; None where there is none."""
+    found = index.execute("SELECT row FROM trash WHERE id = ?", [run_id]).fetchone()
+    return found[0] if found else None
 
 
 def count_deleted() -> int:

@@ -17,6 +17,7 @@ let lastChosen = null;
 let told = { found: 0, stoppable: [], training: [], elsewhere: [] };
 const earlier = new Set(); // what was chosen before this page was loaded or come back to
 let lost = 0; // chosen runs that were deleted meanwhile
+const busy = new Set(); // what is being changed, until the server has answered: nothing is asked of it twice
 const POINTS = matchMedia("(hover: hover)").matches; // by a mouse, with a keyboard beside it
 const key = () => `groupwise:chosen-runs${look.deleted ? "-deleted" : ""}`;
 const bar = find(".choosing");
@@ -25,7 +26,7 @@ const runs = (n) => countWords(n, "run");
 // `now`: what the server last drew.
 export function drawChosen(now = told) {
   told = now;
-  for (const id of now.gone ?? []) lost += Number(chosen.delete(id)); // deleted or erased elsewhere
+  for (const id of now.gone ?? []) lost += Number(chosen.delete(id) && !busy.has(id)); // deleted or erased elsewhere
   tryStore(() => sessionStorage.setItem(key(), JSON.stringify([...chosen])));
   const there = boxes();
   for (const box of there) {
@@ -156,9 +157,31 @@ find(".choosing .every").addEventListener("click", async () => {
 find(".choosing .clear").addEventListener("click", forgetChosen);
 
 // ---- what is done to them ----
+// Every change of the chosen runs, or of a row's own, goes through here: null where nothing was changed, also where all
+// of them are being changed already.
+async function changeOnce(name, ids, more = {}) {
+  const free = ids.filter((id) => !busy.has(id));
+  if (!free.length) return null;
+  for (const id of free) busy.add(id);
+  bar.setAttribute("aria-busy", "true");
+  try {
+    return await change(name, { ids: free, ...more });
+  } finally {
+    for (const id of free) busy.delete(id);
+    bar.setAttribute("aria-busy", `${busy.size > 0}`);
+  }
+}
+// Until the answer is there, its buttons do nothing; they are not disabled, which would take the focus from them.
+bar.addEventListener(
+  "click",
+  (event) => {
+    if (bar.ariaBusy === "true" && event.target.closest("button")) event.stopImmediatePropagation();
+  },
+  { capture: true },
+);
 // `ids` that were done are no longer chosen.
-async function toAll(name, ids, more = {}) {
-  const reply = await change(name, { ids, ...more });
+async function toAll(name, ids) {
+  const reply = await changeOnce(name, ids);
   for (const id of reply?.runs ?? []) chosen.delete(id);
   drawChosen();
   return reply;
@@ -171,6 +194,7 @@ export async function remove(ids) {
 // Compare), or that cannot be deleted as they are, reads which they are before they go. What was said to stay does,
 // also where it ends while one reads.
 export async function removeChosen() {
+  if (busy.size) return undefined;
   const going = [...chosen].filter((id) => !isTraining(id));
   const staying = [...chosen].filter(isTraining);
   if (!going.length) return complainInSight(stayWords(staying));
@@ -178,6 +202,7 @@ export async function removeChosen() {
   const doubtful = unseen.count || staying.length || going.some((id) => earlier.has(id));
   const title = `${deleteWords(chosen.size)}?`;
   if (!doubtful || (await ask({ title, text: whatGoes(going, staying, unseen), yes: "Delete" }))) remove(going);
+  return undefined;
 }
 const isTraining = (id) => told.training.includes(id);
 // What trains is not deleted.
@@ -242,7 +267,7 @@ find(".choosing .erase").addEventListener("click", async () => {
 find(".choosing .stop").addEventListener("click", async () => {
   const ids = [...chosen].filter((id) => told.stoppable.includes(id));
   const text = "A run that trains finishes its step and saves a checkpoint; one that waits leaves the queue.";
-  if (await ask({ title: `Stop ${runs(ids.length)}?`, text, yes: "Stop" })) change("stop_runs", { ids });
+  if (await ask({ title: `Stop ${runs(ids.length)}?`, text, yes: "Stop" })) changeOnce("stop_runs", ids);
 });
 find(".choosing .tag").addEventListener("click", async () => {
   const words = await ask({
@@ -254,5 +279,5 @@ find(".choosing .tag").addEventListener("click", async () => {
   const tags = (words || "").split(",").map((tag) => tag.trim());
   const [remove, add] = [tags.filter((tag) => tag.startsWith("-")).map((tag) => tag.slice(1)), tags];
   if (tags.some(Boolean))
-    change("tag_runs", { ids: [...chosen], add: add.filter((tag) => tag && !tag.startsWith("-")), remove });
+    changeOnce("tag_runs", [...chosen], { add: add.filter((tag) => tag && !tag.startsWith("-")), remove });
 });
