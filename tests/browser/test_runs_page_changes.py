@@ -154,6 +154,47 @@ def test_what_keeps_a_name_from_being_saved_goes_once_it_is_over(open_page: Open
     expect(page.locator(".none")).to_be_visible()  # it stayed only for what was being written
 
 
+def test_what_is_typed_of_a_run_is_there_again_after_a_reload_and_on_its_own_page(
+    open_page: OpenPage, home: str
+) -> None:
+    word, (one,) = some(1)
+    page = table(open_page, home, word, 1)
+    row, note = run(page, one), run(page, one).get_by_label("Note", exact=True)
+    row.locator("td.name").hover()
+    row.get_by_role("button", name="Edit note").click()
+    note.fill("half a thought")
+    page.reload()
+    expect(note).to_have_value("half a thought")
+    picture(page, "runs-note-again")
+    page.goto(f"{home}/run?id={one}")
+    dialog = page.locator("dialog.labels")
+    expect(dialog.get_by_label("Note", exact=True)).to_have_value("half a thought")
+    expect(dialog.get_by_label("Name", exact=True)).to_have_value(f"{word} 0")
+    dialog.get_by_label("Note", exact=True).fill("a whole thought")
+    dialog.get_by_label("Tags").fill("later")
+    page.reload()
+    expect(dialog.get_by_label("Tags")).to_have_value("later")
+    picture(page, "run-note-again")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.locator(".gw-header .about")).to_have_text("a whole thought")
+    page.get_by_role("button", name="Name, tags and note").click()
+    dialog.get_by_label("Name", exact=True).fill("given up")
+    page.keyboard.press("Escape")
+    page.reload()
+    expect(page.locator(".gw-header .about")).to_have_text("a whole thought")
+    expect(dialog).to_be_hidden()
+    page.goto(f"{home}/?q={word}")
+    expect(row.locator("bdi.note")).to_have_text("a whole thought")
+    expect(row.locator(".editing")).to_have_count(0)
+    row.locator("td.name").hover()
+    row.get_by_role("button", name="Rename").click()
+    row.get_by_label("Name", exact=True).fill("given up")
+    row.get_by_role("button", name="Cancel").click()
+    page.reload()
+    expect(row.locator(".title")).to_have_text(f"{word} 0")
+    expect(row.locator(".editing")).to_have_count(0)
+
+
 def test_many_are_chosen_tagged_deleted_and_taken_back(open_page: OpenPage, home: str) -> None:
     word, ids = some(5)
     page = table(open_page, home, word, 5)
@@ -166,8 +207,12 @@ def test_many_are_chosen_tagged_deleted_and_taken_back(open_page: OpenPage, home
     page.get_by_label("Tags", exact=True).fill("night, -day")
     page.keyboard.press("Enter")
     expect(page.locator("tbody .tag")).to_have_text(["night"] * 3)
-    page.locator(".choosing").get_by_role("button", name="Delete 3 runs", exact=True).click()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.post_data or ""))
+    page.locator(".choosing").get_by_role("button", name="Delete 3 runs", exact=True).dblclick()
     expect(page.locator("tbody tr")).to_have_count(2)
+    assert sum('"delete_runs"' in sent for sent in asked) == 1
+    expect(page.locator(".of-page")).to_be_hidden()
     expect(page.locator(".undo span")).to_have_text("3 runs deleted.")
     expect(page.locator(".choosing")).to_be_hidden()
     expect(page.locator(".panel.scroll")).to_be_focused()  # not the search, which opens a phone's keyboard

@@ -1,7 +1,7 @@
 // A run's tags and note in the head of its page, and the dialog in which they and its name are written, as in Runs.
 
 import { el, showText } from "../../ui/dom.js";
-import { LabelField } from "../../ui/label_field.js";
+import { LabelField, typedFields } from "../../ui/label_field.js";
 
 const NAMES = ["name", "tags", "note"];
 
@@ -12,6 +12,7 @@ export class Labels {
     this.dialog = find("dialog.labels");
     find(".pencil").addEventListener("click", () => this.open());
     this.dialog.querySelector(".cancel").addEventListener("click", () => this.dialog.close());
+    this.dialog.addEventListener("close", () => this.fields.forEach((one) => one.forget())); // Cancel, Escape, or saved
     this.dialog.querySelector("form").addEventListener("submit", (event) => {
       event.preventDefault();
       this.save();
@@ -29,11 +30,12 @@ export class Labels {
     this.find(".tags").replaceChildren(...tags.map(chip));
     showText(this.find(".about"), known?.note ?? "");
     this.find(".said").hidden = !tags.length && !known?.note;
+    if (known && !this.dialog.open && typedFields().some(({ run }) => run === this.run)) this.open();
   }
 
   open() {
     const most = (name) => Number(this.dialog.dataset[name]);
-    this.fields = NAMES.map((name) => new LabelField(name, this.known[name], most(name)));
+    this.fields = NAMES.map((name) => new LabelField(this.run, name, this.known[name], most(name)));
     const boxes = this.fields.map(({ label, length, problem }) => el("div", label, length, problem));
     this.dialog.querySelector(".fields").replaceChildren(...boxes);
     this.dialog.showModal();

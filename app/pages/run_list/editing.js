@@ -1,14 +1,30 @@
 // A run's name, tags and note, written where they stand. Enter keeps, Esc leaves it; nothing that the table does
 // meanwhile takes away what is being written.
 
-import { LabelField } from "../../ui/label_field.js";
+import { LabelField, typedFields } from "../../ui/label_field.js";
 import { el, setText, showText } from "../../ui/dom.js";
 import { change, find, page, wake } from "./core.js";
 
+const labels = new WeakMap(); // by their form
+
 export function edit(row, what) {
-  if (row.dataset.editing && !leave(row, what)) return undefined;
+  if (row.dataset.editing && !leave(row, what)) return;
+  const field = open(row, what);
+  field.focus();
+  field.select();
+}
+// What was typed before the page was left or loaded anew is there again, in the rows that there are; of several things
+// of a run the next one comes once the first is saved or given up.
+export function openTyped() {
+  for (const { run, what } of typedFields()) {
+    const row = find("tbody").querySelector(`tr[data-run="${CSS.escape(run)}"]`);
+    if (row?.dataset[what] !== undefined && !row.dataset.editing) open(row, what);
+  }
+}
+// Its field.
+function open(row, what) {
   const most = Number(find("table").dataset[what]); // characters
-  const label = new LabelField(what, row.dataset[what], most);
+  const label = new LabelField(row.dataset.run, what, row.dataset[what], most);
   const { field } = label;
   const save = el("button.btn.s.pri", { type: "submit" }, "Save");
   const cancel = el("button.btn.s.quiet", { type: "button", onclick: () => close(row, form, what) }, "Cancel");
@@ -35,11 +51,10 @@ export function edit(row, what) {
   field.addEventListener("keydown", (event) => {
     if (event.key === "Escape") close(row, form, what);
   });
+  labels.set(form, label);
   row.dataset.editing = what;
   row.querySelector("td.name").append(form);
-  field.focus();
-  field.select();
-  return undefined;
+  return field;
 }
 // Why it is not saved. What a look at the list may find to be over is marked with when it was said: that its run was
 // deleted, which Restore takes back, and that the server did not answer.
@@ -77,6 +92,7 @@ function leave(row, next) {
 }
 function close(row, form, what) {
   const had = form.contains(document.activeElement);
+  labels.get(form).forget();
   delete row.dataset.editing;
   form.remove();
   wake(); // a row that only stayed for it goes

@@ -5,7 +5,7 @@ import { el, option, setHtml, setText, showText } from "../../ui/dom.js";
 import { poll } from "../../ui/poll.js";
 import { chosen, drawChosen, recallChosen } from "./chosen.js";
 import "./chooser.js";
-import { forgetOver } from "./editing.js";
+import { forgetOver, openTyped } from "./editing.js";
 import "./keys.js";
 import { complain, find, look, page, readAddress, server, setSort, useRemembered, wake, wakes } from "./core.js";
 import { drawRows } from "./table.js";
@@ -111,6 +111,7 @@ function draw(now) {
   mark = now.mark;
   drawHead(now);
   drawRows(find("tbody"), now.rows);
+  if (!look.deleted) openTyped();
   // what is being written of a run is kept, but it is none of the deleted ones
   for (const row of page.querySelectorAll("tbody [data-editing]")) row.hidden = look.deleted;
   drawChips(now.chips);
