@@ -71,7 +71,7 @@ def log_reply(given: dict[str, str]) -> Response:
     """The log as text, without secrets and control characters. Raises Unanswerable where there is none."""
     run = _run(given)
     if not files.is_file(run.folder.log):
-        raise Unanswerable("This run has printed nothing yet, or its folder was deleted.")
+        raise Unanswerable("This run has printed nothing yet, or its folder is not where it was.")
     headers = _as_file(f"{run.id}-log.txt")
     return StreamingResponse(log.whole_text(run.folder.log), media_type="text/plain; charset=utf-8", headers=headers)
 

@@ -64,7 +64,7 @@ def _exported_run(run_id: str) -> registry.Run:
     if run is None:
         raise Unanswerable(f"There is no run “{run_id}”.")
     if not run.folder.db.is_file():
-        raise Unanswerable("This run has no record: nothing was written yet, or its folder was deleted.")
+        raise Unanswerable("This run has no record: nothing was written yet, or its folder is not where it was.")
     metrics.checkpoints(run.folder.db)  # raises where the file is no record yet
     return run
 

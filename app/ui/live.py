@@ -32,7 +32,6 @@ from groupwise.storage.registry import commands, registry, trash
 LOG = logging.getLogger("groupwise")
 LOG.addFilter(Repeats())  # a page asks again and again
 MOST_RUNS = 50  # of a payload
-GONE = "The folder of this run was deleted. What it recorded is gone with it."
 DAMAGED = (
     "This run's record is damaged, or was copied only in part ({}). If there is a whole copy of run.db (in a backup, "
     "say), put it into the run's folder. Without one what was recorded is lost; settings, log and checkpoints are kept."
@@ -176,11 +175,16 @@ def _why_stray(run_id: str) -> str:
     return f"The folder {path} is not a whole run: it {why}. Copy it again, whole." if why else ""
 
 
+def say_missing_folder(run: registry.Run) -> str:
+    """What to say of a run whose folder is gone: nobody knows whether it was deleted, or only moved."""
+    return f"The folder of this run is not where it was ({run.folder.path}). Put it back, and the run is whole again."
+
+
 def record_of(run: registry.Run) -> Path:
     """The run's run.db. Raises Unanswerable where it is not there (yet, or with its folder), and LostRecord where it is
     gone from a folder that has all else."""
     if not run.folder.path.is_dir():
-        raise Unanswerable(GONE)
+        raise Unanswerable(say_missing_folder(run))
     record_check.refuse_lost(run.folder, run.state, run.step)
     if not has_record(run):
         raise Unanswerable("Nothing is recorded yet: the training process writes the first row when it begins.")

@@ -291,7 +291,7 @@ def test_a_run_that_cannot_be_read_is_said_and_keeps_no_other_from_being_compare
     ids = [deleted, damaged, half, bare, "no such run", "../etc", well, emptied]
     runs = compare.compare_runs({"ids": ids})["runs"]
     words = [run.get("problem", "") for run in runs]
-    assert words[0] == "Its folder was deleted." and words[3] == "Its run.db is missing." and words[6] == ""
+    assert words[0] == "Its folder is not where it was." and words[3] == "Its run.db is missing." and words[6] == ""
     assert words[1].startswith("Its record cannot be read") and words[2].startswith("Its record is incomplete")
     assert words[7] == "Its run.db is empty."
     assert words[4] == words[5] == "There is no run of this id here."

@@ -256,11 +256,11 @@ def test_a_deleted_folder_is_said_on_every_part(run_id: str) -> None:
     for path in folder.path.iterdir():
         path.unlink()
     folder.path.rmdir()
-    assert "deleted" in header.run_status({"run": run_id})["note"]
-    assert "deleted" in overview.draw_board({"run": run_id})["wait"]
-    assert "deleted" in groups.groups_at_step({"run": run_id})["wait"]
+    assert "is not where it was" in header.run_status({"run": run_id})["note"]
+    assert "is not where it was" in overview.draw_board({"run": run_id})["wait"]
+    assert "is not where it was" in groups.groups_at_step({"run": run_id})["wait"]
     for function in (config.config_files, log.tail, checkpoints.list_checkpoints):
-        assert "deleted" in function({"run": run_id})["sentence"]
+        assert "is not where it was" in function({"run": run_id})["sentence"]
 
 
 def test_a_log_is_readable_and_keeps_no_secret() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from groupwise.app.core import strays
-from groupwise.app.pages.run import checkpoints, config, doctor, overview
+from groupwise.app.pages.run import checkpoints, config, doctor, log, overview
 from groupwise.app.pages.run.header import run_status
 from groupwise.storage.checks.script import to_script
 from groupwise.storage.home import paths
@@ -60,7 +60,12 @@ def test_a_run_without_a_record_or_settings_breaks_nothing_and_damage_stands_bes
     assert cells(drawn(), fell_too)[2] == "Finished · spec.yaml is missing"
     shutil.rmtree(paths.run_folder(fell_too).path)
     assert cells(drawn(), fell_too)[2] == "Finished · folder is missing"
-    assert run_status({"run": fell_too})["label"] == "Finished · folder is missing"
+    head = run_status({"run": fell_too})
+    assert head["label"] == "Finished · folder is missing"
+    moved = f"The folder of this run is not where it was ({paths.run_folder(fell_too).path}). Put it back, and the"
+    assert str(head["note"]).startswith(moved)
+    for tab in (checkpoints.list_checkpoints, config.config_files, log.tail, overview.draw_board, doctor.diagnose_run):
+        assert moved in str(tab({"run": fell_too})), "it may only have been moved"
 
 
 def test_a_record_that_was_damaged_after_its_end_is_told_of(registry_home: Path) -> None:

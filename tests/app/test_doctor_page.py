@@ -64,7 +64,7 @@ def test_before_there_is_a_record_it_says_what_it_waits_for_and_after_it_is_gone
     RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0}).close()
     assert "need 10 steps" in doctor.diagnose_run({"run": run_id})["headline"]
     shutil.rmtree(paths.run_folder(run_id).path)
-    assert "deleted" in doctor.diagnose_run({"run": run_id})["headline"]
+    assert "is not where it was" in doctor.diagnose_run({"run": run_id})["headline"]
 
 
 @pytest.mark.usefixtures("no_worker")

@@ -87,7 +87,7 @@ def test_no_other_run_and_no_other_site(run: registry.Run, client: TestClient) -
     assert client.get("/log", params={"id": run.id}, headers=elsewhere).status_code == 403
     assert (
         client.get("/log", params={"id": run.id}).text
-        == "This run has printed nothing yet, or its folder was deleted.\n"
+        == "This run has printed nothing yet, or its folder is not where it was.\n"
     )
 
 
@@ -309,5 +309,5 @@ def test_a_search_in_a_large_log_is_bounded(run: registry.Run, monkeypatch: pyte
 def test_a_folder_that_is_gone_is_said(run: registry.Run) -> None:
     assert paths.run_folder(run.id).path == run.folder.path
     run.folder.path.rename(run.folder.path.with_name("elsewhere"))
-    assert "deleted" in log.search_log({"run": run.id, "words": "x"})["sentence"]
-    assert "deleted" in log.log_around({"run": run.id})["sentence"]
+    assert "is not where it was" in log.search_log({"run": run.id, "words": "x"})["sentence"]
+    assert "is not where it was" in log.log_around({"run": run.id})["sentence"]

@@ -281,7 +281,7 @@ def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweep
     shutil.rmtree(paths.run_folder(gone).path)
     page.reload()
     page.wait_for_selector(".gw-compare[data-drawn]")
-    expect(page.locator(".legend")).to_contain_text("Its folder was deleted.")
+    expect(page.locator(".legend")).to_contain_text("Its folder is not where it was.")
     expect(page.locator(".legend")).to_contain_text("There is no run of this id here.")
     expect(page.locator(".stale")).to_contain_text("1 of the 4 runs of this address is not here.")
     assert [trace["n"] for trace in traces(page, "reward") if trace["hover"]] == [40, 40]

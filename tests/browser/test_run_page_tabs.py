@@ -222,6 +222,11 @@ def test_a_finished_run_leads_to_its_model_and_its_end_is_among_its_events(open_
     expect(page.locator(".events li").nth(1)).to_contain_text("begin")
     head(page).get_by_role("link", name="final/").click()
     expect(page.locator(".gw-checkpoints")).to_be_visible()
+    folder = paths.run_folder(run_id).path
+    folder.rename(folder.with_name("elsewhere"))
+    expect(head(page).locator(".note")).to_contain_text("is not where it was", timeout=10_000)
+    expect(head(page).get_by_role("link", name="final/")).to_have_count(0)
+    expect(head(page).locator(".sentence")).to_have_text("Done: step 40 of 40. The trained model is in final/.")
 
 
 def test_the_lines_of_one_rank_can_be_read_alone(open_page: OpenPage, address: str) -> None:

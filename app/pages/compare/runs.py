@@ -35,7 +35,7 @@ def open_run_record(run: registry.Run) -> Iterator[Database]:
     """The run's record, opened once. Raises Unanswerable, in words that stand beside the run's name, for what is wrong
     with this run alone."""
     if not run.folder.path.is_dir():
-        raise Unanswerable("Its folder was deleted.")
+        raise Unanswerable("Its folder is not where it was.")
     try:
         record_check.refuse_lost(run.folder, run.state, run.step)
     except record_check.LostRecord as lost:

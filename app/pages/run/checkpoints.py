@@ -12,7 +12,16 @@ import gradio as gr
 
 from groupwise.app.core import format
 from groupwise.app.pages.run import trained_model
-from groupwise.app.ui.live import Payload, Unanswerable, answer, has_record, live, run_of, whole_number
+from groupwise.app.ui.live import (
+    Payload,
+    Unanswerable,
+    answer,
+    has_record,
+    live,
+    run_of,
+    say_missing_folder,
+    whole_number,
+)
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.home import db, files
 from groupwise.storage.record import checkpoint_files, metrics, run_files, states
@@ -52,7 +61,7 @@ def list_checkpoints(payload: Payload) -> dict[str, Any]:
     run = run_of(payload)
     folder = run.folder
     if not folder.path.is_dir():
-        raise Unanswerable("The folder of this run was deleted, and its checkpoints with it.")
+        raise Unanswerable(say_missing_folder(run))
     aside = checkpoint_files.set_aside_points(folder.checkpoints)
     recorded, removed = _recorded(run, aside)
     values = _values_set_aside(run, aside)

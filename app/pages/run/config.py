@@ -9,7 +9,7 @@ import gradio as gr
 
 from groupwise.app.core.field_labels import compared_label
 from groupwise.app.core.setting_words import compared_words
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, run_of
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, run_of, say_missing_folder
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import fields
 from groupwise.storage.checks.check import OWNED
@@ -44,9 +44,10 @@ set: with the defaults that applied</span></summary><p class="s mut told" role="
 def config_files(payload: Payload) -> dict[str, Any]:
     """The run's text files: name, what it is, text; and whether a new run can `use` it. A spec.yaml that cannot be read
     is told of in a sentence, and shown where it is text."""
-    folder = run_of(payload).folder
+    run = run_of(payload)
+    folder = run.folder
     if not folder.path.is_dir():
-        raise Unanswerable("The folder of this run was deleted, and its settings with it.")
+        raise Unanswerable(say_missing_folder(run))
     fault = run_files.spec_fault(folder)
     spec = item(folder.spec, "spec as submitted", use=True)
     if fault and spec:

@@ -1,7 +1,7 @@
 """Why a part of a run's page that shows what the model wrote has nothing to show yet, or never will."""
 
 from groupwise.app.pages.run.overview import WAITS
-from groupwise.app.ui.live import GONE
+from groupwise.app.ui.live import say_missing_folder
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
 
@@ -10,7 +10,7 @@ def why_empty(run: registry.Run, mode: str, stored: str, ended: str, *, what: st
     """`stored`: what to say of a run that trained and has none in its record; `ended`: of one that ended before
     there was any."""
     if not run.folder.path.is_dir():
-        return GONE
+        return say_missing_folder(run)
     if mode == "eval" and run.state in states.ENDED:
         return "No held-out group was scored: this run had no evaluation (eval_strategy, data.holdout)."
     if mode == "eval":

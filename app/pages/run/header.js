@@ -153,7 +153,7 @@ function drawEnd(end) {
 
 // ---- what it says ----
 // Where the trained model is, is a link to where it can be had; a run that waits leads to the one it waits for.
-function drawSentence(words, finished, ahead) {
+function drawSentence(words, hasModel, ahead) {
   const node = find(".sentence");
   if (ahead) {
     const known = node.querySelector("a");
@@ -166,9 +166,10 @@ function drawSentence(words, finished, ahead) {
     node.hidden = false;
     return;
   }
+  if (!hasModel && node.querySelector("a")) node.replaceChildren(); // the same words, and no link any more
   showText(node, words);
   const [before, after] = words.split("final/");
-  if (!finished || after === undefined || node.querySelector("a")) return;
+  if (!hasModel || after === undefined || node.querySelector("a")) return;
   const there = `/run?${new URLSearchParams({ id: run, tab: "checkpoints" })}`;
   node.replaceChildren(before, el("a", { href: there, onclick: stayHere }, "final/"), after);
 }
@@ -193,7 +194,7 @@ function draw(given) {
   setText(find(".title .pill span"), now.label);
   setText(find(".line"), lostAt ? lineWhenLost(now.line) : now.line);
   find(".line").title = now.about ?? "";
-  drawSentence(now.end ? "" : now.sentence, now.state === "finished", now.ahead);
+  drawSentence(now.end ? "" : now.sentence, now.state === "finished" && !!now.labels, now.ahead);
   find(".found").toggleAttribute("data-asked", told.label !== given.label || Boolean(now.asked));
   drawEnd(now.end);
   showText(find(".note"), now.note);

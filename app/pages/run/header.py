@@ -21,6 +21,7 @@ from groupwise.app.ui.live import (
     is_restarting,
     live,
     run_of,
+    say_missing_folder,
     text,
     whole_number,
 )
@@ -115,7 +116,7 @@ def _status(run: registry.Run, now: float) -> dict[str, object]:
         "sentence": visible_text(sentence), "end": None if asked else ending.describe_end(run), "meanwhile": told,
         "ahead": ahead and {"name": visible_text(format.shorten(ahead.name, AHEAD)), "href": f"/run?id={ahead.id}"},
         **_progress(run, facts, pace, now, ends=asked is not None),
-        "note": "The folder of this run was deleted. Only this row is left of it." if gone
+        "note": say_missing_folder(run) if gone
         else note_on_files(run, problem) or waits(run)
         or stall_warning(run.state, facts.get("at"), pace["median"], now),
         "unreadable": problem not in ("", record_check.NEWER_SENTENCE),

@@ -12,7 +12,17 @@ import gradio as gr
 
 from groupwise.app.core import format
 from groupwise.app.pages.run import log_metrics
-from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, run_of, text, whole_number
+from groupwise.app.ui.live import (
+    Payload,
+    Unanswerable,
+    answer,
+    is_ongoing,
+    live,
+    run_of,
+    say_missing_folder,
+    text,
+    whole_number,
+)
 from groupwise.storage.home import files
 from groupwise.storage.home.redaction import redact
 from groupwise.storage.record import log_notes
@@ -87,7 +97,7 @@ def search_log(payload: Payload) -> dict[str, Any]:
 
 def _log_of(run: registry.Run) -> Path | None:
     if not run.folder.path.is_dir():
-        raise Unanswerable("The folder of this run was deleted, and its log with it.")
+        raise Unanswerable(say_missing_folder(run))
     return run.folder.log if files.is_file(run.folder.log) else None
 
 
