@@ -1,6 +1,6 @@
 // A run's name, tags or note as it is written: its field, how long it is, and what keeps it from being saved. Runs has
-// it in its rows, a run's own page in a dialog. What is typed is kept in this tab until it is saved or given up, so that
-// no reload and no way to another page loses it.
+// it in its rows, a run's own page in a dialog. What is typed is kept in this tab until it is saved or given up: no
+// reload and no way to another page loses it.
 
 import { tryStore } from "./browser_store.js";
 import { el, showText } from "./dom.js";
