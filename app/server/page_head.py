@@ -13,7 +13,8 @@ from starlette.responses import PlainTextResponse, Response
 from groupwise.app.server import static_scripts
 from groupwise.app.ui import live, modules
 
-MOUNT, THEME, PART = "ui/mount.js", "ui/theme.js", "ui/part.js"
+EARLY, MOUNT = "ui/early_clicks.js", "ui/mount.js"  # in the page itself
+THEME, PART = "ui/theme.js", "ui/part.js"
 FOR_EVER = "private, max-age=31536000, immutable"  # an address is of one text
 
 
@@ -28,9 +29,10 @@ def first(request: Request, looks: Mapping[str, Callable[[str], dict[str, Any]]]
         "first": look(request.query_params.get("id", "")) if look else {},
     }
     settings = bytes(live.reply(found).body).decode().replace("<", "\\u003c")
+    inlined = "\n".join(modules.sources()[name].decode() for name in (EARLY, MOUNT))
     return Markup(
         f'<script type="application/json" id="groupwise-settings">{settings}</script>\n'
-        f"<script>\n{modules.sources()[MOUNT].decode()}</script>\n"
+        f"<script>\n{inlined}</script>\n"
         f'<script type="module" src="{modules.address(THEME)}"></script>'
     )
 

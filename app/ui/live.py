@@ -42,10 +42,12 @@ Payload = dict[str, Any]
 Answer = Callable[[Any], dict[str, Any]]
 
 
-def live(name: str, *functions: Answer, template: str = "", **options: Any) -> gr.HTML:
-    """A live part. `name` is its module as seen from app, without “.js”; the last part of it is its CSS class."""
+def live(name: str, *functions: Answer, template: str = "", late: bool = False, **options: Any) -> gr.HTML:
+    """A live part. `name` is its module as seen from app, without “.js”; the last part of it is its CSS class. `late`:
+    its buttons work only when it says so (tellReady of ui/part.js); clicks until then are kept (ui/early_clicks.js)."""
+    ready = "late" if late else "at-once"
     made = gr.HTML(
-        html_template=f'<div class="gw gw-{Path(name).name}">{template}</div>',
+        html_template=f'<div class="gw gw-{Path(name).name}" data-part="{ready}">{template}</div>',
         js_on_load=BEGIN.format(name),
         server_functions=[_to_endpoint(function) for function in functions] or None,
         apply_default_css=False,

@@ -14,7 +14,12 @@
   const CAME = "groupwise:came";
 
   const { mount: address } = JSON.parse(document.getElementById("groupwise-settings").textContent);
-  const begin = async (part) => (await import(address)).mount(part.name, part);
+  const begin = async (part) => {
+    await (await import(address)).mount(part.name, part);
+    if (rootOf(part).dataset.part !== "late") tellReady(part); // one that has to ask first says so itself (ui/part.js)
+  };
+  const rootOf = ({ element }) => element.querySelector("[data-part]");
+  const tellReady = (part) => rootOf(part).dispatchEvent(new Event("groupwise:ready", { bubbles: true }));
 
   // What is wrong in a module is the same error each time; that it could not be fetched is a new one.
   const mount = async ({ detail }) => {
@@ -25,7 +30,10 @@
         () => null,
         (problem) => problem,
       );
-      if (again === first) throw first;
+      if (again === first) {
+        tellReady(detail); // what of it works is to be used
+        throw first;
+      }
       if (again) reloadWhenAnswered();
     }
   };

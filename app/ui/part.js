@@ -19,3 +19,8 @@ export function part(name) {
   const root = element.querySelector(".gw");
   return { root, find: (selector) => root.querySelector(selector), server };
 }
+// Of a part that is `late` (app/ui/live.py): its buttons are wired, and what was clicked before can be done.
+export function tellReady(root) {
+  root.dataset.ready = "yes";
+  root.dispatchEvent(new Event("groupwise:ready", { bubbles: true }));
+}

@@ -74,3 +74,27 @@ def test_a_run_stands_before_its_page_was_answered_anything(
     expect(page.locator(".gw-overview .js-plotly-plot").first).to_be_visible()
     expect(page.locator(".gw-overview aside")).to_be_visible()
     assert frames.count() == count > 6 and not page.get_by_text("Loading…").count()
+
+
+@pytest.mark.parametrize(
+    ("place", "asks", "button", "opens"),
+    [
+        ("/rewards", "open_rewards", "New", "dialog.templates"),
+        ("/rewards", "open_rewards", "Import", "dialog.importing"),
+        ("/new", "open_new_run", "Import", "dialog[open]"),
+    ],
+)
+def test_a_click_before_a_page_is_ready_is_done_once_it_is(
+    made: dict[str, str], open_page: OpenPage, place: str, asks: str, button: str, opens: str
+) -> None:
+    page = open_page(f"{made['address']}/healthz")
+    held = Held(page, asks)
+    page.goto(made["address"] + place)
+    clicked = page.get_by_role("button", name=button, exact=True)
+    clicked.click()
+    expect(clicked).to_have_attribute("aria-busy", "true")
+    expect(page.locator(PAGES[place])).to_have_count(0)
+    picture(page, f"clicked-early{place.replace('/', '-')}")
+    held.release()
+    expect(page.locator(opens).first).to_be_visible()
+    expect(page.locator("button[aria-busy]")).to_have_count(0)

@@ -2,6 +2,7 @@
 
 import { params } from "../../ui/address.js";
 import { el, option } from "../../ui/dom.js";
+import { tellReady } from "../../ui/part.js";
 import { draftOf } from "../../ui/run_drafts.js";
 import { drawAllSettings } from "./all_settings.js";
 import { drawOffered, findDraft, restoreOwnDraft, standOn, takeReward, tellHanded } from "./arrival.js";
@@ -132,7 +133,7 @@ async function begin() {
   if (coming.draft?.early && !page.early) await catchUp(opened);
   else if (coming.add) takeReward(coming.add);
   tellDropped();
-  root.dataset.ready = "yes";
+  tellReady(root);
   // What was changed is named at the top, which stays in sight; where nothing was, one is led to what is to be changed.
   const isNamed = page.about.arrival?.changes.length > 0;
   if (params().get("at") && !isNamed) goTo({ field: params().get("at") });

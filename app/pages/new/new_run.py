@@ -256,4 +256,4 @@ def new_run() -> gr.HTML:
         delete_preset,
     )
     template = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
-    return live("pages/new/new_run", *functions, template=template)
+    return live("pages/new/new_run", *functions, template=template, late=True)

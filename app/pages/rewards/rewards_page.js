@@ -2,6 +2,7 @@
 
 import { params } from "../../ui/address.js";
 import { el, setText } from "../../ui/dom.js";
+import { tellReady } from "../../ui/part.js";
 import { cut } from "../../ui/text.js";
 import { keepAges, takeLibrary } from "./ages.js";
 import { drawWorkbench } from "./workbench.js";
@@ -69,7 +70,7 @@ async function begin() {
   drawSource();
   drawHistory();
   sayWhatLedHere();
-  root.dataset.ready = "yes";
+  tellReady(root);
   waitForWorker();
 }
 // Of the run that the address names, the function that is most likely to be changed: the first of one's own, or the

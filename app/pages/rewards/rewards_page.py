@@ -177,4 +177,4 @@ def rewards_page() -> gr.HTML:
         cancel_question,
     )
     template = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
-    return live("pages/rewards/rewards_page", *functions, template=template)
+    return live("pages/rewards/rewards_page", *functions, template=template, late=True)
