@@ -187,6 +187,19 @@ def test_a_right_answer_that_earns_nothing_is_said() -> None:
     assert found["functions"][0]["mean"] == 0.5 and found["ties"]["groups"] == 1  # probes are left out
 
 
+def test_what_gives_every_probe_the_same_nothing_tells_nothing_apart() -> None:
+    zero = "def zero(completions, **kwargs):\n    return [0.0 for _ in completions]\n"
+    groups = answered(COMPLETIONS, {"spec": SPEC, "from": "probes", "rows": 1})["groups"]
+    found = ask([own(zero)], groups)
+    assert [one["kind"] for one in found["loopholes"]] == ["blind"]
+    assert found["loopholes"][0]["sentence"] == (
+        "All 10 probes earn 0, the right answer as well: this tells nothing apart, and training would learn nothing "
+        "from it."
+    )
+    minds = "def minds(completions, **kwargs):\n    return [-float(not c[-1]['content']) for c in completions]\n"
+    assert ask([own(minds)], groups)["loopholes"] == []  # a penalty
+
+
 def test_one_row_that_fails_is_named_and_the_others_score() -> None:
     code = """
 def f(completions, **kwargs):

@@ -179,6 +179,12 @@ async function probe(of, scoring) {
   const scored = await askWorker("score", { completions: got.question, ...scoring }, () => {}, "probed");
   if (scored?.answer && isOpenStill(of)) drawLoopholes(scored.answer, true);
 }
+const headOf = (kinds) =>
+  kinds.includes("blind")
+    ? "Right and wrong score the same"
+    : kinds.includes("loophole")
+      ? "Loopholes"
+      : "No loophole found";
 function drawLoopholes(answer, offer) {
   const box = find(".loopholes");
   const found = answer.loopholes ?? [];
@@ -196,7 +202,7 @@ function drawLoopholes(answer, offer) {
     tryNow();
   };
   box.replaceChildren(
-    el("h3", found.some((one) => one.kind !== "missed") ? "Loopholes" : "No loophole found"),
+    el("h3", headOf(found.map(({ kind }) => kind))),
     found.length ? el("ul", ...found.map(item)) : el("p.s.mut", `${who} earned no more than they deserve.`),
     offer ? button("Show the probes", show, "link s") : "",
   );

@@ -130,14 +130,14 @@ class Agreement(Message):
 
 
 class Loophole(Message):
-    """A probe that earns much though it deserves little, or the right answer that earns nothing (missed). function
-    None: in total; share: of what the right answer earns."""
+    """A probe that earns much though it deserves little, or the right answer that earns nothing (missed), or as
+    little as every other (blind). function None: in total; share: of what the right answer earns."""
 
     probe: str
     function: str | None
     score: float
     share: float | None
-    kind: Literal["loophole", "missed"]
+    kind: Literal["loophole", "missed", "blind"]
     sentence: str
 
 

@@ -1,4 +1,5 @@
-"""What the probes found: those that earn much though they deserve little, and the right answer that earns nothing."""
+"""What the probes found: those that earn much though they deserve little, the right answer that earns nothing, and a
+reward that gives all of them the same: nothing."""
 
 from typing import Any
 
@@ -12,12 +13,29 @@ RIGHT = "correct"
 
 
 def find_loopholes(probes: list[str | None], names: list[str], scores: Floats, total: Floats) -> list[dict[str, Any]]:
-    """[{probe, function (None: the total), score, share, kind: loophole|missed, sentence}], worst first. `probes`:
-    which probe each row is, or None. A total of one function is that function, and not said twice."""
+    """[{probe, function (None: the total), score, share, kind: loophole|missed|blind,
+    sentence}], worst first. `probes`: which probe each row is, or None. A total of one function is that function, and
+    not said twice."""
     columns: list[tuple[str | None, Floats]] = [(name, scores[:, k]) for k, name in enumerate(names)]
     # A probe that only the total has to see through is worth a word even where one function is all there is.
+    if blind := _find_blind(probes, total):
+        return [blind]
     listed = [one for name, values in [*columns, (None, total)] for one in _look_in(probes, name, values, len(names))]
     return sorted(listed, key=lambda one: (one["kind"] != "loophole", -(one["share"] or 0.0)))
+
+
+def _find_blind(probes: list[str | None], total: Floats) -> dict[str, Any] | None:
+    """Of a total that gives every probe 0 or less, and all of them the same, the right answer included: that no probe
+    earns more than it deserves says nothing of it then. None of any other, and where nothing at all earns more."""
+    judged = [(probe, each) for probe, each in zip(probes, total, strict=True) if not np.isnan(each)]
+    given = {float(each) for probe, each in judged if probe is not None}
+    kinds = {probe for probe, _ in judged}
+    if RIGHT not in kinds or len(kinds - {None}) < 2 or len(given) > 1 or max(each for _, each in judged) > 0:
+        return None
+    count, score = sum(probe is not None for probe, _ in judged), given.pop()
+    said = f"All {count} probes earn {score:.3g}, the right answer as well: this tells nothing apart"
+    return {"probe": RIGHT, "function": None, "score": score, "share": None, "kind": "blind",
+            "sentence": f"{said}, and training would learn nothing from it."}  # fmt: skip
 
 
 def _look_in(probes: list[str | None], function: str | None, values: Floats, functions: int) -> list[dict[str, Any]]:
