@@ -120,9 +120,11 @@ def test_the_empty_page_offers_to_build_without_code_and_three_rows_are_scored_a
     expect(rewards.locator(".said-saved")).to_have_text("Complete the blocks first: what is missing stands at each.")
     assert library.newest_rewards() == []
     texts = rewards.locator(".blocks li").nth(2).locator("textarea")
-    texts.fill("<answer>, </answer>")
+    texts.fill("<answer>;x, </answer>")
+    expect(rewards.get_by_role("button", name="Put each on a line")).to_be_visible()
+    texts.fill("<answer>; </answer>")
     expect(rewards.locator(".blocks li .commas").nth(0)).to_contain_text(
-        "“<answer>, </answer>” is looked for as one text."
+        "“<answer>; </answer>” is looked for as one text."
     )
     rewards.get_by_role("button", name="Put each on a line").click()
     expect(texts).to_have_value("<answer>\n</answer>")

@@ -47,6 +47,18 @@ def test_a_function_of_one_block_is_called_what_that_looks_for_unless_it_was_giv
     assert reading and reading.blocks and reading.sentence == "A reward made of one block."
 
 
+def test_a_function_of_several_blocks_names_them_unless_it_was_given_a_sentence():
+    blocks = [Block("number_equals"), Block("length_between", {"most": 50, "unit": "words"})]
+    code = to_code("reward", blocks, "")
+    assert '"""Right number, then right length.\n' in code
+    polite = Block("contains", {"texts": ["please"]})
+    rude = Block("contains", {"texts": ["no"]}, -1.0)
+    code = to_code("reward", [polite, polite, Block("valid_json"), rude], "")
+    assert '"""Contains words (2 times), then valid JSON; points off: contains words.\n' in code
+    reading = read_blocks(code, "reward")
+    assert reading and reading.blocks and reading.sentence == ""
+
+
 @pytest.mark.parametrize("value", NASTY)
 def test_whatever_was_typed_comes_back(value: str):
     if not block_problems([Block("contains", {"texts": [value]})]):

@@ -191,12 +191,12 @@ function typedField(one, value, set) {
   return isList ? [input, commaHint(input)] : [input];
 }
 const linesOf = (input) => input.value.split("\n").filter((line) => line !== "");
-// Several words on a line, with commas between them, are one text; that is said, with a button that parts them.
+// Several words on a line, with commas or semicolons between them, are one text; that is said, with a button that parts them.
 function commaHint(input) {
   const hint = el("span.xs.mut.commas", { hidden: true });
-  const partsOf = (line) => line.split(",").map((word) => word.trim());
+  const partsOf = (line) => line.split(/[,;]/).map((word) => word.trim());
   const say = () => {
-    const line = linesOf(input).find((each) => each.includes(",") && partsOf(each).every(Boolean));
+    const line = linesOf(input).find((each) => partsOf(each).length > 1 && partsOf(each).every(Boolean));
     hint.hidden = line === undefined;
     if (hint.hidden) return hint.replaceChildren();
     const part = () => {

@@ -3,10 +3,11 @@
 A docstring's words are `Part.words` of `parts.py`: code that was saved is known as the builder's by them, so they stay.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from groupwise.storage.library.rewards.builder.blocks import Block, settings_of
+from groupwise.storage.library.rewards.builder.blocks import KINDS, Block, settings_of
 from groupwise.storage.spec.python_source import number_literal, quote_in_words
 
 Settings = dict[str, Any]
@@ -18,6 +19,23 @@ def sentence_of(block: Block) -> str:
     clause, *more = _CLAUSES[block.kind](settings_of(block), block.partial)
     verb = "Earns" if block.weight > 0 else "A penalty: points off"
     return " ".join([f"{verb} where {clause}.", *(f"{one}." for one in more if one)])
+
+
+def kinds_sentence(blocks: list[Block]) -> str:
+    """Of several blocks, their names in order, each once: “Right number, then right length.” Penalties come last."""
+    earning = _names_of([block for block in blocks if block.weight > 0])
+    penalties = _names_of([block for block in blocks if block.weight <= 0])
+    said = [*([earning] if earning else []), *([f"points off: {penalties}"] if penalties else [])]
+    words = "; ".join(said)
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+def _names_of(blocks: list[Block]) -> str:
+    counts = Counter(block.kind for block in blocks)
+    names = [(str(KINDS[kind]["label"]), count) for kind, count in counts.items()]
+    return ", then ".join(
+        f"{label[:1].lower()}{label[1:]}" + (f" ({count} times)" if count > 1 else "") for label, count in names
+    )
 
 
 def _matches(settings: Settings, partial: bool) -> list[str]:

@@ -6,7 +6,7 @@ be nothing but that value.
 
 from groupwise.storage.library.rewards import names
 from groupwise.storage.library.rewards.builder.blocks import KINDS, Block, block_problems
-from groupwise.storage.library.rewards.builder.in_words import sentence_of
+from groupwise.storage.library.rewards.builder.in_words import kinds_sentence, sentence_of
 from groupwise.storage.library.rewards.builder.parts import COLUMN, Part, part_of
 from groupwise.storage.library.rewards.builder.shared import JUDGE, NUMBER, SHARED, weighted_mean
 from groupwise.storage.spec.python_source import (
@@ -92,8 +92,8 @@ def describe_blocks(blocks: list[Block]) -> list[str]:
 
 
 def default_sentence(blocks: list[Block]) -> str:
-    """The sentence of a function that was given none: what its only block looks for, or how many it has."""
-    return _one_line(sentence_of(blocks[0])) if len(blocks) == 1 else f"A reward made of {len(blocks)} blocks."
+    """The sentence of a function that was given none: what its only block looks for, or which it has."""
+    return _one_line(sentence_of(blocks[0]) if len(blocks) == 1 else kinds_sentence(blocks))
 
 
 def _one_line(sentence: str) -> str:
