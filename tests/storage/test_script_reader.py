@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from groupwise.storage.checks.script import to_script
-from groupwise.storage.checks.script_reader import from_script
+from groupwise.storage.checks.script_reader import from_script, read_script
 from groupwise.storage.spec.spec import from_dict
 from tests.support.foreign_scripts import without_closing
 from tests.support.runs import make_spec
@@ -156,6 +156,23 @@ def test_what_is_plain_to_see_is_taken_and_nothing_else(script: str, part: str, 
 )
 def test_what_is_not_taken_is_said_with_its_line(script: str, sentence: str):
     assert any(sentence in note for note in from_script(script)[1]), from_script(script)[1]
+
+
+def test_functions_that_look_like_rewards_are_taken_where_no_trainer_names_any():
+    script = """
+from trl import GRPOConfig
+def helper(completions): return completions
+def rr(completions, **k): return [1.0 for _ in helper(completions)]
+def asked(prompts, completions, answer, **kwargs): return [0.0 for _ in completions]
+def tidy(row, **kwargs): return row
+args = GRPOConfig(reward_weights=[2, 1])
+"""
+    found = read_script(script)
+    assert [(one["name"], one["weight"]) for one in found.raw["rewards"]] == [("rr", 2.0), ("asked", 1.0)]
+    assert [(one.name, one.places) for one in found.functions] == [("rr", [0]), ("asked", [1])]
+    assert "def helper" in found.functions[0].code
+    said = "“rr”, “asked” look like reward functions and were taken: no trainer in the script names any."
+    assert said in found.notes and not any("names no reward functions" in note for note in found.notes)
 
 
 def test_an_edited_script_of_our_own_is_read_as_edited():

@@ -27,7 +27,8 @@ from groupwise.storage.checks.script_reader.values import (
     script_line,
     to_plain,
 )
-from groupwise.storage.library.rewards import signature
+from groupwise.storage.library.rewards import defined, signature
+from groupwise.storage.library.rewards.bodies import arguments
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
 WRAPPERS = ("with_parameters", "partial")  # storage.checks.script's own, and how people do it: functools.partial
@@ -61,7 +62,7 @@ class RewardReader:
         """The reward functions by name, with their weights; None where the script says none that can be read."""
         value = self.reading.trainer.get("reward_funcs")
         if value is None or (isinstance(value, Plain) and value.value is None):
-            return None
+            return self._unnamed() if self.reading.made_trainer is None else None
         self.reading.account(value)
         if not isinstance(value, Items) and not isinstance(value, (Function, Outer, Made, Plain, Part)):
             self.reading.note_computed("reward_funcs", value)
@@ -77,9 +78,7 @@ class RewardReader:
             named = self.of_function(each)
             if named is None:
                 continue
-            for one in self.own:
-                if one.name == named["name"]:
-                    one.places.append(len(found))
+            self._note_place(named["name"], len(found))
             found.append({**named, "weight": weight, **self.of_change(change)})
         if not found:
             self.reading.unsaid.forget(WEIGHTS)
@@ -98,6 +97,26 @@ class RewardReader:
             f"None of reward_funcs ({place(script_line(value))}) was taken. Of the script's functions these take "
             f"completions, as rewards do: {named}. Save their code under Rewards, and choose them here.", value
         )  # fmt: skip
+
+    def _note_place(self, name: str, place: int) -> None:
+        for one in self.own:
+            if one.name == name:
+                one.places.append(place)
+
+    def _unnamed(self) -> list[dict[str, Any]] | None:
+        """Of a script without a trainer to name them: the functions that look like rewards."""
+        likely = [one.name for one in defined.reward_functions(self.reading.script.tree) if _begins_as_reward(one)]
+        values = [self.reading.script.module.look_up(name) for name in likely]
+        named = [self.of_function(value) for value in values if isinstance(value, Function)]
+        found = [one for one in named if one is not None]
+        weights = self._weights(len(found)) if found else []
+        for place, one in enumerate(found):
+            self._note_place(one["name"], place)
+        if found:
+            listed = ", ".join(f"“{one['name']}”" for one in found)
+            what = "looks like a reward function and was" if len(found) == 1 else "look like reward functions and were"
+            self.reading.tell(f"{listed} {what} taken: no trainer in the script names any.")
+        return [{**one, "weight": weight} for one, weight in zip(found, weights, strict=True)] or None
 
     def of_function(self, value: Value) -> dict[str, Any] | None:
         """name, and parameters where the script gives some; None, and a note, for what cannot be taken."""
@@ -275,6 +294,12 @@ def _looks_like_reward(function: Function) -> bool:
     """Whether a function takes completions, as TRL calls a reward."""
     given = function.node.args
     return any(one.arg == "completions" for one in (*given.posonlyargs, *given.args, *given.kwonlyargs))
+
+
+def _begins_as_reward(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether its first argument is completions, or prompts, with completions beside them."""
+    names = [one.arg for one in arguments(function)]
+    return names[:1] == ["completions"] or (names[:1] == ["prompts"] and "completions" in names)
 
 
 def _in_words(value: Value) -> str:
