@@ -191,7 +191,7 @@ function typedField(one, value, set) {
   return isList ? [input, commaHint(input)] : [input];
 }
 const linesOf = (input) => input.value.split("\n").filter((line) => line !== "");
-// Several words on a line, with commas or semicolons between them, are one text; that is said, with a button that parts them.
+// Several words on a line, with commas or semicolons between them, are one text; that is said, and a button parts them.
 function commaHint(input) {
   const hint = el("span.xs.mut.commas", { hidden: true });
   const partsOf = (line) => line.split(/[,;]/).map((word) => word.trim());
