@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from groupwise.storage.home import paths
+from groupwise.storage.library.rewards import library
 from groupwise.storage.record import states
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.spec import spec
@@ -46,6 +47,19 @@ def test_one_step_is_tried_and_leaves_nothing_behind(new_run: Page) -> None:
     assert re.match(r"All \d+ completions earned 0,", tried.locator(".verdict-at.warning").inner_text())
     expect(tried.locator(".outdated")).to_be_hidden()
     picture(new_run, "new-tried-alike")
+    expect(new_run.locator("[data-do=problems]")).to_contain_text("No problems found")
+    library.save_reward("raises", "def raises(completions, **kwargs):\n    return [c.strip() for c in completions]\n")
+    write_yaml(new_run, re.sub(r"rewards:\n( *)- ", r"rewards:\n\1- name: raises\n\1- ", yaml_of(new_run)))
+    follows(new_run, "name: raises")
+    new_run.get_by_role("button", name="Try one step").click()
+    failed = tried.locator(".verdict.blocking")
+    expect(failed).to_contain_text(re.compile(r"raises raised AttributeError at line 2, on (\d+) of \1 completions: "
+                                              "'list' object"), timeout=90_000)  # fmt: skip
+    expect(failed.get_by_role("link", name="Edit raises")).to_be_visible()
+    expect(tried).not_to_contain_text("One step works")
+    expect(tried.locator(".tried-one").first).to_contain_text("raises failed")
+    expect(new_run.locator("[data-do=problems]")).to_have_text("A reward function failed")
+    picture(new_run, "new-tried-failed")
     assert {path for path in paths.home().rglob("*") if path.is_dir()} - before == set()
 
 

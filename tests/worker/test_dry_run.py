@@ -16,13 +16,18 @@ from typing import Any
 import pytest
 
 from groupwise.storage.home import locks, paths, process
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.library.rewards import library
 from groupwise.storage.record import states
 from groupwise.storage.registry import commands, questions, registry
 from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.storage.registry.questions import TRY
 from groupwise.storage.spec import spec
+from groupwise.storage.spec.spec import RewardSpec
 from groupwise.worker.capabilities import catalogue
 from groupwise.worker.dry_run import dry_run, tries
+from groupwise.worker.dry_run.reward_failures import reward_failures
+from groupwise.worker.training import scoring
 from tests.support.asking import answer_of, put, taken
 from tests.support.homes import wait_for
 from tests.support.runs import make_spec, queue
@@ -116,6 +121,54 @@ def test_one_step_says_what_it_took_and_what_it_made(begin: Supervisor) -> None:
     assert not under_way(asked) and registry.list_runs() == []
 
 
+WRONG = """import re
+def mine(completions, **kwargs):
+    return [float(bool(re.search("4", completion))) for completion in completions]
+"""
+
+
+def test_a_reward_function_that_fails_is_said_with_its_line_and_on_how_many(begin: Supervisor) -> None:
+    """The step is made all the same, as a run's first steps would be, before its rewards end it."""
+    library.save_reward("mine", WRONG)
+    begin()
+    answer = answer_of(put(TRY, {"text": text(rewards=[{"name": "format"}, {"name": "mine"}])}))
+    [failure] = answer["failures"]
+    assert failure["sentence"] == (
+        "mine raised TypeError at line 3, on 4 of 4 completions: expected string or bytes-like object, got 'list'."
+    )
+    assert (failure["function"], failure["failed"], failure["completions"]) == ("mine", 4, 4)
+    assert [one["failed"] for one in answer["completions"]] == [["mine"]] * 4
+
+
+@pytest.mark.parametrize(
+    ("body", "sentences"),
+    [
+        ("return [1 / (len(c) - 1) for c in completions]",
+         ["mine raised ZeroDivisionError at line 3, on 1 of 4 completions: division by zero."]),
+        ("return [['x', 1.0, None, float('nan')][len(c) - 1] for c in completions]",
+         ["mine gave no score on 1 of 4 completions: ", "mine gave no score on 1 of 4 completions: "]),
+        ("time.sleep(60)", ["mine gave no score on 4 of 4 completions: "]),
+        ("return 1.0", ["mine gave no score on 4 of 4 completions: It returned "]),
+        ("raise KeyError", ["mine raised KeyError at line 3, on 4 of 4 completions."]),
+        ("return [1.0, None, 1, True]", []),
+    ],
+    ids=["on some", "no numbers", "too long", "no list", "without words", "none"],
+)  # fmt: skip
+def test_what_fails_on_some_completions_or_gives_no_number_is_counted(
+    registry_home: Path, tmp_path: Path, body: str, sentences: list[str]
+) -> None:
+    folder = RunFolder(tmp_path)
+    folder.rewards.mkdir(parents=True)
+    (folder.rewards / "mine.py").write_text(f"import time\ndef mine(completions, **kwargs):\n    {body}\n")
+    scorers = scoring.Scorers([RewardSpec(name="mine", timeout=1.0)], folder)
+    try:
+        scorers.functions[0](prompts=["p"] * 4, completions=["a", "aa", "aaa", "aaaa"])
+        said = [failure.sentence for failure in reward_failures(scorers.take())]
+    finally:
+        scorers.close()
+    assert len(said) == len(sentences) and all(map(str.startswith, said, sentences)), said
+
+
 @pytest.mark.parametrize(
     ("parts", "field", "reason"),
     [
@@ -182,7 +235,8 @@ def test_a_run_goes_first(begin: Supervisor) -> None:
     folder = queue(make_spec(training={"max_steps": 5000}))
     assert "launched meanwhile" in answer_of(asked, 10)["error"]
     refused = answer_of(put(TRY, {"text": text()}), 10)
-    assert refused["error"] == "small is training on this machine. Try one step when it has ended."
+    why = "small is training on this machine, and a try would take its memory and time. Try again when it has ended."
+    assert refused == {"error": why, "field": "", "untried": True}
     commands.ask_of_run(folder.id, commands.STOP)
     run = registry.get_run(folder.id)
     assert run is not None and run.state in {states.QUEUED, *states.LIVE}

@@ -62,7 +62,7 @@ def attempt(text: str, say: Callable[[str], None]) -> TryAnswer:
     run_spec = read_spec(text)
     with no_collections():
         from groupwise.worker.builtin import shipped
-        from groupwise.worker.dry_run import watcher
+        from groupwise.worker.dry_run import reward_failures, watcher
         from groupwise.worker.questions import build
         from groupwise.worker.training import trainer
 
@@ -88,6 +88,7 @@ def attempt(text: str, say: Callable[[str], None]) -> TryAnswer:
         memory=memory,
         metrics=seen.metrics,
         completions=seen.first_completions(),
+        failures=reward_failures.reward_failures(seen.notes),
         sentence=sentence(run_spec, seconds, memory),
     )
 

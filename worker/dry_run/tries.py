@@ -48,7 +48,8 @@ class Tries:
             self._watch(self._child, ahead)
         elif waiting and ahead is not None:
             for question in waiting:
-                _refuse(question.id, f"{ahead.name} is training on this machine. Try one step when it has ended.")
+                why = f"{ahead.name} is training on this machine, and a try would take its memory and time"
+                _refuse(question.id, f"{why}. Try again when it has ended.", untried=True)
         elif waiting and questions.take_question(waiting[0].id):
             self._start(waiting[0].id)
 
@@ -141,9 +142,10 @@ def _ending(code: int) -> str:
     return f"The dry run ended without a reason (exit code {code}); worker.log has its last lines."
 
 
-def _refuse(question_id: int, sentence: str) -> None:
+def _refuse(question_id: int, sentence: str, *, untried: bool = False) -> None:
     """Answer with an error; a question that is answered keeps its answer."""
-    questions.answer_question(question_id, Failed(error=sentence))
+    answer = Failed(error=sentence, untried=True) if untried else Failed(error=sentence)
+    questions.answer_question(question_id, answer)
 
 
 def _tail(path: Path) -> str:

@@ -8,6 +8,7 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 
 from groupwise.storage.record.step_record import Group
 from groupwise.storage.registry.messages.dry_run import SHOWN, TEXT, Memory, TriedCompletion
+from groupwise.worker.training.failures import FAILED
 from groupwise.worker.training.scoring import Note
 
 
@@ -54,6 +55,9 @@ class Watcher(TrainerCallback):
                 tokens=completion.tokens,
                 truncated=completion.truncated,
                 rewards={name: value for name, (value, _) in zip(self.rewards, completion.scores, strict=True)},
+                failed=[
+                    name for name, (_, status) in zip(self.rewards, completion.scores, strict=True) if status in FAILED
+                ],
                 reward=completion.reward,
                 advantage=completion.advantage,
             )

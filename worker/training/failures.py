@@ -59,7 +59,7 @@ class Failures:
         went_on = self.reason is None
         self._count(note, failed, first)
         # The same failure at each of ten thousand steps is said 1, 2, 4, 8 … times, and when it ends the run.
-        kind = (note.function, *_failure_kind(first))
+        kind = (note.function, *failure_kind(first))
         self._said[kind] += 1
         times = self._said[kind]
         ends = went_on and self.reason is not None
@@ -78,7 +78,7 @@ class Failures:
             )
 
 
-def _failure_kind(failure: dict[str, Any]) -> tuple[int | None, str]:
+def failure_kind(failure: dict[str, Any]) -> tuple[int | None, str]:
     """What makes two failures the same: the exception and its line. Its text may quote a completion, and differ each
     time."""
     line, message = failure.get("line"), str(failure["message"])

@@ -25,7 +25,7 @@ import { showProblems } from "./fields.js";
 import { bringBelowEstimates } from "./in_sight.js";
 import { answer, askBeforeLeaving, forgetAnswer, note, sayBlocked } from "./launch_note.js";
 import { awaitsNewData } from "./new_data.js";
-import { figure, showWhetherToTry, tryOneStep } from "./try_step.js";
+import { figure, showWhetherToTry, triedWords, tryOneStep } from "./try_step.js";
 import { counts, drawVerdicts } from "./verdicts.js";
 
 const box = find(".preflight");
@@ -48,7 +48,8 @@ const cleanWords = () => {
   if (page.late) return "Checking…";
   if (!isSaid("preview")) return "Reading the data…";
   if (!isSaid("build")) return "Checking the settings…";
-  return isSaid("check_data") ? "✓ No problems found" : "Checking the rows…";
+  if (!isSaid("check_data")) return "Checking the rows…";
+  return triedWords() || "✓ No problems found"; // the checks saw nothing, but a step did
 };
 function drawState(found) {
   const counted = counts(found);

@@ -5,7 +5,7 @@ import { el } from "../../ui/dom.js";
 import { countWords, number } from "../../ui/number.js";
 import { sentence } from "../../ui/text.js";
 import { waitWords } from "../../ui/wait_words.js";
-import { blocking, find, isBlocked, onView, page, server, settled } from "./core.js";
+import { announceView, blocking, find, isBlocked, onView, page, server, settled } from "./core.js";
 import { goTo } from "./go_to.js";
 import { bringBelowEstimates } from "./in_sight.js";
 import { answer as sayBesideLaunch, note, sayBlocked } from "./launch_note.js";
@@ -16,6 +16,7 @@ const attempt = find("[data-do=try]");
 const result = find(".tried");
 let trying = null;
 let tried = null; // the text that what is shown came of
+let wrong = ""; // what to say beside Launch for as long as that text stands
 onView(() => result.classList.toggle("old", tried !== null && tried !== page.text));
 
 const UNIT = /(?<=\d) (?=\p{L})/gu; // a number and its unit stay on one line
@@ -31,6 +32,8 @@ export const figure = (label, value, detail = "", level = "") =>
 // What cannot be launched cannot be tried; what is being tried can be stopped.
 export const showWhetherToTry = () => attempt.classList.toggle("blocked", trying === null && isBlocked());
 
+export const triedWords = () => (tried === page.text ? wrong : "");
+
 export async function tryOneStep() {
   if (trying !== null) {
     await server.cancel_question({ question: trying });
@@ -39,6 +42,7 @@ export async function tryOneStep() {
   await settled();
   if (blocking().length) return sayBlocked();
   tried = page.text;
+  wrong = "";
   const asked = await server.try_step({ text: tried });
   result.classList.remove("old");
   result.hidden = false;
@@ -56,7 +60,7 @@ export async function tryOneStep() {
   await follow(trying);
   trying = null;
   attempt.textContent = "Try one step";
-  showWhetherToTry();
+  announceView();
 }
 // A page that is left leaves word of what it was trying: nobody would hear of what comes of it.
 const LEFT = "groupwise:left-trying";
@@ -105,8 +109,25 @@ function failedStep(answer) {
     answer.field ? where : "",
   );
 }
+const notTried = (answer) =>
+  el("div.verdict.warning", el("p.s", el("b", "One step was not tried. "), sentence(answer.error)));
+
+// What the reward functions did not score: on all completions it ends a run, on some it makes their groups smaller.
+function failedRewards(failures) {
+  const level = failures.some(({ failed, completions }) => failed === completions) ? "blocking" : "warning";
+  const names = [...new Set(failures.map((one) => one.function))];
+  const title = names.length > 1 ? `${names.length} reward functions failed.` : "A reward function failed.";
+  const edits = names.map((name) => el("a.s", { href: `/rewards?name=${encodeURIComponent(name)}` }, `Edit ${name}`));
+  return el(
+    `div.verdict.${level}`,
+    el("p.s", el("b", title)),
+    ...failures.map((one) => el("p.s", sentence(one.sentence))),
+    el("p.s", ...edits.flatMap((one, n) => (n ? [" · ", one] : [one]))),
+  );
+}
 function completion(one, n) {
-  const scores = Object.entries(one.rewards).map(([name, score]) => `${name} ${score === null ? "–" : number(score)}`);
+  const said = (name, score) => (one.failed?.includes(name) ? "failed" : score === null ? "–" : number(score));
+  const scores = Object.entries(one.rewards).map(([name, score]) => `${name} ${said(name, score)}`);
   const facts = `${scores.join(" · ")} · ${countWords(one.tokens, "token")}${one.truncated ? ", cut off" : ""}`;
   const reward = el("b", `Reward ${one.reward === null ? "none" : number(one.reward)}`);
   return el(
@@ -136,17 +157,25 @@ function listCompletions(all) {
   return el("div.completions", ...shown.slice(0, AT_ONCE), more.length ? rest : "");
 }
 function showTried(answer) {
+  if (answer.untried) {
+    sayBesideLaunch("One step was not tried: see below.");
+    return result.replaceChildren(notTried(answer));
+  }
   if (answer.error) {
+    wrong = "One step failed";
     sayBesideLaunch("One step failed: see below.");
     return result.replaceChildren(failedStep(answer));
   }
-  sayBesideLaunch("One step works: see below.");
+  const failures = answer.failures ?? [];
+  if (failures.length) wrong = "A reward function failed";
+  sayBesideLaunch(failures.length ? `${wrong}: see below.` : "One step works: see below.");
   const gb = (bytes) => (bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.round(bytes / 1e6)} MB`);
   const seconds = (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} s`;
   return result.replaceChildren(
-    el("p.s", el("b", "One step works. "), answer.sentence ?? ""),
+    failures.length ? failedRewards(failures) : "",
+    el("p.s", el("b", failures.length ? "One step was made. " : "One step works. "), answer.sentence ?? ""),
     el("p.xs.mut.outdated", "The settings have changed since: try again to see what they come to now."),
-    alike(answer.completions),
+    failures.length ? "" : alike(answer.completions),
     el(
       "div.figures",
       figure("A step took", seconds(answer.seconds.step), "one generation, one update"),

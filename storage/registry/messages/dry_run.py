@@ -33,7 +33,7 @@ class Memory(Message):
 
 
 class TriedCompletion(Message):
-    """group: counted from 0; rewards: by function, None where it gave none."""
+    """group: counted from 0; rewards: by function, None where it gave none; failed: the functions that failed on it."""
 
     group: int
     prompt: Annotated[str, Field(max_length=TEXT)]
@@ -43,13 +43,25 @@ class TriedCompletion(Message):
     rewards: dict[str, float | None]
     reward: float | None
     advantage: float
+    failed: list[str] = []
+
+
+class RewardFailure(Message):
+    """One way in which a reward function failed. failed: on so many of the completions; 0: it scored them all."""
+
+    function: str
+    failed: int
+    completions: int
+    sentence: str
 
 
 class TryAnswer(Answer):
-    """metrics: TRL's own of the step, None where one is no finite number; sentence: what was found, in words."""
+    """metrics: TRL's own of the step, None where one is no finite number; sentence: what was found, in words;
+    failures: of the reward functions."""
 
     seconds: Seconds
     memory: Memory
     metrics: dict[str, float | None]
     completions: Annotated[list[TriedCompletion], Field(max_length=SHOWN)]
     sentence: str
+    failures: list[RewardFailure] = []

@@ -46,11 +46,12 @@ def messages_of(problems: list[Problem]) -> list[ProblemMessage]:
 
 class Failed(Answer):
     """Why there is no answer: a sentence, and the part of the question that it is about ("": none). `problems`: the
-    same with what one click does about it, where that is known."""
+    same with what one click does about it, where that is known; `untried`: of one step, which was not begun."""
 
     error: str
     field: str = ""
     problems: list[ProblemMessage] = []
+    untried: bool = False
 
     def as_dict(self) -> Plain:
         """Give it as JSON holds it, always with the field."""
