@@ -24,6 +24,7 @@ from tests.browser.new_run_page import follows, launch, show, write_yaml, yaml_o
 
 def test_one_step_is_tried_and_leaves_nothing_behind(new_run: Page) -> None:
     before = {path for path in paths.home().rglob("*") if path.is_dir()}
+    clean = yaml_of(new_run)
     new_run.set_viewport_size({"width": 1280, "height": 640})
     new_run.get_by_role("button", name="Try one step").click()
     tried = new_run.locator(".tried")
@@ -47,9 +48,9 @@ def test_one_step_is_tried_and_leaves_nothing_behind(new_run: Page) -> None:
     assert re.match(r"All \d+ completions earned 0,", tried.locator(".verdict-at.warning").inner_text())
     expect(tried.locator(".outdated")).to_be_hidden()
     picture(new_run, "new-tried-alike")
-    expect(new_run.locator("[data-do=problems]")).to_contain_text("No problems found")
+    assert {path for path in paths.home().rglob("*") if path.is_dir()} - before == set()
     library.save_reward("raises", "def raises(completions, **kwargs):\n    return [c.strip() for c in completions]\n")
-    write_yaml(new_run, re.sub(r"rewards:\n( *)- ", r"rewards:\n\1- name: raises\n\1- ", yaml_of(new_run)))
+    write_yaml(new_run, re.sub(r"rewards:\n( *)- ", r"rewards:\n\1- name: raises\n\1- ", clean))
     follows(new_run, "name: raises")
     new_run.get_by_role("button", name="Try one step").click()
     failed = tried.locator(".verdict.blocking")
@@ -60,7 +61,6 @@ def test_one_step_is_tried_and_leaves_nothing_behind(new_run: Page) -> None:
     expect(tried.locator(".tried-one").first).to_contain_text("raises failed")
     expect(new_run.locator("[data-do=problems]")).to_have_text("A reward function failed")
     picture(new_run, "new-tried-failed")
-    assert {path for path in paths.home().rglob("*") if path.is_dir()} - before == set()
 
 
 def test_a_try_that_a_reload_cut_short_is_said_to_be_dropped_once(new_run: Page) -> None:
