@@ -121,7 +121,7 @@ function failedRewards(failures) {
   return el(
     `div.verdict.${level}`,
     el("p.s", el("b", title)),
-    ...failures.map((one) => el("p.s", sentence(one.sentence))),
+    ...failures.map((one) => el("p.s", one.sentence)), // a name is written as it is
     el("p.s", ...edits.flatMap((one, n) => (n ? [" · ", one] : [one]))),
   );
 }
