@@ -20,7 +20,9 @@ export function part(name) {
   return { root, find: (selector) => root.querySelector(selector), server };
 }
 // Of a part that is `late` (app/ui/live.py): its buttons are wired, and what was clicked before can be done.
+export const takeClicks = (root) => root.dispatchEvent(new Event("groupwise:ready", { bubbles: true }));
+// And all that it shows at first is there.
 export function tellReady(root) {
   root.dataset.ready = "yes";
-  root.dispatchEvent(new Event("groupwise:ready", { bubbles: true }));
+  takeClicks(root);
 }

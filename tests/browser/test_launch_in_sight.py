@@ -124,10 +124,9 @@ def test_the_name_of_the_run_that_a_time_is_known_from_has_room_in_its_sentence(
         new_run.set_viewport_size({"width": width, "height": 900})
         new_run.locator(".right").evaluate("node => node.scrollIntoView()")  # figures are made where they are in sight
         expect(quoted).to_be_visible()
-        assert quoted.evaluate(
-            "words => [...words.querySelectorAll('*')].every(one => !one.scrollLeft && "
-            "getComputedStyle(one).overflow === 'visible')"
-        )  # nothing of it is cut as it is drawn
+        cuts = "words => [...words.querySelectorAll('*')].every(one => !one.scrollLeft && "
+        cuts += "getComputedStyle(one).overflow === 'visible')"
+        wait_for("nothing of it to be cut", lambda cuts=cuts: quoted.evaluate(cuts), 10)  # may be drawn anew
         around = new_run.locator(".figures .figure", has=new_run.locator(".quoted"))
         wait_for("room in its sentence", lambda around=around: is_within(quoted, around), 10)  # may be drawn anew
     picture(new_run, "new-time-of-a-long-name")

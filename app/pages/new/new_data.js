@@ -41,7 +41,8 @@ function evaluationBack(given) {
 // the data before.
 export const awaitsNewData = () => {
   const source = shownAt("data.source");
-  return Boolean(page.given?.first) && isDataChosen(source) && source !== page.given.source;
+  const isRead = page.known.source === page.view?.keys?.source; // to its end, or found unreadable
+  return Boolean(page.given?.first) && isDataChosen(source) && source !== page.given.source && !isRead;
 };
 // Whether what the form began with fits.
 const isBack = ({ first }, { source }) => source === first.source || !isDataChosen(source);

@@ -2,7 +2,7 @@
 
 import { params } from "../../ui/address.js";
 import { el, setText } from "../../ui/dom.js";
-import { tellReady } from "../../ui/part.js";
+import { takeClicks, tellReady } from "../../ui/part.js";
 import { cut } from "../../ui/text.js";
 import { keepAges, takeLibrary } from "./ages.js";
 import { drawWorkbench } from "./workbench.js";
@@ -48,6 +48,7 @@ async function begin() {
   drawWorkbench();
   drawRescore();
   drawLibrary();
+  takeClicks(root); // also while another function is still being opened
   const name = params().get("name");
   const draft = params().get("draft");
   const isNew = !name && !draft && params().has("new");
