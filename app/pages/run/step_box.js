@@ -34,9 +34,17 @@ export class StepBox {
       this.say(`“${words.slice(0, 40)}” is not a step: type a whole number from ${range}.`);
     }
   }
+  // What is selected to be typed over stays so, also where another step is drawn at that moment: its number stood before
+  // what was typed, and 999 was 11999.
   back() {
     this.typing = false;
-    this.input.value = this.near.step ?? "";
+    const { input } = this;
+    const value = String(this.near.step ?? "");
+    if (input.value === value) return;
+    const isSelected = document.activeElement === input && input.value && !input.selectionStart;
+    const isWhole = isSelected && input.selectionEnd === input.value.length;
+    input.value = value;
+    if (isWhole) input.select();
   }
 
   // The step that is drawn now, and the first and the last that there are.
