@@ -34,8 +34,8 @@ export class StepBox {
       this.say(`“${words.slice(0, 40)}” is not a step: type a whole number from ${range}.`);
     }
   }
-  // What is selected to be typed over stays so, also where another step is drawn at that moment: its number stood before
-  // what was typed, and 999 was 11999.
+  // What is selected, to be typed over, stays so, also where another step is drawn at that moment: its number stood
+  // before what was typed, and 999 was 11999.
   back() {
     this.typing = false;
     const { input } = this;
