@@ -8,7 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from groupwise.storage.spec.words.number_words import count_words, join_words
-from groupwise.worker.data.files.workbook_parts import PLACE, column_name, column_number, part_of, read_part
+from groupwise.worker.data.files.workbook_parts import (
+    PLACE,
+    column_name,
+    column_number,
+    find_heading,
+    part_of,
+    read_part,
+)
 
 # A cell with a formula and nothing that it came to. Excel writes what came to an empty text so, too, as t="str".
 WITHOUT_RESULT = re.compile(rb"<c\s([^>]*)>\s*<f(?:\s[^>]*)?(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
@@ -21,9 +28,7 @@ def formula_notes(source: Path, sheet: str, cells: list[list[object]], skip: int
     `skip`."""
     if source.suffix.lower() != ".xlsx":
         return []
-    filled = [n for n, row in enumerate(cells) if n >= skip and any(str(cell or "").strip() for cell in row)]
-    names = [] if heading == "none" or not filled else cells[filled[0]]
-    first = skip if heading == "none" or not filled else filled[0] + 1
+    filled, names, first = find_heading(cells, skip, heading)
     found = [(row, column) for row, column in _without_result(source, sheet) if row >= first]
     rows = {n for n in filled if n >= first} | {row for row, _ in found}
     counted = Counter(column for _, column in found)

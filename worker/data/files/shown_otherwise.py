@@ -10,7 +10,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from groupwise.storage.spec.words.number_words import count_words, join_words
-from groupwise.worker.data.files.workbook_parts import PLACE, column_name, column_number, part_of, read_part
+from groupwise.worker.data.files.workbook_parts import (
+    PLACE,
+    column_name,
+    column_number,
+    find_heading,
+    part_of,
+    read_part,
+)
 
 PERCENT = {9, 10}  # Excel's own formats of per cent: 0% and 0.00%
 STYLED = re.compile(rb'<c\s([^>]*\bs="([0-9]+)"[^>]*)>\s*<v>([-0-9.eE]+)</v>')
@@ -23,10 +30,7 @@ NAMED = 5  # columns that a sentence names
 def shown_otherwise_notes(source: Path, sheet: str, cells: list[list[object]], skip: int, heading: str) -> list[str]:
     """A sentence for per cents and one for times, where the sheet has any; `skip` and `heading` as write_sheet has
     them."""
-    filled = [n for n, row in enumerate(cells) if n >= skip and any(str(cell or "").strip() for cell in row)]
-    if not filled:
-        return []
-    names, first = ([], filled[0]) if heading == "none" else (cells[filled[0]], filled[0] + 1)
+    _, names, first = find_heading(cells, skip, heading)
     found = []
     percents = [one for one in _percents(source, sheet) if one[0] >= first]
     if percents:

@@ -8,6 +8,15 @@ PLACE = re.compile(rb'\br="([A-Z]+)([0-9]+)"')  # of a cell
 LOOKED_THROUGH = 64 * 2**20  # bytes of a part of the workbook that are looked through
 
 
+def find_heading(cells: list[list[object]], skip: int, heading: str) -> tuple[list[int], list[object], int]:
+    """The rows of a sheet that are not empty after `skip`, the names of its columns, which the first of them has
+    (`heading` “none”: no row has them), and the row, from 0, from which on there are rows of data."""
+    filled = [n for n, row in enumerate(cells) if n >= skip and any(str(cell or "").strip() for cell in row)]
+    if heading == "none" or not filled:
+        return filled, [], skip
+    return filled, cells[filled[0]], filled[0] + 1
+
+
 def column_name(names: list[object], column: int) -> str:
     """What a column is called (as storage.spec.rows.sheet_rows calls it)."""
     given = str(names[column] or "").strip() if column < len(names) else ""
