@@ -43,7 +43,7 @@ export class LabelField {
     const key = `${TYPED}${what}:${run}`;
     // as it was when it was typed: what somebody else wrote since is not written over unseen
     const { value, was } = readTyped(key) ?? { value: now, was: now };
-    Object.assign(this, { kind: KINDS[what], key, was, taken: null });
+    Object.assign(this, { kind: KINDS[what], key, was, taken: null, takeBack: null });
     this.field = el(what === "note" ? "textarea.input.s" : "input.input.s", {
       placeholder: this.kind.hint ?? "",
       autocomplete: "off",
@@ -57,6 +57,8 @@ export class LabelField {
     tell();
     this.field.addEventListener("input", () => {
       tell();
+      this.takeBack?.(); // what was wrong with other words
+      this.takeBack = null;
       this.keep();
     });
     this.field.addEventListener("keydown", (event) => {
@@ -87,6 +89,8 @@ export class LabelField {
       said(words, told);
       this.taken = told?.taken ? sent : null;
       if (told?.meanwhile !== undefined) this.was = told.meanwhile;
+      const isOfWords = told?.sentence && told.meanwhile === undefined && told.deleted === undefined;
+      this.takeBack = isOfWords ? () => said("", {}) : null;
     });
     if (reply) this.forget();
     return reply;

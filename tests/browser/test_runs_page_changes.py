@@ -35,6 +35,7 @@ def test_a_name_a_note_and_tags_are_written_where_they_stand(open_page: OpenPage
     page.keyboard.press("Enter")
     expect(row.get_by_role("alert")).to_have_text("A run needs a name.")
     field.fill("x" * 71)
+    expect(row.get_by_role("alert")).to_be_hidden()  # it was said of other words
     expect(row.locator(".length")).to_be_hidden()
     page.keyboard.type("x" * 2)
     expect(row.locator(".length")).to_have_text("73 of 80 characters")
