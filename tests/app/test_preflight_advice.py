@@ -17,9 +17,11 @@ from groupwise.storage.checks.batch import check_batch
 from groupwise.storage.checks.length import check_length
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.models.model_facts import facts
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.spec import ModelSpec, RunSpec
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Problem
+from groupwise.worker.builtin import starter
 from tests.app.test_preflight_disk import OFFER
 from tests.app.test_preflight_memory import GB, MODEL
 
@@ -57,6 +59,9 @@ def test_what_the_starter_can_do_is_said_where_the_data_is_none_of_its_own() -> 
         other = a_spec(data={"source": source}).model_copy(update={"model": ModelSpec(id="a/b")})
         assert "model.id" not in {one.field for one in said(other)}
         assert said(a_spec(data={"source": source}), sums=True) == []
+        trained = a_spec(data={"source": source}).model_copy(update={"model": ModelSpec(id="/home/runs/one/model")})
+        (found,) = said(trained, facts=facts(starter.MODEL))
+        assert found.message.startswith("this model comes from the starter, which is there to try things out: it knows")
     for source in ("task:arithmetic", "file:", "hub:"):  # its own, or none yet
         assert said(a_spec(data={"source": source})) == []
 

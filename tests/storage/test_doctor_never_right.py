@@ -96,7 +96,7 @@ def test_the_starter_is_named_where_it_is_asked_what_it_was_not_made_for() -> No
     cut = {"completions/clipped_ratio": line(0.2, 0.17), "rewards/format/mean": line(0, 0)}
     seldom = {"groups/solved": line(0.01, 0.01), "groups/any_solved": line(0.03, 0.03)}
     asked = healthy(curves=TIED_LOW | cut | seldom, functions={"format": never}, beyond_starter=True, ended=True)
-    asked = replace(asked, tags=tag_room(asked.rewards, "starter"))
+    asked = replace(asked, tags=tag_room(asked.rewards, by_letter=True))
     first = examine(asked).verdicts[0]
     assert (first.key, first.changes[0].label, first.changes[0].field) == ("too_hard", "Another model", "model.id")
     assert first.sentence.endswith(
@@ -111,7 +111,7 @@ def test_what_went_away_by_itself_is_told_by_what_it_taught_or_without_alarm() -
     never = Function(1.0, {"ok": 256}, 0.0, 0.0, 0.0, (0.0, 0.0))
     gone = {"completions/clipped_ratio": drawn(lambda x: 0.27 if x < 0.3 else 0.04), "rewards/format/mean": line(0, 0)}
     run = healthy(training={"max_completion_length": 6}, curves=gone, functions={"format": never}, ended=True)
-    known = verdict(replace(run, tags=tag_room(run.rewards, "starter")), "truncated")
+    known = verdict(replace(run, tags=tag_room(run.rewards, by_letter=True)), "truncated")
     assert known is not None and known.title == "The limit leaves no room for format"
     assert "of 6 tokens, 4\u202f% at the end. “format” has scored 0 every time: the tags" in known.sentence
     assert known.sentence.endswith("the model learned to answer without them.")

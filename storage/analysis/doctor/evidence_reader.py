@@ -24,7 +24,7 @@ from groupwise.storage.analysis.doctor.sample_reader import (
     rows_of,
     with_scored,
 )
-from groupwise.storage.checks.starter_use import is_beyond_starter, is_known_sum
+from groupwise.storage.checks.starter_use import is_beyond_starter, is_from_starter, is_known_sum
 from groupwise.storage.checks.tag_room import tag_room
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.home.sqlite_tools import Database
@@ -111,8 +111,8 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
         low=min(rewards, default=None), high=max(rewards, default=None), not_finite=_not_finite(run, keys, parts),
         gpus=around.gpus, extras=around.extras, step=parts[-1][2] if parts else 0, total=_newest_step(total),
         since=since, settings_known=spec is not None, places=places(spec, number),
-        tags=tag_room(stage.rewards, spec.model.id) if spec and stage else None,
-        beyond_starter=bool(spec and is_beyond_starter(spec)) and not _asks_known_sums([*first, *last]),
+        tags=tag_room(stage.rewards, by_letter=is_from_starter(spec.model.id, facts)) if spec and stage else None,
+        beyond_starter=bool(spec and is_beyond_starter(spec, facts)) and not _asks_known_sums([*first, *last]),
         kl=spec.kl if spec else KlSpec(),
         room=facts.max_position if facts else None, held_out_before=_held_out_before(run, keys, min(since, until)),
         held_out_prompts=_held_out_prompts(run, until), held_out_error=_held_out_error(run, curves.get("eval_reward")),

@@ -15,7 +15,7 @@ from groupwise.app.pages.new.preflight.settings import Settings
 from groupwise.storage.checks.batch import group_for
 from groupwise.storage.checks.held_out import HOLDOUT, fewer_held_out
 from groupwise.storage.checks.stages import at_own_setting
-from groupwise.storage.checks.starter_use import STARTER_KNOWS, is_beyond_starter
+from groupwise.storage.checks.starter_use import STARTER_KNOWS, is_beyond_starter, is_from_starter
 from groupwise.storage.checks.tag_room import tag_room
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.learning_rates import LEAST, parameters_of, usual_rates
@@ -42,13 +42,13 @@ def advise(
     """What is to be said, each thing once, though several stages may have it. prompt_tokens: the longest that was
     counted; None while nobody has. sums: whether every prompt is one of those that the starter knows. point: an answer
     with a decimal point, where the prompts have a comma."""
-    starter = () if sums else _starter(spec)
+    starter = () if sums else _starter(spec, facts)
     found: dict[tuple[str, str], Problem] = {(one.field, one.message): one for one in starter}
     for number, stage in enumerate(spec.by_stage()):
         settings, numbers = Settings(stage, offer), counts(stage, offer, rows)
         rules = (
             *_group(numbers), *_rate(settings, facts), *_positions(settings, facts, prompt_tokens),
-            *_tags(settings), *_sampling(settings), *_precision(settings), *_devices(settings), *_rewards(stage),
+            *_tags(settings, facts), *_sampling(settings), *_precision(settings), *_devices(settings), *_rewards(stage),
             *_commas(stage, point),
             *_steps(settings, numbers), *odd_numbers(settings, numbers), *_saving(settings, numbers),
             *_watching(settings, numbers),
@@ -58,9 +58,10 @@ def advise(
     return list(found.values())
 
 
-def _starter(spec: RunSpec) -> Iterator[Problem]:
-    if is_beyond_starter(spec):
-        message = f"the starter is there to try things out: {STARTER_KNOWS}. For those, choose another model."
+def _starter(spec: RunSpec, facts: ModelFacts | None) -> Iterator[Problem]:
+    if is_beyond_starter(spec, facts):
+        which = "the starter is" if spec.model.id == "starter" else "this model comes from the starter, which is"
+        message = f"{which} there to try things out: {STARTER_KNOWS}. For those, choose another model."
         yield Problem("model.id", message, level=ADVICE)
 
 
@@ -132,9 +133,10 @@ def _positions(settings: Settings, facts: ModelFacts | None, prompt_tokens: int 
     yield _training("max_completion_length", message, level, *fixes)
 
 
-def _tags(settings: Settings) -> Iterator[Problem]:
+def _tags(settings: Settings, facts: ModelFacts | None) -> Iterator[Problem]:
     """Completions that are too short for the tags that “format” wants (storage/checks/tag_room.py)."""
-    longest, room = settings.count("max_completion_length"), tag_room(settings.spec.rewards, settings.spec.model.id)
+    by_letter = is_from_starter(settings.spec.model.id, facts)
+    longest, room = settings.count("max_completion_length"), tag_room(settings.spec.rewards, by_letter=by_letter)
     if room is None or longest is None or longest >= room.least:
         return
     message = (
