@@ -10,9 +10,10 @@ from groupwise.storage.checks.reward_columns import with_name, without_reward
 from groupwise.storage.checks.reward_settings import check_settings
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
-from groupwise.storage.spec.words.problem import ADVICE, WARNING, Fix, Problem, did_you_mean, nearest_name
+from groupwise.storage.spec.words.problem import ADVICE, WARNING, Fix, Problem, nearest_name
 
 FEW = 10  # names that are all listed
+ALIKE = 0.7  # of two names: short_good is not meant by long_good
 _AROUND_NAMES = re.compile(r"^(get|reward)_|_(reward|rewards|func|fn|score)(_func|_fn|_function)?$")
 
 
@@ -50,7 +51,8 @@ def _unknown(spec: RunSpec, index: int, offer: Offer) -> Problem:
     if theirs := _of_other_libraries(spec, index, others):
         return theirs
     close = _near_name(reward.name, others)
-    meant = f" Did you mean “{close}”?" if close else did_you_mean(reward.name, list(offer.rewards))
+    near = close or _near_name(reward.name, list(offer.rewards))
+    meant = f" Did you mean “{near}”?" if near else ""
     listed = f" There are {', '.join(offer.rewards)}." if len(offer.rewards) <= FEW else " Write it under Rewards."
     message = f"there is no reward function “{reward.name}”.{meant or listed}"
     use = [Fix(f"Use {close}", {f"{path}.name": close})] if close else []
@@ -61,7 +63,7 @@ def _unknown(spec: RunSpec, index: int, offer: Offer) -> Problem:
 def _near_name(name: str, others: list[str]) -> str | None:
     """The function that was probably meant, also where the name is written as TRL's are: fromat_reward is format."""
     plain = _AROUND_NAMES.sub("", name)
-    return nearest_name(name, others) or (nearest_name(plain, others) if plain != name else None)
+    return nearest_name(name, others, ALIKE) or (nearest_name(plain, others, ALIKE) if plain != name else None)
 
 
 def _of_other_libraries(spec: RunSpec, index: int, others: list[str]) -> Problem | None:

@@ -273,6 +273,24 @@ def test_warnings_are_printed_and_strict_makes_problems_of_them(
     assert all(one.stderr.splitlines()[0] == CHECKING for one in (refused, result)), "it was silent while it checked"
 
 
+@pytest.mark.usefixtures("registry_home", "no_worker")
+def test_what_the_worker_sees_in_the_rows_is_known_to_the_advice(groupwise: Groupwise, tmp_path: Path):
+    """The starter was said to find no right answers, also of sums; commas in prompts beside points were not told."""
+    offer.publish()
+    write(tmp_path, '{"question": "1+1?", "answer": "2"}', "my.jsonl")
+    text = SPEC.replace("task:arithmetic", "file:./my.jsonl").replace("name: format", "name: correctness")
+    path = write(tmp_path, text)
+
+    def say(**seen: object) -> str:
+        with offer.answering(others={questions.CHECK_DATA: offer.CHECKED.model_copy(update=seen)}):
+            return groupwise("launch", str(path)).stderr
+
+    beyond, point = "the starter is there to try things out", "such as 0.75: a completion that says 0,75"
+    other, sums, commas = say(), say(sums=True), say(point="0.75")
+    assert beyond in other and beyond not in sums, sums
+    assert point in commas and point not in other, commas
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -118,6 +118,14 @@ def test_a_function_of_trl_or_open_r1_is_answered_with_the_built_in_that_does_th
     assert problem.fixes[0].settings == settings
 
 
+def test_a_function_that_says_the_opposite_is_not_offered():
+    offered = replace(OFFERED, rewards={**OFFERED.rewards, "short_good": OFFERED.rewards["correctness"]})
+    [problem] = problems({"name": "long_good"}, offered=offered)
+    assert "Did you mean" not in problem.message and "Use short_good" not in {fix.label for fix in problem.fixes}
+    [problem] = problems({"name": "shrt_good"}, offered=offered)
+    assert "Did you mean “short_good”?" in problem.message
+
+
 def test_the_line_is_that_of_the_setting():
     text = "name: a\nrewards:\n- name: format\n  parameters:\n    strict: true\n    tag: [a]\n"
     [problem] = examine_spec(parse_spec(text), OFFERED, line_numbers(text))

@@ -75,10 +75,11 @@ class SpecError(Exception):
         self.problems = problems
 
 
-def nearest_name(name: str, names: list[str]) -> str | None:
-    """The one of `names` that was probably meant; capitals are no difference."""
+def nearest_name(name: str, names: list[str], alike: float = 0.6) -> str | None:
+    """The one of `names` that was probably meant; capitals are no difference. `alike`: how much of both must be, from 0
+    to 1."""
     by_plain = {one.casefold(): one for one in reversed(names)}
-    close = difflib.get_close_matches(name.strip().casefold(), by_plain, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name.strip().casefold(), by_plain, n=1, cutoff=alike)
     return by_plain[close[0]] if close else None
 
 
