@@ -209,21 +209,22 @@ def _begin_from_run(run_id: str, text: str) -> Beginning:
 
 
 def next_name(name: str, taken: Collection[str]) -> str:
-    """A name like this one that no run has: arithmetic-2 after arithmetic, two words 3 after two words 2, run-2024-2
-    after run-2024."""
-    base = _without_count(name, taken)
+    """A name like this one that no run has, counted on from it: arithmetic-2 after arithmetic, two words 3 after two
+    words 2, run-2024-2 after run-2024. A lower number may be free, of a run that was renamed: it says “before”."""
+    base, number = _split_count(name, taken)
     between = " " if " " in base else "-"
-    endings = (f"{between}{number}" for number in itertools.count(2))
+    endings = (f"{between}{number}" for number in itertools.count(number + 1))
     names = (f"{base[: MOST_NAME - len(ending)]}{ending}" for ending in endings)
-    return next(new for new in names if new != name and new not in taken)
+    return next(new for new in names if new not in taken)
 
 
-def _without_count(name: str, taken: Collection[str]) -> str:
-    """A name without the number that `next_name` put after it. Any other number at its end is part of what it says, as
-    in lr-1e-5: a number of ours follows the name of a run, and is no higher than there are runs."""
+def _split_count(name: str, taken: Collection[str]) -> tuple[str, int]:
+    """A name without the number that `next_name` put after it, and that number, 1 where there is none. Any other number
+    at its end is part of what it says, as in lr-1e-5: a number of ours follows the name of a run, and is no higher than
+    there are runs."""
     found = re.fullmatch(r"(.+)[- ]([2-9]|[1-9]\d{1,3})", name, re.S)
     base, number = found.groups() if found else (name, "0")
-    return base if found and base in taken and int(number) <= len(taken) + 1 else name
+    return (base, int(number)) if found and base in taken and int(number) <= len(taken) + 1 else (name, 1)
 
 
 def quickstart_text() -> str:
