@@ -14,7 +14,7 @@ LEAST: dict[str, tuple[float, bool]] = {
     "logging_steps": (0, True), "eval_steps": (0, True), "max_completion_length": (1, False), "top_p": (0, True),
     "top_k": (0, False),
 }  # fmt: skip
-MOST = 10**9  # steps, tokens or epochs: beyond, it is a slip of the hand
+MOST = 10**9  # steps, tokens or epochs: from here on it is a slip of the hand, and nothing is counted with it
 # Shares, and from where to where above 1 they are per cent: a top_p of 2 is none that anybody means.
 SHARES = {"top_p": ("above 0 and at most 1", 50, 100), "min_p": ("between 0 and 1", 1, 50)}
 # How often something is done, in steps: the setting that says whether steps are counted, and TRL's own value of it.
@@ -65,7 +65,7 @@ def _problem(name: str, value: float, spec: RunSpec) -> Problem | None:
         words, low, high = SHARES[name]
         per_cent = (Fix(f"Use {value / 100:g}", {path: value / 100}),) if low <= value <= high else ()
         return Problem(path, f"should be {words}.", fixes=(*per_cent, *fix))
-    if abs(value) > MOST and name not in ("seed", "data_seed"):
+    if abs(value) >= MOST and name not in ("seed", "data_seed"):
         return Problem(path, "is too large to mean anything.", fixes=fix)
     return None
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from groupwise.app.pages.new.preflight import memory_fixes
 from groupwise.app.pages.new.preflight.advice import advise
 from groupwise.app.pages.new.preflight.report import report
+from groupwise.app.pages.new.view import describe_text
 from groupwise.storage.checks.batch import check_batch
 from groupwise.storage.checks.length import check_length
 from groupwise.storage.home import paths
@@ -24,6 +25,7 @@ from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Prob
 from groupwise.worker.builtin import starter
 from tests.app.test_preflight_disk import OFFER
 from tests.app.test_preflight_memory import GB, MODEL
+from tests.support.offer import publish_installed
 
 MORE = {"temperature": 1.0, "logging_strategy": "steps", "num_train_epochs": 3.0}
 FIELDS = {**(OFFER.training or {}), **{name: {"types": [], "default": value} for name, value in MORE.items()}}
@@ -347,7 +349,30 @@ def test_a_run_from_a_checkpoint_says_what_begins_anew(registry_home: Path) -> N
 
 def test_what_keeps_memory_from_being_estimated_is_named(registry_home: Path) -> None:
     refused = report(a_spec(max_completion_length=1.5), offer(), MODEL)
-    assert "Memory cannot be estimated: “Max completion length” is no number to reckon with." in refused.sentences
+    words = "Memory cannot be estimated: “Max completion length” is no number to reckon with."
+    assert words in refused.sentences
+    blamed = report(a_spec(max_completion_length=1.5), offer(), MODEL, blamed={"training.max_completion_length"})
+    assert words not in blamed.sentences and "Memory" not in {one["label"] for one in blamed.figures}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("max_steps", 10**9, "is too large to mean anything."),
+        ("max_completion_length", 10**9, "is too large to mean anything."),
+        ("max_completion_length", -5, "should be at least 1."),
+        ("max_steps", 0, "should be at least 1, or −1 to leave it to the epochs."),
+    ],
+)
+def test_a_number_nothing_is_counted_with_is_a_problem_at_its_field_and_said_once(
+    registry_home: Path, name: str, value: int, words: str
+) -> None:
+    publish_installed()
+    text = spec.to_yaml(a_spec(**{name: value}))
+    view = describe_text(text, Offer.read_published())
+    [said] = [one for one in view["problems"] if one["field"] == f"training.{name}"]
+    assert (said["message"], said["level"], view["blocked"]) == (words, BLOCKING, True)
+    assert not any("reckon" in one for one in view["sentences"])
 
 
 def test_the_report_of_a_spec_that_nothing_is_known_about_says_what_is_missing(own_home: Path) -> None:

@@ -153,6 +153,13 @@ def test_where_a_value_is_wrong_the_one_that_stood_there_is_offered(new_run: Pag
     new_run.locator(".verdict.blocking").get_by_role("button", name="Use 20", exact=True).click()
     follows(new_run, "max_steps: 20\n")
     expect(new_run.locator(".verdict.blocking")).to_have_count(0)
+    show(new_run, "Form")
+    for typed, words in (("1000000000", "Is too large to mean anything."), ("0", "Should be at least 1")):
+        steps.fill(typed)
+        weight.click()
+        expect(new_run.locator(".verdict.blocking", has_text="training.max_steps")).to_contain_text(words)
+        expect(new_run.locator(".verdict.blocking .fix").first).to_have_text("Use 20")
+        expect(new_run.locator(".happening")).not_to_contain_text("reckon")
 
 
 def test_a_setting_that_trl_gave_up_is_named_by_the_search(new_run: Page) -> None:

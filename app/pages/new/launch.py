@@ -3,6 +3,7 @@
 import copy
 import re
 import sqlite3
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -174,9 +175,12 @@ def spec_and_problems(text: str, known: Any = None) -> tuple[RunSpec | None, lis
     return reading.spec, [problem for problem in found if problem.level == BLOCKING]
 
 
-def estimates(spec: RunSpec, offer: Offer, known: Any = None, *, told: bool = True) -> Report:
-    """What the run will do and take. `told`: else only the problems, where nobody sees the rest. Where no row is left
-    nothing follows from that but what whoever counted them says: it is the cause."""
+def estimates(
+    spec: RunSpec, offer: Offer, known: Any = None, *, told: bool = True, blamed: Collection[str] = ()
+) -> Report:
+    """What the run will do and take. `told`: else only the problems, where nobody sees the rest. `blamed`: the fields
+    that have a problem already. Where no row is left nothing follows from that but what whoever counted them says: it
+    is the cause."""
     about = known_of(known, spec.data)
     if about.rows == 0:
         about = Known()
@@ -184,7 +188,8 @@ def estimates(spec: RunSpec, offer: Offer, known: Any = None, *, told: bool = Tr
     if tokens is None and spec.data.source.startswith("task:"):
         tokens = TASK_TOKENS
     facts = model_files.facts_at_hand(spec.model)
-    return report(spec, offer, facts, about.rows, tokens, told=told, sums=about.sums, point=about.point)
+    sums, point = about.sums, about.point
+    return report(spec, offer, facts, about.rows, tokens, told=told, blamed=blamed, sums=sums, point=point)
 
 
 def _leave_problems_out(raw: dict[str, Any], found: list[Problem]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 // What each setting was before what is wrong with it was typed: a better offer than a default that nobody had chosen.
 
-import { onNotes, onView, page, problems, root } from "./core.js";
+import { onNotes, onProblems, onView, page, problems, root } from "./core.js";
 
 const good = new Map(); // path → what it showed while nothing was wrong with it
 const OTHER_TEXT = 3; // settings that change at once: more are another text, pasted or written over this one
@@ -20,10 +20,16 @@ function note(typed = isTyped) {
   last = view.shown;
   const wrong = new Set(problems().map(({ field, level }) => level !== "advice" && field)); // nor what is warned of
   for (const [path, shown] of Object.entries(view.shown))
-    if (!wrong.has(path) && !typed(path, view)) good.set(path, shown);
+    if (wrong.has(path)) forget(path, shown);
+    else if (!typed(path, view)) good.set(path, shown);
+}
+// The worker says what is wrong with a value some time after the view: it was good until then.
+function forget(path, shown) {
+  if (good.get(path) === shown) good.delete(path);
 }
 export function watchValues() {
   onView(() => note());
+  onProblems(() => note());
   onNotes(() => good.clear()); // another text: of what stood in the one before it nothing is known
   for (const type of ["focusin", "pointerdown"]) root.addEventListener(type, () => note(() => false));
 }

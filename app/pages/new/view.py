@@ -56,7 +56,11 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     of_data = known_of(known, as_checked.data) if as_checked else Known()
     missing = _missing_data(as_checked, reading.problems, of_data) if as_checked else None
     told = "preflight" not in hidden and missing is None
-    about = launch.estimates(as_checked, offer, known, told=told) if as_checked else None
+    about = (
+        launch.estimates(as_checked, offer, known, told=told, blamed=_blocking_fields(reading.problems))
+        if as_checked
+        else None
+    )
     advised = [*about.problems, *name_problems(as_checked)] if about and as_checked else []
     found = reading.problems + advised
     if as_checked and of_data.unreadable:
@@ -94,6 +98,10 @@ def _reckoned_without(raw: dict[str, Any], read: RunSpec | None) -> list[str]:
     given = [(path, _setting_at(raw, path)) for path in COUNTED]
     out = [own_label(path) for path, value in given if value not in (None, yaml_edit.ABSENT, _setting_at(known, path))]
     return [f"This is reckoned without {join_words([f'“{label}”' for label in out])}."] if out else []
+
+
+def _blocking_fields(problems: list[Problem]) -> set[str]:
+    return {one.field for one in problems if one.level == BLOCKING}
 
 
 def _missing_data(spec: RunSpec, problems: list[Problem], known: Known) -> str | None:

@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 
 from groupwise.app.core import format
-from groupwise.app.core.field_labels import own_label
 from groupwise.app.pages.new.preflight.settings import Settings
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RunSpec
@@ -124,7 +123,7 @@ def _evaluations(settings: Settings, steps: int | None, epoch: int | None) -> in
 def sentences(spec: RunSpec, offer: Offer, rows: int | None = None) -> list[str]:
     """What the run will do, in plain words; stages one after the other, and their sum."""
     stages = [(stage, counts(stage, offer, rows)) for stage in spec.by_stage()]
-    if why_not_counted(spec, offer):
+    if setting_not_counted(spec, offer):
         return []
     if not spec.stages:
         return _sentences(Settings(spec, offer), stages[0][1]) if stages[0][1] else []
@@ -138,11 +137,9 @@ def sentences(spec: RunSpec, offer: Offer, rows: int | None = None) -> list[str]
     return said
 
 
-def why_not_counted(spec: RunSpec, offer: Offer) -> str:
-    """The sentence for where a setting that steps are counted with is refused; "" where none is."""
-    refused = next((name for stage in spec.by_stage() if (name := refused_setting(Settings(stage, offer)))), "")
-    label = own_label(f"training.{refused}")
-    return f"Steps cannot be counted: “{label}” is no number to reckon with." if refused else ""
+def setting_not_counted(spec: RunSpec, offer: Offer) -> str:
+    """The setting that steps are counted with and that is refused; "" where none is."""
+    return next((name for stage in spec.by_stage() if (name := refused_setting(Settings(stage, offer)))), "")
 
 
 def totals(stages: list[Counts | None]) -> tuple[int, int] | None:

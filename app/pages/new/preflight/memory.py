@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import chain
 
 from groupwise.app.core import format
-from groupwise.app.core.field_labels import own_label
 from groupwise.app.pages.new.preflight.memory_parts import Parts
 from groupwise.app.pages.new.preflight.settings import PROMPT_TOKENS, Settings
 from groupwise.app.pages.new.preflight.shape import shape_of
@@ -114,9 +113,8 @@ def estimate(
 
 
 def setting_that_keeps_it(spec: RunSpec, offer: Offer) -> str:
-    """The setting that is given and no number to reckon with, as the form calls it; "" where none is to blame."""
-    refused = (name for stage in spec.by_stage() if (name := _refused(Settings(stage, offer))))
-    return next((own_label(f"training.{name}") for name in refused), "")
+    """The setting that is given and no number to reckon with; "" where none is to blame."""
+    return next((name for stage in spec.by_stage() if (name := _refused(Settings(stage, offer)))), "")
 
 
 def _refused(settings: Settings) -> str:

@@ -1,10 +1,12 @@
 """Everything that is known of a run before it is started: sentences, figures, and what to do about problems."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from groupwise.app.core import format
+from groupwise.app.core.field_labels import own_label
 from groupwise.app.pages.new.preflight import advice, counts, disk, memory, memory_fixes, queue, timing
 from groupwise.app.pages.new.preflight.timing import Pace
 from groupwise.storage.home import paths
@@ -35,10 +37,12 @@ def report(
     prompt_tokens: int | None = None,
     *,
     told: bool = True,
+    blamed: Collection[str] = (),
     sums: bool = False,
     point: str = "",
 ) -> Report:
-    """What a spec will do and need; without `told` its problems alone. `facts`: None while the model's files are not
+    """What a spec will do and need; without `told` its problems alone. `blamed`: the fields whose
+    problem is said there, and not here again. `facts`: None while the model's files are not
     here. `rows`: how many rows the data has, as the preview counted them. `prompt_tokens`: the longest prompt, as the
     data checks counted it. `sums`: whether every prompt is one that the starter knows. `point`: an answer with a
     decimal point, where the prompts have a comma."""
@@ -49,8 +53,11 @@ def report(
     shown: list[dict[str, Any]] = []
     if told:
         pace, steps = _pace(spec, offer, facts, rows, readable)
-        said = [why] if (why := counts.why_not_counted(spec, offer)) else counts.sentences(spec, offer, rows)
-        said += _memory_sentences(spec, offer, estimate, facts, prompt_tokens)
+        refused = counts.setting_not_counted(spec, offer)
+        said = _say_refused("Steps cannot be counted", refused, blamed) or counts.sentences(spec, offer, rows)
+        kept_by = memory.setting_that_keeps_it(spec, offer) if estimate is None else ""
+        said += _say_refused("Memory cannot be estimated", kept_by, blamed)
+        said += [] if kept_by else _memory_sentences(estimate, facts, prompt_tokens)
         said += [begins] if (begins := _begin_sentence(spec)) else []
         said += [waits] if (waits := queue.wait_sentence()) else []
         shown = _figures(estimate, written, pace, steps)
@@ -98,13 +105,18 @@ def _pace(
     return Pace(low, high, name, rough), known[0]
 
 
+def _say_refused(kept: str, name: str, blamed: Collection[str]) -> list[str]:
+    """What a refused setting keeps from being known; nothing where its field says what is wrong with it."""
+    path = f"training.{name}"
+    said_there = any(field == path or field.endswith(f".{path}") for field in blamed)
+    return [f"{kept}: “{own_label(path)}” is no number to reckon with."] if name and not said_there else []
+
+
 def _memory_sentences(
-    spec: RunSpec, offer: Offer, estimate: memory.Estimate | None, facts: ModelFacts | None, prompt_tokens: int | None
+    estimate: memory.Estimate | None, facts: ModelFacts | None, prompt_tokens: int | None
 ) -> list[str]:
     if estimate is None:
-        refused = memory.setting_that_keeps_it(spec, offer)
         missing = "the model’s files are not here yet" if facts is None else "the model’s files do not say its sizes"
-        missing = f"“{refused}” is no number to reckon with" if refused else missing
         return [f"Memory cannot be estimated: {missing}."]
     return [] if prompt_tokens else [f"Assumes {estimate.prompt_tokens}-token prompts."]
 

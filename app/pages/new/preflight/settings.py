@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+from groupwise.storage.checks import limits
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RunSpec
 
-HUGE = 10**9
+HUGE = limits.MOST
 PROMPT_TOKENS = 512  # assumed while nobody has counted: the upper end of what guides call usual
 
 
