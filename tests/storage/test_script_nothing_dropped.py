@@ -172,6 +172,7 @@ DROPPED = [
     (script(data="load_dataset('a/b', split='train', data_dir='d')"), "load_dataset's data_dir (line 9)"),
     (script(data="Dataset.from_list(rows)"), "Dataset.from_list(…) (line 9) makes the data in the script"),
     (script("setattr(args, name, 3)"), "setattr(…) (line 11) was not taken"),
+    (script("__import__('os').system('x')"), "os.system(…) (line 11) was not taken"),
     (script("set_seed(3)"), "set_seed(…) (line 11) was not taken: training.seed"),
     (script("torch.manual_seed(3)\nrandom.seed(4)"), "torch.manual_seed(…) (line 11) was not taken: training.seed"),
     (script("torch.manual_seed(3)\nrandom.seed(4)"), "random.seed(…) (line 12) was not taken: training.seed"),
@@ -229,6 +230,7 @@ TAKEN = [
     (script("setattr(args, 'beta', 0.5)\nargs.top_k = 3"), "training", {"beta": 0.5, "top_k": 3}),
     (script("args.beta = 0.2\nargs.beta = 0.3"), "training", {"beta": 0.3}),
     (script("args = GRPOConfig(seed=3)"), "training", {"seed": 3}),
+    (script("args = importlib.import_module('trl').GRPOConfig(seed=3)"), "training", {"seed": 3}),
     (script("class C(GRPOConfig):\n    pass\nargs = C(seed=4)"), "training", {"seed": 4}),
     (script("@dataclass\nclass B(GRPOConfig):\n    beta: float = 0.3\n    seed: int = field(default=5)\n"
             "@dataclass\nclass C(B):\n    beta: float = 0.4\nargs = C(top_k=3)"),

@@ -95,6 +95,8 @@ def call_known(
         return _merged(given, node)
     if path.endswith("OmegaConf.to_container") and given and isinstance(given[0], (Mapping, Items)):
         return given[0]
+    if path in ("__import__", "importlib.import_module") and given and isinstance(module := plain_or(given[0]), str):
+        return Outer(node, module)
     if path == "getattr" and len(given) >= 2 and isinstance(given[0], Outer) and isinstance(plain_or(given[1]), str):
         return Outer(node, f"{given[0].path}.{plain_or(given[1])}")
     if name in ("deepcopy", "copy") and len(given) == 1 and isinstance(given[0], (Mapping, Items, Plain)):
