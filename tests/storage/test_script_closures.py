@@ -126,7 +126,7 @@ MADE = [
     ("class LongJudge:\n    def __init__(self, limit=3):\n        self.limit = limit\n"
      "    def __call__(self, completions, **kwargs):\n        \"\"\"Long \\\"ones\\\".\"\"\"\n"
      "        return [float(len(c) > self.limit) for c in completions]\n",
-     "LongJudge(limit=1)", "long_judge", "is a method of an object"),
+     "LongJudge(limit=1)", "long_judge", "is an object that is called"),
     ("class Judge:\n    limit = 1\n    def score(self, completions, **kwargs):\n"
      "        return [float(len(c) > self.limit) for c in completions]\njudge = Judge()\n",
      "judge.score", "score", "is a method of an object"),
@@ -135,7 +135,7 @@ MADE = [
      "Judge.score", "score", "is a method of Judge"),
     ("class Judge:\n    async def __call__(self, completions, **kwargs):\n"
      "        return [float(known(c)) for c in completions]\n",
-     "Judge()", "judge", "is a method of an object"),
+     "Judge()", "judge", "is an object that is called"),
 ]  # fmt: skip
 COMPLETIONS = ["a", "abcd", "", "b"]
 

@@ -180,7 +180,8 @@ class RewardReader:
     def _note_made(self, function: Function, name: str) -> None:
         at, how = function.made_by or function, "stands in another function: it comes along with what it uses of that."
         if isinstance(function.owner, Made):
-            at, how = function.owner, "is a method of an object: it comes along as a function that calls it."
+            what = "an object that is called" if function.name == "__call__" else "a method of an object"
+            at, how = function.owner, f"is {what}: it comes along as a function that calls it."
         elif function.within is not None:
             how = f"is a method of {function.within.name}: it comes along as a function that calls it."
         elif function.made_by is not None:

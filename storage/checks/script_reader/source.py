@@ -16,6 +16,8 @@ FIRST_ROWS = re.compile(r"(\w+)\[:(\d+)\]")  # load_dataset's split="train[:1000
 _MAKES_ROWS = {"from_list", "from_dict", "from_pandas", "from_generator"}
 _NO_MATTER = {"num_proc", "cache_dir", "download_mode", "verification_mode", "keep_in_memory", "storage_options"}
 _FIELDS = {"name": "config", "split": "split", "revision": "revision"}
+_TOKENS = {"token", "use_auth_token"}
+_OF_ANY = {"path", "name", "split", "revision", "streaming", "data_files", "trust_remote_code", *_NO_MATTER, *_TOKENS}
 
 
 def is_source(value: Value) -> bool:
@@ -61,7 +63,7 @@ def source_settings(reading: Reading, load: Made) -> dict[str, Any]:
 
 def _note_rest(reading: Reading, given: dict[str, Value], is_file: bool) -> None:
     for name, value in given.items():
-        if name == "token" or name == "use_auth_token":
+        if name in _TOKENS:
             reading.note(f"load_dataset's {name}", value, "was not taken: tokens belong in the environment (HF_TOKEN).")
         elif name == "trust_remote_code" and plain_or(value, 0) is not False:
             reading.note(f"load_dataset's {name}", value, "was not taken: code from a dataset is never run.")
@@ -69,7 +71,7 @@ def _note_rest(reading: Reading, given: dict[str, Value], is_file: bool) -> None
             reading.leave_out(name, value, NO_CHANGE)
         elif name in ("path", "split", "streaming", *([] if is_file else _FIELDS)):
             pass
-        elif not (is_file and name in ("data_files", "name", "revision")):
+        elif not is_file:
             reading.note(f"load_dataset's {name}", value, "could not be taken.")
         reading.account(value)
 
@@ -84,10 +86,12 @@ def _file(reading: Reading, load: Made, given: dict[str, Value]) -> dict[str, An
     if isinstance(files, Items) and len(files.items) == 1:
         files = files.items[0]
     taken = _named_file(reading, load, files)
+    how = {name: value for name, value in given.items() if name not in _OF_ANY}
+    taken |= table_file.reading_settings(reading, load, how, taken.get("source", ""))
     if isinstance(split, str) and taken:
         cut = FIRST_ROWS.fullmatch(split)
         if cut and int(cut[2]):
-            taken["limit"] = int(cut[2])
+            taken["limit"] = min(int(cut[2]), taken.get("limit", int(cut[2])))
         elif "[" in split or "+" in split:
             reading.note(f"The split “{split}”", given["split"], "of a file could not be taken: set data.limit here.")
     return taken

@@ -1,5 +1,6 @@
 """A file that a script reads by its path, with pandas or datasets: its name, and how it is read."""
 
+import codecs
 from typing import Any
 
 from groupwise.storage.checks.script_reader.reading import Reading
@@ -13,8 +14,13 @@ _PLACES = {"read_excel": ["io", "sheet_name"]}
 _PATHS = ("io", "filepath_or_buffer", "path_or_buf", "path_or_paths", "path")
 _FIELDS = {"sheet_name": "sheet", "skiprows": "skip_lines", "sep": "separator", "delimiter": "separator",
            "encoding": "encoding", "nrows": "limit"}  # fmt: skip
-_USUAL: dict[str, tuple[Any, ...]] = {"sheet_name": (0,), "header": (0, "infer"), "sep": (None,), "skiprows": (None,)}
+_USUAL: dict[str, tuple[Any, ...]] = {
+    "sheet_name": (0,), "header": (0, "infer"), "sep": (None,), "delimiter": (None,), "skiprows": (None, 0),
+    "encoding": (None,), "nrows": (None,), "quotechar": ('"',), "decimal": (".",), "column_names": (None,),
+    "names": (None,),
+}  # fmt: skip
 _NO_MATTER = {"engine", "low_memory", "dtype_backend"}
+_AFTER = {"decimal": "could not be taken: how answers write their numbers, data.answer_numbers says."}
 
 
 def reads_file(value: Value | None) -> bool:
@@ -56,7 +62,7 @@ def reading_settings(reading: Reading, load: Made, rest: dict[str, Value], sourc
         elif said is not None and (field == "limit" or field in settings_of_source(source)):
             taken[field] = said
         else:
-            reading.note(f"{load.name}'s {name}", value, "could not be taken.")
+            reading.note(f"{load.name}'s {name}", value, _AFTER.get(name, "could not be taken."))
     reading.note_dark(load.dark, f"{load.name}'s settings")
     return taken
 
@@ -71,5 +77,20 @@ def _setting(name: str, said: Any) -> Any:
     if name in ("sep", "delimiter"):
         return next((word for word, mark in SEPARATORS.items() if mark == said), None)
     if name == "encoding":
-        return said.lower() if said.lower() in ENCODING_WORDS else None
+        return _encoding_here(said)
     return said if name == "sheet_name" and 0 < len(said) <= 200 else None
+
+
+def _encoding_here(said: str) -> str | None:
+    """A codec by the name that a spec has for it, whichever of its names the script says; None where there is none."""
+    if said.lower() in ENCODING_WORDS:
+        return said.lower()
+    codec = _codec_name(said)
+    return next((word for word in ENCODING_WORDS if codec and _codec_name(word) == codec), None)
+
+
+def _codec_name(name: str) -> str | None:
+    try:
+        return codecs.lookup(name).name
+    except (LookupError, ValueError):  # ValueError: a null character
+        return None
