@@ -64,6 +64,8 @@ class="btn pri go" href="/compare"></a><button class="btn tag" type="button"></b
 a real GRPO run with a tiny model, about a minute on an idle laptop, no GPU.</span></p>
 <section class="empty panel" hidden><h1>Groupwise</h1>
 <p class="lead">Configure, launch and watch GRPO runs, and read what every group of completions earned.</p>
+<p>In GRPO a language model answers each prompt several times, reward functions score the answers, and training makes
+what scored better than the rest more likely.</p>
 <p class="s mut hardware"></p>
 <div class="row"><button class="btn pri quickstart" type="button">Run the quickstart</button><a class="btn quiet"
 href="/new">Set up a run</a></div><p class="s mut">The quickstart trains a tiny model with TRL on this machine: about
