@@ -97,6 +97,31 @@ def test_a_reward_that_rose_before_all_groups_tied_is_no_learning() -> None:
     assert examine(healthy(last=said(""))).headline.startswith("Learning, with a suspicion: ")
 
 
+def test_a_run_that_never_had_a_signal_did_not_learn_and_is_not_said_to_have_stopped() -> None:
+    """As it was seen: stopped at step 28 with 0.0031 to 0.031, and nothing right on held-out prompts."""
+    luck = {
+        "reward": line(0.0, 0.031, steps=28), "rewards/correctness/mean": line(0.0, 0.031, steps=28),
+        "rewards/format/mean": line(0, 0, steps=28), "groups/tied": line(0.97, 0.95, steps=28),
+        "groups/all_low": line(0.97, 0.95, steps=28), "groups/solved": line(0.0, 0.03, steps=28),
+        "eval_rewards/correctness/mean": Curve.of((0, 20), (0.0, 0.0)),
+    }  # fmt: skip
+    stopped = examine(healthy(curves=luck, step=28, ended=True))
+    assert stopped.headline.startswith("Did not learn: reward was 0.02") and "though on held-out" not in (
+        stopped.headline
+    )
+    assert examine(healthy(curves=luck, step=28)).headline.startswith("Not learning so far: reward is 0.02")
+    by_heart = {**luck, "groups/tied": line(0.2, 1.0), "reward": line(0.0, 0.4, steps=28),
+                "rewards/correctness/mean": line(0.0, 0.4, steps=28),
+                "groups/solved": line(0.0, 0.4, steps=28)}  # fmt: skip
+    denied = examine(healthy(curves=by_heart, step=28, ended=True)).headline
+    assert denied.startswith("Improved on the training prompts only: reward went up"), denied
+    assert "though on held-out prompts “correctness” was 0 (0 before)" in denied
+    learned = {**by_heart, "eval_rewards/correctness/mean": Curve.of((0, 20), (0.0, 0.3))}
+    assert examine(healthy(curves=learned, step=28, ended=True)).headline.startswith("No longer learning: ")
+    all_along = {**learned, "groups/tied": line(0.95, 0.95)}
+    assert examine(healthy(curves=all_along, step=28, ended=True)).headline.startswith("Learned, with a problem: ")
+
+
 def test_one_wrong_answer_that_scores_the_highest_is_a_collapse_and_not_learned() -> None:
     tied_at_the_top = {
         "groups/tied": line(0.0, 1.0), "groups/all_high": line(0.0, 1.0), "groups/spread": line(0.7, 0.02),

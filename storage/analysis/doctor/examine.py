@@ -183,7 +183,8 @@ def _move(e: Evidence, change: Change) -> Change:
 
 
 def _opening(e: Evidence, kind: str, grave: tuple[Verdict, ...], against: bool) -> str:
-    """The headline's first words. Where hardly a group has a learning signal, what rose before rises no more."""
+    """The headline's first words. Where hardly a group has a learning signal any more, what rose before rises no
+    more, if held-out prompts show that anything was learned."""
     opening = (OPENING_ENDED if e.ended else OPENING)[kind]
     if e.weights_lost:
         return "Its weights were ruined"
@@ -191,8 +192,8 @@ def _opening(e: Evidence, kind: str, grave: tuple[Verdict, ...], against: bool) 
         return _say_healthy(e, kind)
     if kind != "up":
         return _say_level(e, opening, against) if kind == "level" else opening
-    if len(e.tied_share) >= gradient.POINTS and e.tied_share.at_least(gradient.MOSTLY_TIED):
-        return "No longer learning"
+    if gradient.is_mostly_tied(e) and e.tied_share.early < gradient.MOSTLY_TIED:
+        return rise.say_on_training_only(e) if rise.stayed_held_out(e) else "No longer learning"
     opening = rise.say_what_rose(e) if against else _but_not_right(e, opening)
     return f"{opening}, with {_count(grave)}" if grave else opening
 
@@ -271,4 +272,6 @@ def _direction(e: Evidence) -> str:
         return "down" if rates.is_clear_fall(e) else "waiting"
     if rates.fall(e) or e.reward.direction(rates.STILL * e.scale) < 0:
         return "down"
+    if gradient.is_mostly_tied(e) and e.reward.rise <= rates.STILL * e.scale:
+        return "level"  # a little more luck: with next to no signal, so small a rise is nothing learned
     return "up" if e.reward.direction(0, 2.0) > 0 and not rates.reads_the_same(e) else "level"

@@ -34,6 +34,11 @@ BEYOND_STARTER = f"The starter is there to try things out: {STARTER_KNOWS}."
 ENTROPY = 0.1  # of what it was at the start
 
 
+def is_mostly_tied(e: Evidence) -> bool:
+    """Whether hardly a group has a learning signal now."""
+    return len(e.tied_share) >= POINTS and e.tied_share.at_least(MOSTLY_TIED)
+
+
 def no_gradient(e: Evidence) -> Verdict | None:
     """Most groups are tied: every completion of a group has the same reward, so every advantage is 0."""
     tied = e.tied_share

@@ -125,13 +125,17 @@ def say_what_rose_instead(e: Evidence) -> str:
 
 def say_what_rose(e: Evidence) -> str:
     """The first words of a headline on a reward that rose while something speaks against it: what did improve."""
-    on_training_only = f"{'Improved' if e.ended else 'Improving'} on the training prompts only"
     risen, in_training = functions_that_rose(e), is_hardly_right(e) or _fewer_right_in_training(e)
     if not in_training and (e.target in risen or not _fewer_right_held_out(e)):
-        return on_training_only
+        return say_on_training_only(e)
     if not risen or e.target in risen:
         return f"Reward {'rose' if e.ended else 'is rising'}, but answers {e.verbs} not more often right"
     return _only(e, risen)
+
+
+def say_on_training_only(e: Evidence) -> str:
+    """The first words of a headline on a reward that rose where held-out prompts are answered no better."""
+    return f"{'Improved' if e.ended else 'Improving'} on the training prompts only"
 
 
 def _only(e: Evidence, risen: list[str]) -> str:
@@ -164,8 +168,9 @@ def say_scored(e: Evidence) -> str:
 
 
 def say_clear_rise(e: Evidence) -> str:
-    """Which functions rose for certain, though the total may not have, and from what to what; “” where none did."""
-    risen = functions_that_rose(e, CERTAIN)[:NAMED]
+    """Which functions rose for certain, though the total may not have, and from what to what; “” where none did,
+    or held-out prompts do not show it."""
+    risen = [name for name in functions_that_rose(e, CERTAIN) if not _hardly_rose_held_out(e, name)][:NAMED]
     link = "rose" if e.ended else "is up" if len(risen) == 1 else "are up"
     named = " and ".join(f"“{name}” ({_say_rise(e, name)})" for name in risen)
     return f", while {named} {link}" if risen else ""
@@ -182,11 +187,22 @@ def _say_held_out_stayed(e: Evidence, risen: list[str]) -> str:
     said = []
     for name in risen:
         told = e.curve(f"eval_rewards/{name}/mean")
-        if len(told) > 1 and told.values[-1] - told.values[0] < HARDLY * e.curve(f"rewards/{name}/mean").rise:
+        if _hardly_rose_held_out(e, name):
             then, now = short_number(told.values[0]), short_number(told.values[-1])
             when = "before" if told.steps[0] <= e.since else f"at step {told.steps[0]:,}"
             said.append(f"“{name}” {'was' if e.ended else 'is'} {now} ({then} {when})")
     return f", though on held-out prompts {' and '.join(said)}" if said else ""
+
+
+def stayed_held_out(e: Evidence) -> bool:
+    """Whether every function that rose in training did not on held-out prompts, or hardly."""
+    risen = functions_that_rose(e)
+    return bool(risen) and all(_hardly_rose_held_out(e, name) for name in risen)
+
+
+def _hardly_rose_held_out(e: Evidence, name: str) -> bool:
+    told = e.curve(f"eval_rewards/{name}/mean")
+    return len(told) > 1 and told.values[-1] - told.values[0] < HARDLY * e.curve(f"rewards/{name}/mean").rise
 
 
 def _fell(e: Evidence) -> str:
