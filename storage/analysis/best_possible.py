@@ -23,13 +23,22 @@ def most_of_run(spec: RunSpec, code_of: Callable[[str], str]) -> float | None:
 def most_possible(rewards: Sequence[RewardSpec], code_of: Callable[[str], str]) -> float | None:
     """What the best completion earns; None where that is not known of a function, or a weight moves or is below 0.
     `code_of`: the code of a person's own function, of which it is known where it is made of the builder's blocks."""
-    most = [_most_given(one, code_of) for one in rewards]
-    still = all(not (one.schedule or one.adapt) and one.weight >= 0 for one in rewards)
-    known = [one.weight * value for one, value in zip(rewards, most, strict=True) if value is not None]
-    return sum(known) if still and rewards and len(known) == len(rewards) else None
+    still = all(not (one.schedule or one.adapt) for one in rewards)
+    return most_weighed([(one.weight, _most_given(one, code_of)) for one in rewards]) if still else None
+
+
+def most_weighed(functions: Sequence[tuple[float, float | None]]) -> float | None:
+    """What the best completion earns of functions with these weights that give so much at most; None where that is not
+    known of one, or its weight is below 0."""
+    known = [weight * most for weight, most in functions if most is not None and weight >= 0]
+    return sum(known) if functions and len(known) == len(functions) else None
+
+
+def most_given(name: str, code: str | None) -> float | None:
+    """What a function gives at most, by its code; None: by its name, as it ships."""
+    return MOST.get(name) if code is None else builder.most_of_code(code, name)
 
 
 def _most_given(reward: RewardSpec, code_of: Callable[[str], str]) -> float | None:
-    if reward.name in MOST and not reward.version:
-        return MOST[reward.name]
-    return builder.most_of_code(code_of(reward.name), reward.name)
+    shipped = reward.name in MOST and not reward.version
+    return most_given(reward.name, None if shipped else code_of(reward.name))

@@ -114,7 +114,7 @@ def test_what_gave_everything_all_that_it_could_calls_nothing_right_unless_it_co
         "groups": ["4/4"] * 4, "compare": 1.0, "prompts of compare": {1.0}, "prompt over time": {1.0},
         "statistics": "correctness", "runs": 1.0,
     }  # fmt: skip
-    assert "all at the highest" in groups.groups_at_step({"run": answers, "step": STEPS})["verdict"]
+    assert "all alike at 1.00" in groups.groups_at_step({"run": answers, "step": STEPS})["verdict"]
 
 
 def test_what_gave_1_once_calls_that_right_whoever_wrote_it(registry_home: Path) -> None:

@@ -142,6 +142,10 @@ def test_a_training_script_becomes_functions_and_each_is_saved_by_its_own_name(r
     kept = text_of(rewards)
     assert "\nMOST = 20\n" in kept and "\n#     train_dataset=load_dataset" in kept and "\n# trainer.train()" in kept
     assert kept.replace("# ", "") == SCRIPT
+    gone = sum(line.startswith("# ") for line in kept.splitlines())
+    expect(rewards.locator(".said-saved")).to_have_text(
+        f"Commented out: {gone} lines of the script, as it cannot run or is not needed here."
+    )
     save(rewards)
     expect(rewards.get_by_role("button", name="Save", exact=True)).to_be_disabled()
     rewards.locator(".which").select_option("wordy")
@@ -169,6 +173,7 @@ def test_a_whole_notebook_is_imported_and_only_its_reward_functions_stay(rewards
     dialog.get_by_role("button", name="Open in the editor").click()
     expect(rewards.locator(".writing .title")).to_have_text("match_eos")
     expect(rewards.locator(".said-saved")).to_contain_text(changed)
+    expect(rewards.locator(".said-saved")).to_contain_text("Commented out: ")
     expect(rewards.locator(".found .verdict-at")).to_have_count(0)
     left = [line for line in text_of(rewards).splitlines() if line and not line.startswith("#")]
     assert left[0].startswith('reasoning_end   = "</think>"') and not any("tokenizer" in line for line in left)
@@ -182,6 +187,7 @@ def test_a_whole_notebook_is_imported_and_only_its_reward_functions_stay(rewards
     dialog.get_by_role("button", name="Open in the editor").click()
     expect(rewards.locator(".found")).to_contain_text("trainer.train(…) would run each time")
     assert text_of(rewards) == SCRIPT
+    expect(rewards.locator(".said-saved")).to_be_hidden()
     write(rewards, f"from .tools import x\n{SHORT}")
     expect(rewards.locator(".found .blocking")).to_contain_text("Relative imports don't work here")
     do(rewards, "Save")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groupwise.storage.library.rewards.pasted import count_foreign
 from groupwise.storage.library.rewards.signature import analyse, clean_paste
 from groupwise.storage.spec.words.problem import BLOCKING
 
@@ -72,3 +75,12 @@ def test_no_text_however_broken_is_too_much(code: str):
     assert analysis.functions or analysis.problems
     assert all(problem.line >= 1 and problem.column >= 1 and problem.message for problem in analysis.problems)
     assert len(clean_paste(code).split("\n")) == len(code.split("\n"))
+
+
+def test_lines_that_are_no_python_are_counted_as_they_become_comments() -> None:
+    pasted_cell = f"!pip install trl \\\n  more\ndef f(completions, **k):\n    %time x{BODY}"
+    assert count_foreign(pasted_cell) == 3
+    assert count_foreign(">>> # hi\n>>> def f(c):\n...   return [1]\n>>> f(1)\n[1]\n") == 1
+    assert count_foreign(f"# mine\n{CLEAN}") == 0
+    cells = [{"cell_type": "code", "source": source} for source in ("%%bash\nls", pasted_cell)]
+    assert count_foreign(json.dumps({"cells": cells})) == 5

@@ -4,7 +4,7 @@ import { el, option, setText, showText } from "../../ui/dom.js";
 import { load } from "../../ui/libraries.js";
 import { button, call, find, on, page, server, setOff, tell } from "./core.js";
 import { namesake } from "./namesakes.js";
-import { plain } from "./text.js";
+import { plain, plural } from "./text.js";
 
 let ace = null;
 export let code = null;
@@ -218,7 +218,18 @@ async function cleanUp(name, more = {}) {
   const got = await call(name, { text: page.text, ...more });
   if (!got) return;
   code.setValue(got.text, -1); // as if typed: Ctrl+Z brings it back
-  sayNote(standInWords(got.stand_ins));
+  sayNote(changedWords(got, name === "strip_code"));
+}
+// What became of a pasted text: which lines are comments now and why, and, where its script was left out (`alone`), what
+// was written in place of a tokenizer's tokens.
+export function changedWords({ commented, stand_ins: tokens }, alone) {
+  const { script, foreign } = commented;
+  const some = [
+    alone && script ? `${plural(script, "line")} of the script, as it cannot run or is not needed here` : "",
+    foreign ? `${plural(foreign, "line")} of a shell, a notebook or an output, as it is not Python` : "",
+  ].filter((one) => one);
+  const lines = some.length ? `Commented out: ${some.join(", and ")}.` : "";
+  return [lines, alone ? standInWords(tokens) : ""].filter((one) => one).join(" ");
 }
 // What was written in place of a tokenizer's tokens, for there is no tokenizer where a reward function runs.
 export function standInWords(tokens) {

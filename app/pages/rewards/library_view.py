@@ -222,10 +222,17 @@ def _no_number(typed: str) -> str:
 
 def clean_text(text: str) -> dict[str, Any]:
     """What was pasted or chosen, as Python: {text, cleaned, alone: without the script around its functions, empty where
-    there is none; stand_ins: what of it was written in place of a tokenizer's tokens; functions, problems: of that}."""
+    there is none; stand_ins: what of it was written in place of a tokenizer's tokens; commented: how many lines are
+    comments now, of the script around its functions, and of what is no Python; functions, problems: of that}."""
     clean = pasted.clean_paste(text)
     alone = strip_script.keep_only(clean)
     return {
         "text": clean, "cleaned": clean != text, "alone": alone if alone != clean else "",
-        "stand_ins": strip_script.stand_ins(clean, alone), **analyse_text(alone),
+        "stand_ins": strip_script.stand_ins(clean, alone), "commented": count_comments_made(text, clean, alone),
+        **analyse_text(alone),
     }  # fmt: skip
+
+
+def count_comments_made(text: str, clean: str, alone: str) -> dict[str, int]:
+    """How many lines of what was pasted became comments: those of the `script`, and `foreign` ones."""
+    return {"script": pasted.count_commented(clean, alone), "foreign": pasted.count_foreign(text)}

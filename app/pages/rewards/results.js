@@ -22,7 +22,7 @@ export function drawResults(box, answer) {
           ),
         ]
       : []),
-    el("div.cards.functions-found", ...answer.functions.map(functionCard), tiesCard(answer.ties)),
+    el("div.cards.functions-found", ...answer.functions.map(functionCard), tiesCard(answer)),
     agreementTable(answer.agreement) ?? "",
     ...answer.groups.map((group, n) => groupPanel(group, n, answer)),
   );
@@ -80,14 +80,15 @@ export function failuresOf(one) {
 
 const TIES = [
   ["bearing", "can be learned from", "var(--high)"],
-  ["all_high", "all at the highest", "var(--ink-3)"],
+  ["all_high", "", "var(--ink-3)"], // by what is possible: the answer has the words
   ["other", "tied in between", "var(--line-strong)"],
   ["all_low", "all failed", "var(--low)"],
   ["unscored", "with too few scores to compare", "var(--line)"],
 ];
-function tiesCard(ties) {
+function tiesCard({ ties, highest }) {
   if (!ties?.groups) return "";
-  const there = TIES.filter(([key]) => ties[key]);
+  const named = TIES.map(([key, words, colour]) => [key, key === "all_high" ? highest : words, colour]);
+  const there = named.filter(([key]) => ties[key]);
   const share = there.map(([key, words, colour]) =>
     el("i", { style: `flex:${ties[key]};background:${colour}`, title: `${words}: ${ties[key]}` }),
   );

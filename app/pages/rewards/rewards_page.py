@@ -113,11 +113,13 @@ def clean_paste(payload: Payload) -> dict[str, Any]:
 
 @answer
 def strip_code(payload: Payload) -> dict[str, Any]:
-    """What was pasted, as Python, with all that its reward functions do not need turned into comments; `stand_ins` as
-    in `clean_paste`."""
-    clean = pasted.clean_paste(code_of(payload))
+    """What was pasted, as Python, with all that its reward functions do not need turned into comments; `stand_ins` and
+    `commented` as in `clean_paste`."""
+    code = code_of(payload)
+    clean = pasted.clean_paste(code)
     alone = strip_script.keep_only(clean)
-    return {"text": alone, "stand_ins": strip_script.stand_ins(clean, alone)}
+    commented = library_view.count_comments_made(code, clean, alone)
+    return {"text": alone, "stand_ins": strip_script.stand_ins(clean, alone), "commented": commented}
 
 
 @answer

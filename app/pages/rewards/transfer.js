@@ -4,7 +4,7 @@ import { download, el, setText, textOf } from "../../ui/dom.js";
 import { acceptDrops } from "../../ui/stray_drops.js";
 import { action, call, find, page } from "./core.js";
 import { NOT_TAKEN, settle } from "./builder.js";
-import { GRAVE, asksFor, code, isUnsaved, looked, sayNote, standInWords } from "./editor.js";
+import { GRAVE, asksFor, changedWords, code, isUnsaved, looked, sayNote, standInWords } from "./editor.js";
 import { beginBuilding, newText } from "./library.js";
 import { obstacle, save } from "./saving.js";
 import { beginningOfRun } from "./source.js";
@@ -104,7 +104,7 @@ async function openImported(event) {
   if (!brought) return;
   importing.close();
   newText(brought.alone && !whole ? brought.alone : brought.text, { which: chosen });
-  if (brought.alone && !whole) sayNote(standInWords(brought.stand_ins));
+  sayNote(changedWords(brought, brought.alone && !whole));
   const line = brought.functions.find((one) => one.name === chosen)?.line;
   if (line) code.gotoLine(line, 0, false);
   code.focus();

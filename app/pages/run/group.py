@@ -7,6 +7,7 @@ from groupwise.app.pages.run.group_list import tie
 from groupwise.app.ui.completion import best_first, cards
 from groupwise.app.ui.safe_text import escape
 from groupwise.app.ui.word_diff import MOST, Difference, word_differences
+from groupwise.storage.analysis.tie_words import is_highest, say_highest
 from groupwise.storage.record.group_metrics import Range
 from groupwise.storage.registry.notes import Note
 
@@ -14,8 +15,6 @@ WORDS = 12_000  # words that one answer compares at most, over all completions o
 TIED = {
     "all_low": "Tied, all failed: every completion earned the least of this run, so this group gives no learning "
     "signal. The prompt may be too hard as yet.",
-    "all_high": "Tied, all at the highest: every completion earned the most seen in this run, which need not be the "
-    "most there is. This group gives no learning signal.",
     "other": "Tied: every completion scored the same, so this group gives no learning signal.",
 }
 NO_ANSWERS = (  # of what a ruined model writes, such as <<<<<<<, nothing follows for the prompt
@@ -26,15 +25,16 @@ NO_ANSWERS = (  # of what a ruined model writes, such as <<<<<<<, nothing follow
 
 def draw_group(
     found: dict[str, Any], *, by_reward: bool, notes: dict[int, Note] | None = None, reference: int | None = None,
-    seen: Range | None = None,
+    seen: Range | None = None, most: float | None = None,
 ) -> str:  # fmt: skip
     """Prompt, answer and other columns, the same prompt over time, and the completions. `reference`: the index of the
-    completion that the others are compared with; `seen`: the run's range of rewards."""
+    completion that the others are compared with; `seen`: the run's range of rewards; `most`: what the best completion
+    earns, where that is known."""
     completions = found["completions"]
     return (
         f'<section class="panel prompt">{prompt_html(found["prompt"])}'
         f"{other_columns(found['columns'], format.message_text(found['prompt']))}"
-        f"{history(found)}{standing(found, seen)}</section>"
+        f"{history(found)}{standing(found, seen, most)}</section>"
         '<div class="grid three comps">'
         + cards(
             completions, by_reward=by_reward, tied=found["tied"], group=found["id"], notes=notes, reference=reference,
@@ -49,12 +49,23 @@ def _has_answers(completions: list[dict[str, Any]]) -> bool:
     return any(char.isalnum() for one in completions for char in one["text"])
 
 
-def standing(found: dict[str, Any], seen: Range | None) -> str:
+def _say_tied_high(value: float, most: float | None) -> str:
+    if is_highest(value, most):
+        why = "every completion earned the most that is possible"
+    elif most is None:
+        why = "every completion earned the most seen in this run, which need not be the most there is"
+    else:
+        why = f"every completion earned the same, of {format.number(most)} at most"
+    return f"Tied, {say_highest(value, most)}: {why}. This group gives no learning signal."
+
+
+def standing(found: dict[str, Any], seen: Range | None, most: float | None = None) -> str:
     """Whether it teaches nothing, and whether a resumed run trained over it."""
     said = []
     if found["tied"] and found["mode"] == "train":
         kind = tie(found, seen) or "other"
-        said.append(NO_ANSWERS if kind == "all_low" and not _has_answers(found["completions"]) else TIED[kind])
+        lost = kind == "all_low" and not _has_answers(found["completions"])
+        said.append(NO_ANSWERS if lost else TIED.get(kind) or _say_tied_high(found["high"], most))
     if not found.get("counts", True):
         said.append(
             f"From attempt {found['attempt']}, before the run was resumed: a later attempt trained step "

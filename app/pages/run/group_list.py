@@ -8,10 +8,11 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.ui.safe_text import visible_text
+from groupwise.storage.analysis.tie_words import say_highest, say_highest_shortly
 from groupwise.storage.record.group_metrics import Range, kind
 
 Rows = list[dict[str, Any]]
-KINDS = {"all_low": "all failed", "all_high": "all at the highest", "other": "tied"}
+KINDS = {"all_low": "all failed", "other": "tied"}  # all_high: analysis/tie_words.py
 MOST = 400  # lines
 LONGEST, SHOWN = 600, 70  # characters of a prompt: those that a pointer shows, and those of its line
 TWO_LINES = 30  # characters of a prompt that the list has room for where it is narrow
@@ -44,14 +45,20 @@ def tie(group: dict[str, Any], seen: Range | None) -> str:
 
 
 def group_line(
-    group: dict[str, Any], seen: Range | None, starred: Collection[int] = (), right: tuple[int, int] | None = None
+    group: dict[str, Any],
+    seen: Range | None,
+    starred: Collection[int] = (),
+    right: tuple[int, int] | None = None,
+    most: float | None = None,
 ) -> dict[str, Any]:
-    """A group as one line of the list. `right`: how many of its completions are, of how many."""
+    """A group as one line of the list. `right`: how many of its completions are, of how many; `most`: what the best
+    completion earns, where that is known."""
     tied = tie(group, seen)
+    spread = KINDS.get(tied) or (say_highest_shortly(group["high"], most) if tied else format.number(group["std"]))
     whole = visible_text(format.shorten(format.message_text(group["prompt"]), LONGEST))
     return {
         "id": group["id"], "whole": whole, "prompt": [format.shorten(whole, SHOWN)],
-        "mean": format.number(group["mean"]), "spread": KINDS[tied] if tied else format.number(group["std"]),
+        "mean": format.number(group["mean"]), "spread": spread,
         "tied": group["tied"], "starred": group["id"] in starred, "right": f"{right[0]}/{right[1]}" if right else "–",
     }  # fmt: skip
 
@@ -72,16 +79,17 @@ def tell_apart(lines: Rows) -> None:
             line["prompt"] = [alike_part, format.shorten(whole[begin:], SHOWN)]
 
 
-def verdict(groups: Rows, mode: str = "train", seen: Range | None = None) -> str:
+def verdict(groups: Rows, mode: str = "train", seen: Range | None = None, most: float | None = None) -> str:
     """5 of 8 groups are tied (3 all failed, 2 all at the highest): no learning signal from them. Held-out groups
-    give none anyway."""
+    give none anyway. `most`: as for group_line."""
     ties = [tie(group, seen) for group in groups if group["tied"]]
     if not ties:
         return ""
     be, them = ("is", "it") if len(ties) == 1 else ("are", "them")
     whose = "This group is" if len(groups) == 1 else f"{len(ties)} of {len(groups)} groups {be}"
-    told = [f"{ties.count(one)} {KINDS[one]}" for one in ("all_low", "all_high") if one in ties]
-    kinds = f" ({', '.join(told)})" if told and len(groups) > 1 else f" ({KINDS[ties[0]]})" if told else ""
+    words = {**KINDS, "all_high": say_highest(seen[1], most) if seen else ""}
+    told = [f"{ties.count(one)} {words[one]}" for one in ("all_low", "all_high") if one in ties]
+    kinds = f" ({', '.join(told)})" if told and len(groups) > 1 else f" ({words[ties[0]]})" if told else ""
     if mode == "eval":
         return f"{whose} tied{kinds}: every completion scored the same."
     return f"{whose} tied{kinds}: every completion scored the same, so there is no learning signal from {them}."

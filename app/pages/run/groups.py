@@ -1,5 +1,6 @@
 """The Groups of a run: pick a step, see its groups, read one group's completions side by side."""
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from groupwise.app.pages.run.solver import solver
 from groupwise.app.ui.completion import spans, text_html
 from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, text, whole_number
 from groupwise.app.ui.word_diff import word_differences
+from groupwise.storage.analysis import best_possible
+from groupwise.storage.library.right import code_of_reward
+from groupwise.storage.record import group_metrics, run_files
 from groupwise.storage.record import groups as record
 from groupwise.storage.record.group_metrics import TIED, Range
 from groupwise.storage.registry import notes, registry
@@ -83,10 +87,11 @@ def groups_at_step(payload: Payload) -> dict[str, Any]:
     seen = range_of_ties(run, path, near["step"] or 0)
     starred = {group for group, _ in notes.starred_completions(run.id)}
     right = counts_right(run, path, near["step"] or 0, [group["id"] for group in at_step])
+    most = most_at_step(run, path, near["step"] or 0) if any(group["tied"] for group in at_step) else None
     listed = group_list.order_groups(at_step, pick)[: group_list.MOST]
-    lines = [group_list.group_line(group, seen, starred, right.get(group["id"])) for group in listed]
+    lines = [group_list.group_line(group, seen, starred, right.get(group["id"]), most) for group in listed]
     group_list.tell_apart(lines)
-    return out | {"groups": lines, "verdict": groups_caption(at_step, mode, pick, seen)}
+    return out | {"groups": lines, "verdict": groups_caption(at_step, mode, pick, seen, most)}
 
 
 def counts_right(run: registry.Run, path: Path, step: int, ids: list[int]) -> dict[int, tuple[int, int]]:
@@ -104,12 +109,23 @@ def range_of_ties(run: registry.Run, path: Path, step: int) -> Range | None:
     return seen if apart or solver(run, record.stage_number(path, step)) else None
 
 
-def groups_caption(at_step: group_list.Rows, mode: str, pick: str, seen: Range | None) -> str:
+def most_at_step(run: registry.Run, path: Path, step: int) -> float | None:
+    """What the best completion earns in that step's stage; None where it is not known."""
+    spec = run_files.spec_of(run.folder)
+    if spec is None:
+        return None
+    rewards = group_metrics.rewards_of_stage(spec, record.stage_number(path, step))
+    return best_possible.most_possible(rewards, functools.partial(code_of_reward, run.folder.rewards))
+
+
+def groups_caption(
+    at_step: group_list.Rows, mode: str, pick: str, seen: Range | None, most: float | None = None
+) -> str:
     """What is said under the list."""
     more = len(at_step) - group_list.MOST
     left_out = f" The list leaves out {more} more." if more > 0 else ""
     none = "No group of this step is tied." if pick == "tied" and not any(group["tied"] for group in at_step) else ""
-    return (none or group_list.verdict(at_step, mode, seen)) + left_out
+    return (none or group_list.verdict(at_step, mode, seen, most)) + left_out
 
 
 @answer
@@ -122,9 +138,10 @@ def show_group(payload: Payload) -> dict[str, Any]:
         raise Unanswerable("There is no such group in this run.")
     reference = reference_of(found["completions"], text(payload, "diff"))
     seen = range_of_ties(run, path, found["step"]) if found["tied"] else None
+    most = most_at_step(run, path, found["step"]) if found["tied"] else None
     html = draw_group(
         found, by_reward=payload.get("sorted") is not False, notes=notes.of_group(run.id, found["id"]),
-        reference=reference, seen=seen,
+        reference=reference, seen=seen, most=most,
     )  # fmt: skip
     return {
         "html": html, "step": found["step"], "mode": found["mode"], "prompt": found["prompt_id"],

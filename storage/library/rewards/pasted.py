@@ -64,6 +64,24 @@ def clean_paste(code: str) -> str:
     return text if is_python(text) else textwrap.dedent("\n".join(new for new, _ in _read_lines(text)))
 
 
+def count_commented(before: str, after: str) -> int:
+    """How many lines became comments, of a text of which no line was added or taken away."""
+    pairs = zip(before.split("\n"), after.split("\n"), strict=False)
+    return sum(_became_comment(old.strip(), new.strip()) for old, new in pairs)
+
+
+def _became_comment(old: str, new: str) -> bool:
+    start, mark, rest = new.partition("#")
+    return bool(old) and old != new and mark == "#" and start.strip() in ("", "pass") and rest.strip() == old
+
+
+def count_foreign(code: str) -> int:
+    """How many lines `clean_paste` makes comments of, as they are no Python."""
+    if _cells(code) is None:
+        return count_commented(code, clean_paste(code))
+    return sum(count_commented(cell, clean_paste(_cell_text(cell))) for cell in code_cells(code))
+
+
 def oddities(code: str) -> list[tuple[int, str]]:
     """(line, counted from 1; what to do about it) of what `clean_paste` changes: each kind of trace of where the code
     was copied from, at the first of its lines; none in what is Python already."""

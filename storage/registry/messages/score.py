@@ -142,11 +142,13 @@ class Loophole(Message):
 
 
 class ScoreAnswer(Answer):
-    """All scores, and what they show, in words. seconds: that it took."""
+    """All scores, and what they show, in words. highest: what groups are called whose completions all earned the most;
+    seconds: that it took."""
 
     groups: list[ScoredGroup]
     functions: list[FunctionScores]
     ties: Ties
+    highest: str
     agreement: Agreement
     loopholes: list[Loophole]
     sentences: list[str]

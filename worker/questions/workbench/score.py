@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from groupwise.storage.analysis import best_possible, tie_words
 from groupwise.storage.library.rewards.builder import TRACED
 from groupwise.storage.registry import progress
 from groupwise.storage.registry.messages.completions import Completion, Group
@@ -52,8 +53,8 @@ def answer_score(question: ScoreQuestion) -> ScoreAnswer:
             _function(function, *result, groups, values)
             for function, result, values in zip(functions, results, found["counting"].T, strict=True)
         ],
-        "ties": found["ties"], "agreement": found["agreement"], "loopholes": found["loopholes"],
-        "sentences": _sentences(functions, results, found, rows), "seconds": time.perf_counter() - begun,
+        "ties": found["ties"], "highest": found["highest"], "agreement": found["agreement"],
+        "loopholes": found["loopholes"], "sentences": _sentences(functions, results, found, rows), "seconds": time.perf_counter() - begun,
     })  # fmt: skip
 
 
@@ -122,10 +123,19 @@ def _weigh(
     real = np.ones(len(scores), bool) if of_probes.all() else ~np.repeat(of_probes, sizes)
     names = [one.name for one in functions]
     return {
+        "highest": _say_highest(functions, weights, total[real]),
         "total": total, "advantages": advantages, "kinds": kinds, "ties": ties, "starts": starts, "real": real,
         "counting": scores[real], "agreement": analysis.agreement(names, scores[real], weights),
         "loopholes": loopholes.find_loopholes(probes, names, scores, total),
     }  # fmt: skip
+
+
+def _say_highest(functions: list[Function], weights: analysis.Floats, totals: analysis.Floats) -> str:
+    """What groups are called whose completions all earned the most of these."""
+    seen = totals[~np.isnan(totals)]
+    given = [best_possible.most_given(one.name, one.code) for one in functions]
+    most = best_possible.most_weighed(list(zip(map(float, weights), given, strict=True)))
+    return tie_words.say_highest(float(seen.max()), most) if len(seen) else tie_words.SO_FAR
 
 
 def _describe_groups(
@@ -188,4 +198,4 @@ def _sentences(functions: list[Function], results: list[Any], found: dict[str, A
         own += words.about_function(function.name, values, statuses, function.code if is_chat else None)
     loopholes_said = [one["sentence"] for one in found["loopholes"]]
     agreement = words.about_agreement(found["agreement"])
-    return [*failed, *words.about_ties(found["ties"]), *loopholes_said, *own, *agreement]
+    return [*failed, *words.about_ties(found["ties"], found["highest"]), *loopholes_said, *own, *agreement]
