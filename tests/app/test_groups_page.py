@@ -143,7 +143,8 @@ def test_of_the_best_the_reference_is_what_most_of_them_say() -> None:
 
 def test_a_tied_group_says_how(run_id: str):
     _, high, low = ids(run_id, 2)
-    assert "Tied, all alike at 2.00: every completion earned the same, of 3.00 at most." in groups.show_group({"run": run_id, "group": high})["html"]
+    shown = groups.show_group({"run": run_id, "group": high})["html"]
+    assert "Tied, all alike at 2.00: every completion earned the same, of 3.00 at most." in shown
     assert "Tied, all failed" in groups.show_group({"run": run_id, "group": low})["html"]
 
 

@@ -54,7 +54,8 @@ def answer_score(question: ScoreQuestion) -> ScoreAnswer:
             for function, result, values in zip(functions, results, found["counting"].T, strict=True)
         ],
         "ties": found["ties"], "highest": found["highest"], "agreement": found["agreement"],
-        "loopholes": found["loopholes"], "sentences": _sentences(functions, results, found, rows), "seconds": time.perf_counter() - begun,
+        "loopholes": found["loopholes"], "sentences": _sentences(functions, results, found, rows),
+        "seconds": time.perf_counter() - begun,
     })  # fmt: skip
 
 
