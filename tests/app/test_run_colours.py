@@ -180,6 +180,7 @@ def test_colours_in_which_something_is_written_can_be_read(theme: str) -> None:
     known = tokens(theme)
     behind = [known[name] for name in ("--panel", "--bg", "--sunken")]
     assert all(contrast(colour, back) >= 4.5 for colour in palette_of(theme)[:8] for back in behind)
+    assert all(contrast(known["--bad"], back) >= 4.5 for back in (*behind, known["--accent-soft"])), "errors of a log"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -140,8 +140,12 @@ def test_all_charts_share_one_zoom_one_pointer_and_one_axis(open_page: OpenPage,
     cross = page.locator('[data-chart="reward"] .cross')
     expect(cross).to_be_visible()
     expect(page.locator('[data-chart="rewards by function"] .cross')).to_be_hidden()
+    pointed = page.locator('[data-chart="reward"] .values .at')
+    expect(pointed).to_have_text(re.compile(r"^at step [\d,]+$"))
+    expect(page.locator('[data-chart="reward"] .values')).to_have_text(re.compile(r"^[\d.]+at step [\d,]+$"))
     page.mouse.move(5, 5)
     expect(cross).to_be_hidden()
+    expect(pointed).to_have_text("")
 
     # the same stretch along another axis, and again after a reload
     page.locator(".axes button", has_text="Time").click()
@@ -161,6 +165,32 @@ def test_all_charts_share_one_zoom_one_pointer_and_one_axis(open_page: OpenPage,
     page.wait_for_function(f"() => ({CHART})('rewards by function').range[1] > 75")
     expect(page.locator(".controls .whole")).to_be_hidden()
     assert no_sideways_scroll(page)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_figures_under_the_pointer_say_their_step_and_nothing_moves(
+    open_page: OpenPage, runs: dict[str, str], width: int
+) -> None:
+    """The mean of the last steps stands there otherwise."""
+    page = overview(open_page, runs, "late")
+    page.set_viewport_size({"width": width, "height": 900})
+    places = """() => [...document.querySelectorAll(".gw-overview .chart .area")].map(area =>
+      Math.round(area.getBoundingClientRect().top + scrollY))"""
+    area = page.get_by_role("slider", name="reward by step", exact=True)
+    area.scroll_into_view_if_needed()
+    before = page.evaluate(places)
+    area.focus()
+    for _ in range(9):
+        area.press("ArrowLeft")
+    for title in ("reward", "rewards by function"):
+        expect(page.locator(f'[data-chart="{title}"] .at')).to_have_text("at step 41")
+    expect(area).to_have_attribute("aria-valuetext", re.compile(r"^step 41: [\d.]+$"))
+    assert page.evaluate(places) == before and no_sideways_scroll(page)
+    outside = """() => [...document.querySelectorAll(".gw-overview .chart .at")].filter(at => {
+      const [box, panel] = [at, at.closest(".chart")].map(one => one.getBoundingClientRect());
+      return box.left < panel.left || box.right > panel.right }).length"""
+    assert page.evaluate(outside) == 0
+    picture(page, f"charts-pointed-{width}")
 
 
 def test_a_spike_is_seen_in_a_long_run_and_what_is_no_number_is_told(open_page: OpenPage, runs: dict[str, str]) -> None:

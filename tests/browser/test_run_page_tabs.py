@@ -81,6 +81,35 @@ def logged(address: str) -> str:
     return run_id
 
 
+LOGGED_ERRORS = f"""{log_notes.note_text("Loading ends.")}
+{log_notes.note_text("mine gave no score to 8 of 8 completions: ZeroDivisionError.", "reward")}
+Error rates fall, says a library
+Traceback (most recent call last):
+  File "train.py", line 3, in <module>
+ValueError: of no use
+[rank 1] Traceback (most recent call last):
+plain beside it
+[rank 1] KeyError: 'x'
+2026-01-01 10:00:00,001 - root - ERROR - it is lost
+{log_notes.note_text("Failed. The training process ended at step 3.")}
+"""
+
+
+def test_errors_in_the_log_are_seen_by_their_kind(open_page: OpenPage, address: str) -> None:
+    run_id = ended("errors", "Failed at step 3.", states.FAILED)
+    paths.run_folder(run_id).log.write_text(LOGGED_ERRORS)
+    page = open_page(f"{address}/run?id={run_id}&tab=log")
+    log = page.locator(".gw-log")
+    expect(log.get_by_text("it is lost")).to_be_visible()
+    told = [line.partition("]")[2] or line for line in log.locator(".lines > .error").all_inner_texts()]
+    kinds = ("Error: mine gave", "Traceback", "ValueError: of", " Traceback", " KeyError", "- ERROR -", "Failed. The")
+    assert len(told) == len(kinds) and all(kind in line for kind, line in zip(kinds, told, strict=True)), told
+    colours = "all => [...new Set(all.map(one => getComputedStyle(one).color))]"
+    bad, plain = (log.locator(f".lines > {which}").evaluate_all(colours) for which in (".error", ":not(.error)"))
+    assert len(bad) == 1 and not {*bad} & {*plain}
+    picture(page, "log-errors")
+
+
 def test_the_log_is_searched_to_its_beginning(open_page: OpenPage, address: str, logged: str) -> None:
     page = open_page(f"{address}/run?id={logged}&tab=log")
     log = page.locator(".gw-log")

@@ -288,7 +288,7 @@ class StepInLog(TrainerCallback):
 def _print_events(events: list[Event]) -> None:
     """Into the log, among what was printed when they happened."""
     for event in events:
-        print(log_notes.note_text(event.message), flush=True)
+        print(log_notes.note_text(event.message, event.kind), flush=True)
 
 
 def is_evaluation_due(args: TrainingArguments, state: TrainerState) -> bool:

@@ -6,6 +6,7 @@ import { breakable, copy, el, option, setText, showText } from "../../ui/dom.js"
 import { countWords, wholeNumber } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
+import { forgetErrors, markError } from "./log_errors.js";
 import { fold, forgetFolds, isOfLibrary, OF_RANK, sayRepeats } from "./log_folds.js";
 
 const { root: view, find, server } = part("pages/run/log");
@@ -38,13 +39,14 @@ function pair([name, value], isFound) {
   if (isFound && !node.querySelector("mark")) node.replaceChildren(el("mark", ...node.childNodes));
   return node;
 }
-function line([from, words, values, isNote]) {
-  const node = el(values ? "div.metrics" : isNote ? "div.ours" : "div", { "data-at": from });
+function line([from, words, values, ownKind]) {
+  const node = el(values ? "div.metrics" : ownKind ? "div.ours" : "div", { "data-at": from });
   node.words = words;
   const rank = OF_RANK.exec(words)?.[1] ?? "";
   if (rank) node.dataset.rank = rank;
   node.hidden = isOfOthers(node);
   node.values = values;
+  markError(node, ownKind);
   paint(node);
   fold(node);
   return node;
@@ -104,6 +106,7 @@ function begin(lines) {
   box.replaceChildren(writing);
   kept = 0;
   forgetFolds();
+  forgetErrors();
   add(lines);
 }
 function sayFolded() {
@@ -287,9 +290,9 @@ async function countMissed() {
   const mine = missed;
   const now = await server.tail({ run, at: mine.at });
   if (!now || mine !== missed) return now && 2000;
-  const fresh = (now.lines ?? []).filter(([, words, values, isNote]) => {
-    const isOther = chosenRank() && !isNote && (OF_RANK.exec(words)?.[1] ?? "") !== chosenRank();
-    return !isOther && (metrics || !values) && (warnings || isNote || !isOfLibrary(words));
+  const fresh = (now.lines ?? []).filter(([, words, values, ownKind]) => {
+    const isOther = chosenRank() && !ownKind && (OF_RANK.exec(words)?.[1] ?? "") !== chosenRank();
+    return !isOther && (metrics || !values) && (warnings || ownKind || !isOfLibrary(words));
   });
   mine.lines += fresh.length;
   mine.more ||= !!now.cut; // they came faster than they were asked for

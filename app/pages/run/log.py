@@ -138,7 +138,7 @@ def read_around(path: Path, at: int) -> dict[str, Any]:
 
 
 def split_lines(data: bytes, start: int) -> list[list[Any]]:
-    """Whole lines as [byte where it begins, text, the metrics in it or None, whether it is one of our own]."""
+    """Whole lines as [byte where it begins, text, the metrics in it or None, own_kind]."""
     if not data:
         return []
     raw = data.removesuffix(b"\n").split(b"\n")
@@ -147,7 +147,7 @@ def split_lines(data: bytes, start: int) -> list[list[Any]]:
         raw = [b""] * len(shown)
     found: list[list[Any]] = []
     for line, words in zip(raw, shown, strict=True):
-        found.append([start, words[:LONGEST_LINE], metrics_of(words), is_own(words)])
+        found.append([start, words[:LONGEST_LINE], metrics_of(words), own_kind(words)])
         start += len(line) + 1
     return found
 
@@ -171,15 +171,17 @@ def rank_of(line: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def is_own(line: str) -> bool:
-    """Whether a line is one of our own, whichever rank printed it."""
-    found = OF_RANK.match(line)
-    return log_notes.is_note(line[found.end() :] if found else line)
+def own_kind(line: str) -> str:
+    """“note” or “error” of a line of our own, whichever rank printed it; “” of any other."""
+    said = OF_RANK.sub("", line, count=1) if OF_RANK.match(line) else line
+    if not log_notes.is_note(said):
+        return ""
+    return "error" if log_notes.is_error(said) else "note"
 
 
 def is_shown(line: str, rank: int | None) -> bool:
     """Whether a line is among those of a rank; our own are among everyone's."""
-    return rank in (None, rank_of(line)) or is_own(line)
+    return rank in (None, rank_of(line)) or bool(own_kind(line))
 
 
 def find_lines(path: Path, words: str, rank: int | None = None) -> dict[str, Any]:

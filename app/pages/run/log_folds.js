@@ -13,7 +13,7 @@ const BY_LIBRARY = new RegExp(String.raw`^(?:${INSTALLED}|${OF_PYTHON}):\d+: \w*
 const BAR = /^(.*?)\s*(\d{1,3})%\|[^|]*\| *\S+?\/(\S+) \[[^[\]]*\]\s*$/;
 export const OF_RANK = /^\[rank (\d{1,4})\] /;
 const isNewAttempt = (node) => node.matches(".ours") && / Attempt \d+ starts\b/.test(node.words);
-const withoutRank = (words) => words.replace(OF_RANK, "");
+export const withoutRank = (words) => words.replace(OF_RANK, "");
 const isFullBar = (words) => BAR.exec(words)?.[2] === "100";
 export const isOfLibrary = (words) => BY_LIBRARY.test(withoutRank(words)) || isFullBar(withoutRank(words));
 

@@ -7,6 +7,7 @@ import { dotted } from "../text.js";
 import { Curves } from "./curves.js";
 import { FastRedraw } from "./fast_redraw.js";
 import { Plots } from "./plots.js";
+import { showPointedStep } from "./pointed_words.js";
 import { Span } from "./span.js";
 import { Traces } from "./traces.js";
 
@@ -148,6 +149,8 @@ export class Chart {
       const known = step === null ? this.board.curves.now(names[i]) : this.near(names[i], step);
       setText(value, this.words(this.board.curves.hasNumbers(names[i]) ? (known ?? null) : null));
     });
+    const curves = names.map((name) => this.curve(name));
+    showPointedStep(this.values, curves, step);
   }
   // A value as it stands beside the title: as the box of now and the diagnostics write it.
   words(value) {

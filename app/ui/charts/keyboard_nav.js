@@ -69,7 +69,8 @@ export class KeyboardNav {
     if (!steps.length) return;
     this.step = steps[Plots.nearest(steps, this.step ?? steps.at(-1))];
     this.board.point(this.step, chart);
-    const text = `step ${this.step.toLocaleString("en")}: ${chart.values.textContent}`;
+    const figures = [...chart.values.children].filter((one) => !one.matches(".at")).map((one) => one.textContent);
+    const text = `step ${this.step.toLocaleString("en")}: ${figures.join("")}`;
     Plots.tell(chart.area, { now: this.step, text });
     chart.hover(this.step);
   }
