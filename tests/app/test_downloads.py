@@ -276,9 +276,10 @@ def test_a_search_finds_what_is_shown_and_no_secret(run: registry.Run) -> None:
         assert log.search_log({"run": run.id, "words": "LOAD", "rank": rank})["hits"] == hits
     *_, last = log.split_lines(ranks, 0)
     assert last[2] == [["loss", "0.500"], ["reward", "1.000"]]
-    path.write_text(f"[rank 0] {log_notes.note_text('Loading ends.')}\n[rank 0] loading\n")
+    failed = log_notes.note_text("mine gave no score to 1 of 8 completions.", "reward")
+    path.write_text(f"[rank 0] {log_notes.note_text('Loading ends.')}\n[rank 0] loading\n[rank 0] {failed}\n")
     assert log.find_lines(path, "load", 1)["hits"] == [0], "our own lines are among every rank's"
-    assert [line[3] for line in log.read_from(path, 0)["lines"]] == [True, False]
+    assert [line[3] for line in log.read_from(path, 0)["lines"]] == ["note", "", "error"]
 
 
 def test_metrics_are_found_as_they_are_shown_and_as_they_are_printed(run: registry.Run) -> None:

@@ -220,8 +220,8 @@ async function cleanUp(name, more = {}) {
   code.setValue(got.text, -1); // as if typed: Ctrl+Z brings it back
   sayNote(changedWords(got, name === "strip_code"));
 }
-// What became of a pasted text: which lines are comments now and why, and, where its script was left out (`alone`), what
-// was written in place of a tokenizer's tokens.
+// What became of a pasted text: which lines are comments now and why, and, where its script was left out (`alone`),
+// what was written in place of a tokenizer's tokens.
 export function changedWords({ commented, stand_ins: tokens }, alone) {
   const { script, foreign } = commented;
   const some = [

@@ -1,5 +1,5 @@
-// Which lines of a log are errors: our own by their kind; of what else is printed, by the form that Python gives to them:
-// the first and the last line of a traceback, and what is logged at the level ERROR or CRITICAL.
+// Which lines of a log are errors: our own by their kind; of what else is printed, by the form that Python gives to
+// them: the first and the last line of a traceback, and what is logged at the level ERROR or CRITICAL.
 
 import { withoutRank } from "./log_folds.js";
 

@@ -1,5 +1,5 @@
-// At which step the figures in a chart's head were logged, while the pointer or the keyboard is at one: each is that of the
-// point nearest to it, and no mean of the last steps, as they are otherwise.
+// At which step the figures in a chart's head were logged, while the pointer or the keyboard is at one: each is that of
+// the point nearest to it, and no mean of the last steps, as they are otherwise.
 
 import { el, setText } from "../dom.js";
 import { Plots } from "./plots.js";
