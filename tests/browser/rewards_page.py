@@ -84,7 +84,7 @@ def way(page: Page, name: str) -> None:
 def save(page: Page) -> str:
     """Save; the version's first characters, as the page says them."""
     said = page.locator(".said-saved")
-    expect(said).not_to_contain_text("Saved as version")
+    expect(said.filter(has_text="Saved as version")).to_be_hidden()
     do(page, "Save")
     expect(said).to_be_visible()
     expect(said).to_contain_text("Saved as version")
