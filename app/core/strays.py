@@ -1,11 +1,14 @@
 """What lies among the folders of runs and is no run, in words: someone may look for it."""
 
+import os
 from collections.abc import Collection, Sequence
 
 from groupwise.app.core import format
+from groupwise.storage.home import paths
 from groupwise.storage.library import repair
 
 NAMED, MOST = 3, 200  # in the sentence; where all are shown
+ADVICE = "Copy the folder of a run again, whole and under its own name."
 SETTLED = 10.0  # seconds after which a folder is no longer in the making
 
 
@@ -21,5 +24,12 @@ def stray_words(found: Sequence[str], named: int = NAMED) -> str:
     told = found[:named]
     more = [f"and {format.count(len(found) - named)} more"] if len(found) > named else []
     one = "entry in runs/ is not a run" if len(found) == 1 else "entries in runs/ are not runs"
-    advice = "Copy the folder of a run again, whole and under its own name."
-    return f"{format.count(len(found))} {one}: {', '.join([*told, *more])}. {advice}"
+    return f"{format.count(len(found))} {one}: {', '.join([*told, *more])}. {ADVICE}"
+
+
+def why_stray(name: str) -> str:
+    """What is wrong with the one that was copied there under this name, and what to do; "" where there is none."""
+    if name.startswith(".") or name not in os.listdir(paths.runs_folder()):
+        return ""
+    why = repair.why_no_run(path := paths.runs_folder() / name)
+    return f"{path} is not a run: it {why}. {ADVICE}" if why else ""

@@ -19,11 +19,10 @@ import gradio as gr
 from gradio.routes import ORJSONResponse
 from starlette.responses import Response
 
-from groupwise.app.core import format
+from groupwise.app.core import format, strays
 from groupwise.app.core.errors import Unanswerable
 from groupwise.storage.home import db, paths
 from groupwise.storage.home.logs import Repeats
-from groupwise.storage.library import repair
 from groupwise.storage.library.presets import PresetError
 from groupwise.storage.library.rewards.library import LibraryError
 from groupwise.storage.record import record_check, states
@@ -163,18 +162,8 @@ def _why_no_run(run_id: str) -> str:
         return "This address names no run."
     gone = next((one for one in trash.deleted_runs() if one.run.id == run_id), None)
     if gone is None:
-        return _why_stray(run_id) or f"There is no run “{format.shorten(run_id, 80)}”."
+        return strays.why_stray(run_id) or f"There is no run “{format.shorten(run_id, 80)}”."
     return f"The run “{gone.run.name}” was deleted. The Runs page can restore it, under Deleted, for a day."
-
-
-def _why_stray(run_id: str) -> str:
-    """What is wrong with a folder that was copied here under this name and is no run; "" where there is none."""
-    try:
-        path = paths.run_folder(run_id).path
-    except ValueError:
-        return ""
-    why = repair.why_no_run(path) if path.is_dir() else ""
-    return f"The folder {path} is not a whole run: it {why}. Copy it again, whole." if why else ""
 
 
 def say_missing_folder(run: registry.Run) -> str:

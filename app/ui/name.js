@@ -10,7 +10,8 @@ export function endApart(name) {
   if (signs.length <= SHORT) return [name, ""];
   const from = signs.length - KEPT;
   const between = signs.findIndex((sign, at) => at >= from && at < signs.length - 1 && /[\s_./-]/.test(sign));
-  const cut = between < 0 ? from : between;
+  const word = signs.findIndex((sign, at) => at >= between && /\S/.test(sign)); // no blank is left behind the “…”
+  const cut = between < 0 ? from : Math.max(between, word);
   return [signs.slice(0, cut).join(""), signs.slice(cut).join("")];
 }
 // How many signs of a name a hover label of this chart has room for, beside the curves: few on a phone.

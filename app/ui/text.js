@@ -18,3 +18,9 @@ export const sentence = (words) =>
 // Things as one names them: data, steps and temperature.
 export const listed = (words) =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+// What an address asks for and is not there, as pairs of what it is and how the address calls it; `instead`: what is
+// there in its place. “” where there are none.
+export function noSuchWords(unknown, instead) {
+  const each = unknown.map(([kind, value], n) => `${n ? "no " : ""}${kind} “${cut(value, 60)}”`);
+  return each.length ? `There is no ${listed(each)}. ${instead}` : "";
+}

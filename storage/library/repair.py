@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import logging
 import os
+import re
 import time
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -121,7 +122,8 @@ def _as_copy(row: dict[str, Any], original: str) -> dict[str, Any]:
     taken = registry.run_names()
     endings = itertools.chain([" (copy)"], (f" (copy {number})" for number in itertools.count(2)))
     longest = run_files.LONGEST_NAME
-    names = (f"{row['name'][: longest - len(ending)]}{ending}" for ending in endings)
+    first = re.sub(r"( \(copy( \d+)?\))+$", "", row["name"])  # of a copy of a copy: (copy 2), not (copy) (copy)
+    names = (f"{first[: longest - len(ending)]}{ending}" for ending in endings)
     name = next(name for name in names if name not in taken)
     return row | {"name": name, "sentence": f"{row['sentence']} This folder is a copy of {original}."}
 

@@ -92,14 +92,18 @@ def test_what_lies_among_the_runs_and_is_none_is_said_once_and_as_text(registry_
     assert drawn()["strays"] == f"1 entry in runs/ is not a run: “my copy” has no spec.yaml. {advice}"
     copied = paths.runs_folder() / "20261125-1702-base-k3f9"
     copied.mkdir()
-    whole = f"The folder {copied} is not a whole run: it has no spec.yaml. Copy it again, whole."
-    assert run_status({"run": copied.name})["missing"] == whole
+    assert run_status({"run": copied.name})["missing"] == f"{copied} is not a run: it has no spec.yaml. {advice}"
     copied.rmdir()
     (paths.runs_folder() / "<b>\u202e\n").mkdir()
     (paths.runs_folder() / "notes.txt").write_text("x")
     for name in ("of another", "also !"):
         (paths.runs_folder() / name).mkdir()
         (paths.runs_folder() / name / "spec.yaml").write_text("name: x\n")
+    for name, why in (("also !", "is not named as a run is"), ("notes.txt", "is not a folder")):
+        told = f"{paths.runs_folder() / name} is not a run: it {why}. {advice}"
+        assert run_status({"run": name})["missing"] == told
+    for name in ("..", ".", "also !/spec.yaml", "nothing"):
+        assert run_status({"run": name})["missing"] == f"There is no run “{name}”."
     assert drawn()["every_stray"] == [
         "“<b>⟨U+202E⟩” has no spec.yaml", "“also !” is not named as a run is", "“my copy” has no spec.yaml",
         "“notes.txt” is not a folder", "“of another” is not named as a run is",

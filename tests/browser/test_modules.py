@@ -126,7 +126,7 @@ def test_what_is_placed_as_text_is_no_markup(bare_page: Page) -> None:
 
 
 NAMES = [
-    ("short", ["short", ""]), ("an experiment of arithmetic copy 2", ["an experiment of arithmetic", " copy 2"]),
+    ("short", ["short", ""]), ("an experiment of arithmetic copy 2", ["an experiment of arithmetic ", "copy 2"]),
     ("experiment_of_arithmetic_seed-17", ["experiment_of_arithmetic", "_seed-17"]),
     ("a" * 40, ["a" * 28, "a" * 12]), ("👩‍🚀" * 30, ["👩‍🚀" * 18, "👩‍🚀" * 12]),
 ]  # fmt: skip

@@ -235,4 +235,8 @@ def test_two_copies_of_a_folder_have_names_that_tell_them_apart(registry_home: P
             repair.repair()
         named = {run.id: run.name for run in registry.list_runs()}
         assert named == {run_id: "arithmetic", "second": "arithmetic (copy)", "third": "arithmetic (copy 2)"}
+    registry.keep_beside("second")
+    shutil.copytree(paths.run_folder("second").path, paths.run_folder("fourth").path)
+    assert repair.adopt_folders() == 1
+    assert get("fourth").name == "arithmetic (copy 3)", "a copy of a copy"
     assert get("second").sentence == f"It is stopped. This folder is a copy of {run_id}."

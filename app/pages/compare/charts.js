@@ -109,14 +109,14 @@ export class CompareChart {
   }
 
   // `label`: as hoverName has it. `value`: what was logged, which a smoothed line does not go through.
-  hover(label, value, more = "") {
+  hover(label, value, more = "", smooth = this.view.smooth) {
     const where = {
       step: "step %{x:,.0f}",
       tokens: "%{x:.3s} tokens",
       time: "%{x:.3~g}",
       attempt: "%{x:,.0f} steps in",
     }[this.view.x];
-    const smoothed = this.view.smooth ? "<br>smoothed %{y:.4~g}" : "";
+    const smoothed = smooth ? "<br>smoothed %{y:.4~g}" : "";
     return `<b>${label}</b>${more}<br>${value} · ${where}${smoothed}<extra></extra>`;
   }
 
@@ -137,6 +137,7 @@ export class CompareChart {
     // which line it is, wherever it is drawn
     const meta = `${one.key} ${this.view.x === "attempt" ? line.attempt : ""}`;
     const alone = one.alone && `<br>${this.hoverName({ group: true, label: one.alone })}`;
+    const calm = this.view.smooth && Lines.reach(line) > 0;
     const main = {
       ...base,
       y: line.smooth,
@@ -144,9 +145,9 @@ export class CompareChart {
       meta,
       name: Plots.plain(one.label + resumed),
       line: { color: colour, width, dash: one.dash },
-      hovertemplate: this.hover(this.hoverName(one) + resumed, "%{customdata:.4~g}", alone),
+      hovertemplate: this.hover(this.hoverName(one) + resumed, "%{customdata:.4~g}", alone, calm),
     };
-    if (!this.view.smooth || !Lines.reach(line)) return [main];
+    if (!calm) return [main];
     const faint = { color: Plots.fade(colour, RAW[this.series.length > 6 ? "many" : "few"]), width: 1 };
     return [{ ...base, y: line.y, hoverinfo: "skip", line: faint }, main];
   }

@@ -1,6 +1,7 @@
 // Compare: what the address says is compared; asks for it again and again, and draws what came.
 
 import { onAddress, setParams } from "../../ui/address.js";
+import { Curves } from "../../ui/charts/curves.js";
 import { Plots } from "../../ui/charts/plots.js";
 import { el, option, press, setText, show, showText } from "../../ui/dom.js";
 import { countWords } from "../../ui/number.js";
@@ -39,6 +40,7 @@ import { hear, loadPrompt, loadPrompts } from "./shared_prompts.js";
 import { offerRuns } from "./starting.js";
 import { drawSweep } from "./sweep.js";
 import * as tables from "./tables.js";
+import { sayUnknown } from "./unknown.js";
 
 let charts = new Map();
 let names = [];
@@ -66,7 +68,9 @@ function drawCurves() {
   find(".charts").setAttribute("aria-busy", `${former}`);
   const all = [...charts].map(([name, chart]) => [chart, seriesOf(name)]);
   for (const [chart, some] of all) chart.show(some, { ...view, most: mostsWords(shown(), chart.about.name) });
-  const lines = all.flatMap(([, some]) => some.flatMap((one) => one.lines));
+  const lines = all.flatMap(([{ about }, some]) =>
+    some.flatMap((one) => one.lines.map((line) => ({ ...line, single: Curves.single(about.name) }))),
+  );
   setText(find(".reach"), state.smooth ? Lines.reachWords(lines) : "");
   const there = order.filter((run) => run.seq > 0);
   const without = there.filter((run) => !Object.keys(run.curves ?? {}).length);
@@ -100,7 +104,7 @@ function drawNames() {
 function choose(name) {
   const drawn = [...charts.keys()];
   const next = drawn.includes(name) ? drawn.filter((one) => one !== name) : [...drawn, name];
-  setParams({ metrics: next.join(",") });
+  setParams({ metrics: next.join(","), metric: null });
 }
 find(".all-metrics").addEventListener("toggle", drawNames);
 find(".all-metrics input").addEventListener("input", drawNames);
@@ -212,6 +216,7 @@ function drawAll() {
   drawNames();
   drawFinals();
   drawSettings();
+  sayUnknown(names);
 }
 const noneHere = () =>
   order.length === 1

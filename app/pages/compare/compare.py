@@ -40,7 +40,8 @@ CURATED = (
 TEMPLATE = """
 <div class="row between top"><h1>Compare</h1><div class="adder"><input class="input" type="search" autocomplete="off"
 placeholder="add a run by name, state, model" aria-label="Add a run"><div class="found panel" hidden></div></div></div>
-<p class="s problem" role="status" hidden></p><div class="legend" role="group" aria-label="Runs"></div>
+<p class="s problem" role="status" hidden></p>
+<p class="s warn no-such" role="status" dir="auto" hidden></p><div class="legend" role="group" aria-label="Runs"></div>
 <p class="s mut kept" role="status" hidden><span></span> <button class="link s every" type="button">Show
 all</button></p><p class="s mut hint" hidden></p><p class="s mut stale" role="status" hidden><span></span>
 <button class="link s" type="button"></button></p>

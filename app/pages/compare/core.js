@@ -35,7 +35,7 @@ export function readAddress() {
     ids: all.slice(0, MOST),
     x: ["tokens", "time", "attempt"].includes(now.get("x")) ? now.get("x") : "step",
     by: now.get("by") ?? "",
-    metrics: list("metrics"),
+    metrics: [...new Set([...list("metrics"), ...list("metric")])],
     band: now.get("band") === "std" ? "std" : "range",
     smooth: now.get("smooth") !== "0",
     log: now.get("log") === "1",

@@ -54,12 +54,15 @@ export class Lines {
   static reach({ of, per, a_log }) {
     return Smoother.reach(Math.floor(of / a_log)) * (a_log > 1 ? 1 : per);
   }
+  // `lines`: those of the charts, with `single` where “now” is of a line's last value (recent.py).
   static reachWords(lines) {
     const each = lines.map((line) => Lines.reach(line)).filter((reach) => reach);
-    if (!each.length) return "";
+    const few = lines.some((line) => !line.single && !Lines.reach(line));
     const [least, most] = [Math.min(...each), Math.max(...each)];
     const from = least < most ? `${wholeNumber(least)} to ` : "";
-    return `over the last ${from}${countWords(most, "logged step")}`;
+    const over = each.length ? `over the last ${from}${countWords(most, "logged step")}` : "";
+    const raw = few ? "lines of fewer than 12 logged steps are as logged" : "";
+    return [over, raw].filter(Boolean).join("; ");
   }
 
   // What of a line lies in a stretch of the axis (null: all of it), with the point next to either end of it.

@@ -44,7 +44,8 @@ const link = (label, onclick) => el("button.link.s", { type: "button", onclick }
 const closer = (onclick) => el("button.btn.quiet.s", { type: "button", "aria-label": "Dismiss", onclick }, "×");
 
 // ---- which draft an address leads to ----
-// {draft: this tab's, null where there is none; add: the reward function that is to be among its rewards, or ""}. An
+// {draft: this tab's, null where there is none; add: the reward function that is to be among its rewards, or ""; lost:
+// the draft that it names and this tab has not, or ""}. An
 // address that asks for nothing, or for no more than a function, goes on with what this tab is at. An `early` draft in
 // which nothing was changed is begun again: more of what its address asks for may be possible now.
 export function findDraft() {
@@ -58,7 +59,8 @@ export function findDraft() {
   if (current && hands) handOver(current.request, reward); // the address does not say it any more
   const kept = current ?? draftOf(asked, comesAnew);
   const add = hands && kept ? reward : (kept?.handing ?? "");
-  return { draft: kept?.early && !kept.changed ? null : kept, add };
+  const lost = kept ? "" : (new URLSearchParams(asked).get("draft") ?? "");
+  return { draft: kept?.early && !kept.changed ? null : kept, add, lost };
 }
 
 // What this tab is at. A run's settings that were only looked at are not work: “New run” begins anew.

@@ -4,6 +4,7 @@ import { params } from "../../ui/address.js";
 import { el, option } from "../../ui/dom.js";
 import { tellReady } from "../../ui/part.js";
 import { draftOf } from "../../ui/run_drafts.js";
+import { noSuchWords } from "../../ui/text.js";
 import { drawAllSettings } from "./all_settings.js";
 import { drawOffered, findDraft, restoreOwnDraft, standOn, takeReward, tellHanded } from "./arrival.js";
 import {
@@ -102,6 +103,10 @@ async function begin() {
     coming.draft = draftOf("", true);
     tellHanded(opened.missing, { wrong: true });
   }
+  if (coming.lost && !opened.missing)
+    tellHanded(noSuchWords([["draft", coming.lost]], "This is a new one; drafts stay in the tab they were typed in."), {
+      wrong: true,
+    });
   page.early = !opened.form.complete;
   // What was only looked at is begun as it would be now: a run's settings have another name, say.
   if (!coming.draft?.changed && coming.draft?.text !== opened.text) coming.draft = null;

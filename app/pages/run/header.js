@@ -6,7 +6,7 @@ import { part } from "../../ui/part.js";
 import { poll, wakeAll } from "../../ui/poll.js";
 import { first } from "../../ui/settings.js";
 import { listenToTabs, markTab } from "../../ui/tabs.js";
-import { cut } from "../../ui/text.js";
+import { noSuchWords } from "../../ui/text.js";
 import { Labels } from "./labels.js";
 
 const { root: head, find, server } = part("pages/run/header");
@@ -19,7 +19,7 @@ function showTab() {
   const asked = params().get("tab");
   const named = tabs.find((tab) => tab.dataset.tab === asked);
   const current = named ?? tabs[0];
-  showText(find(".no-tab"), asked && !named ? `There is no tab “${cut(asked, 60)}”. This is the Overview.` : "");
+  showText(find(".no-tab"), noSuchWords(asked && !named ? [["tab", asked]] : [], "This is the Overview."));
   markTab(tabs, current);
   if (document.body.dataset.tab === current.dataset.tab) return;
   document.body.dataset.tab = current.dataset.tab;

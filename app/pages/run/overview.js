@@ -5,7 +5,7 @@ import { Board } from "../../ui/charts/board.js";
 import { Chart } from "../../ui/charts/chart.js";
 import { el, setText, showText } from "../../ui/dom.js";
 import { news } from "../../ui/news.js";
-import { atMost, number, numberInWords, percent, seconds, wholeNumber } from "../../ui/number.js";
+import { atMost, number, percent, seconds, wholeNumber } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 import { first } from "../../ui/settings.js";
@@ -112,7 +112,7 @@ const pair = (name, value, key) => [el("dt", { title: about(key) }, name), el("d
 function drawNow() {
   const rows = [];
   const reward = curves.recent("reward");
-  const ofMost = (value) => `${numberInWords(value)}${atMost(most)}`;
+  const ofMost = (value) => `${number(value)}${atMost(most)}`;
   const evaluated = curves.lastAt("eval_reward");
   const late = evaluated > 0 && (board.live || evaluated === curves.lastStep);
   const when = evaluated === 0 ? " before training" : ` at step ${wholeNumber(evaluated)}`;
@@ -123,8 +123,8 @@ function drawNow() {
     const value = curves.now(key);
     if (value !== undefined) rows.push(pair(name, write(value), key));
   };
-  add("Held-out reward", "eval_reward", (value) => (late ? ofMost(value) : numberInWords(value) + when));
-  add("KL", "kl", numberInWords);
+  add("Held-out reward", "eval_reward", (value) => (late ? ofMost(value) : number(value) + when));
+  add("KL", "kl", number);
   const tied = ["groups/tied", "frac_reward_zero_std"].find((key) => curves.hasNumbers(key));
   if (tied) add("Tied groups", tied, percent);
   else if (rows.length || curves.get("frac_reward_zero_std")) rows.push(pair("Tied groups", "–", "groups/tied"));

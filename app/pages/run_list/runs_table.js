@@ -9,6 +9,7 @@ import { forgetOver, openTyped } from "./editing.js";
 import "./keys.js";
 import { complain, find, look, page, readAddress, server, setSort, useRemembered, wake, wakes } from "./core.js";
 import { drawRows } from "./table.js";
+import { listed, noSuchWords } from "../../ui/text.js";
 import { recallUndo } from "./undo.js";
 
 const search = find(".search");
@@ -106,9 +107,22 @@ page.addEventListener("click", (event) => {
 });
 find(".more button").addEventListener("click", () => setParams({ n: look.shown + PAGE }));
 
+// ---- what the address asks for and is not there ----
+function sayUnknown({ chips, sort }) {
+  const states = look.states.filter((one) => !chips.some(({ state }) => state === one));
+  const instead = [
+    states.length && states.length === look.states.length ? "runs of all states" : "",
+    look.sort && look.sort !== sort ? "the newest first" : "",
+  ];
+  const unknown = [...states.map((one) => ["state", one]), ...(instead[1] ? [["column", look.sort]] : [])];
+  const here = listed(instead.filter(Boolean)) || "runs of the others";
+  showText(find(".no-such"), noSuchWords(look.deleted ? [] : unknown, `These are ${here}.`));
+}
+
 // ---- the loop ----
 function draw(now) {
   mark = now.mark;
+  sayUnknown(now);
   drawHead(now);
   drawRows(find("tbody"), now.rows);
   if (!look.deleted) openTyped();

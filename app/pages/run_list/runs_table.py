@@ -39,6 +39,7 @@ title="Searches names, tags, notes, states with verdicts, models and data; of a 
 <div class="row tight view"><label class="s mut sorter">sort <select class="input s"
 aria-label="Sort by"></select></label><button class="btn s columns" type="button" aria-haspopup="dialog"
 aria-expanded="false">Columns</button></div></div>
+<p class="s warn no-such" role="status" dir="auto" hidden></p>
 <p class="s problem of-search" role="status" dir="auto" hidden></p>
 <div class="panel chooser" role="dialog" aria-label="Columns" hidden><div class="row between"><input
 class="input s" type="search" placeholder="search settings and metrics" aria-label="Search columns"><span

@@ -2,7 +2,7 @@
 // is.
 
 import { el, setText, showText } from "../dom.js";
-import { numberInWords, percent, seconds } from "../number.js";
+import { number, percent, seconds } from "../number.js";
 import { dotted } from "../text.js";
 import { Curves } from "./curves.js";
 import { FastRedraw } from "./fast_redraw.js";
@@ -158,7 +158,7 @@ export class Chart {
     if (value === null || Number.isNaN(value)) return "–";
     if (unit === "%") return percent(value);
     if (unit === "s") return seconds(value);
-    return unit ? `${numberInWords(value)}\u202f${unit}` : numberInWords(value);
+    return unit ? `${number(value)}\u202f${unit}` : number(value);
   }
   // The steps in sight of its longest line.
   steps() {
