@@ -17,7 +17,7 @@ NAMES = (
     "‹img src=x onerror=alert(1)› and a name that goes on  .*[a-z]+ (x",
     "an experiment of arithmetic with a learning rate of 1e-5 and a tail, seed 17",
     "ניסוי של אריתמטיקה עם קצב למידה נמוך מאוד וזנב ארוך 2",
-    "👩‍🚀🚀 an experiment with emoji 🎉🎉🎉🎉 in every part of it 👩‍🚀👩‍🚀👩‍🚀👩‍🚀",
+    "⚡❤️☀️ an experiment with emoji ⭐⭐⭐⭐ in every part of it ❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️",
 )
 UNKNOWN = "There is no run of this id here."
 
@@ -60,9 +60,66 @@ def test_chips_wrap_and_what_is_said_of_a_run_is_whole(open_page: OpenPage, long
         for chip in shown:
             assert chip["start"] >= 30 and chip["end"] >= 24 and chip["inside"] and not chip["blank"], (width, chip)
             assert chip["whole"] or width == 390, chip
-        words = gone.locator(".warn")
+        heights = legend.locator(".chosen:has(.open)").evaluate_all("all => all.map(one => one.offsetHeight)")
+        assert max(heights) <= 36, "a run that is there takes one line"
+        words = gone.locator("> .warn")
         assert words.evaluate("node => node.scrollWidth <= node.parentElement.clientWidth"), width
         assert no_sideways_scroll(page)
     page.set_viewport_size({"width": 1440, "height": 900})
     ends = [page.locator(part).bounding_box() for part in (".legend", ".stale")]
     assert ends[0] and ends[1] and ends[1]["y"] - ends[0]["y"] - ends[0]["height"] >= 8
+
+
+# ---- what an address asks for and is not there ----
+def test_what_an_address_asks_for_and_is_not_there_is_said(open_page: OpenPage, long_names: str) -> None:
+    page = opened(open_page, f"{long_names}&metric=zzz&tab=foo")
+    said = page.locator(".no-such")
+    rest = "Compare shows the rest of this address."
+    expect(said).to_have_text(f"There is no metric “zzz” and no tab “foo”. {rest}")
+    page.goto(f"{long_names}&metrics=kl&x=tokens&sort=-kl&by=settings&band=std")
+    page.wait_for_selector(".gw-compare[data-drawn]")
+    expect(said).to_be_hidden()
+    page.goto(f"{long_names}&x=zzz&sort=-zzz")
+    expect(said).to_have_text(f"There is no axis “zzz” and no column “zzz”. {rest}")
+    home = long_names.split("/compare")[0]
+    page.goto(f"{home}/?state=zzz&sort=zzz")
+    expect(said).to_have_text(
+        "There is no state “zzz” and no column “zzz”. These are runs of all states and the newest first."
+    )
+    page.get_by_role("button", name="Finished").click()
+    expect(said).to_contain_text("There is no state “zzz”")
+    page.goto(f"{home}/?state=finished&sort=name")
+    page.wait_for_selector(".gw-runs_table[data-drawn]")
+    expect(said).to_be_hidden()
+    page.goto(f"{home}/new?draft=zzz")
+    handed = page.locator(".handed")
+    expect(handed).to_contain_text(
+        "There is no draft “zzz”. This is a new one; drafts stay in the tab they were typed in."
+    )
+    page.goto(f"{home}/new?preset=quickstart")
+    page.wait_for_selector(".gw-new_run[data-ready]")
+    expect(handed).to_be_hidden()
+    page.goto(f"{home}/rewards?name=../../x")
+    expect(page.get_by_role("heading", name="There is no function “../../x”")).to_be_visible()
+
+
+# ---- lines of few steps ----
+def test_lines_of_few_steps_are_said_to_be_as_logged(open_page: OpenPage, long_names: str) -> None:
+    few = made_run("of five steps", 5, groups=1, size=2)
+    page = opened(open_page, f"{long_names},{few}")
+    reach = page.locator(".gw-compare .reach")
+    expect(reach).to_have_text("over the last 7 logged steps; lines of fewer than 12 logged steps are as logged")
+    kl = page.locator('[data-chart="kl"] .plot')
+    kl.scroll_into_view_if_needed()
+    expect(kl.locator(".main-svg").first).to_be_visible()
+    told = kl.evaluate(
+        "node => node.data.map(({ x, hovertemplate }) => [x.length, (hovertemplate ?? '').includes('smoothed')])"
+    )
+    assert [5, False] in told and [14, True] in told and [5, True] not in told
+    page.goto(f"{long_names.split('/compare')[0]}/run?id={few}")
+    figures = page.locator(".gw-overview .now")
+    expect(figures).to_contain_text("KL")
+    now = figures.locator("dt:text-is('KL') + dd").inner_text()
+    page.goto(f"{long_names},{few}")
+    row = page.locator("table.finals tbody tr", has_text="of five steps")
+    expect(row).to_contain_text(now)

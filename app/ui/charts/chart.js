@@ -152,7 +152,7 @@ export class Chart {
     const curves = names.map((name) => this.curve(name));
     showPointedStep(this.values, curves, step);
   }
-  // A value as it stands beside the title: as the box of now and the diagnostics write it.
+  // A value as it stands beside the title: as the box of now, Runs and Compare write it.
   words(value) {
     const unit = this.panel.unit.trim();
     if (value === null || Number.isNaN(value)) return "–";
