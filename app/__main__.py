@@ -10,7 +10,7 @@ import sys
 from dataclasses import replace
 
 from groupwise.app.cli.parser import SUMMARIES, build_parser, makes_token, names_backup, refuse_unknown, token_from
-from groupwise.app.cli.terminal import safe_output
+from groupwise.app.cli.terminal import OutputError, safe_output
 from groupwise.app.core.command_errors import CANCELLED, DONE, FAILED, CommandError
 from groupwise.storage.home import paths
 
@@ -26,11 +26,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _answer_arguments(given: list[str]) -> int:
     try:
-        parser, arguments = build_parser(), _add_default_command(given)
-        refuse_unknown(parser, arguments[0])
-        code = _run_command(parser.parse_args(arguments))
+        code = _parse_and_run(given)
         sys.stdout.flush()  # here, where a reader that has gone is understood
         return code
+    except OutputError as error:
+        return DONE if error.gone else _print_error(error)
     except (CommandError, paths.HomeError) as error:
         return _print_error(error, getattr(error, "code", FAILED))
     except sqlite3.Error as error:
@@ -42,9 +42,19 @@ def _answer_arguments(given: list[str]) -> int:
         return CANCELLED
 
 
+def _parse_and_run(given: list[str]) -> int:
+    parser, arguments = build_parser(), _add_default_command(given)
+    try:
+        refuse_unknown(parser, arguments[0])
+        options = parser.parse_args(arguments)
+    except SystemExit as told:  # of help, and of wrong arguments
+        return int(told.code or DONE)
+    return _run_command(options)
+
+
 def _add_default_command(arguments: list[str]) -> list[str]:
     """`groupwise --port 8000` means `groupwise serve --port 8000`."""
-    if arguments and (arguments[0] in SUMMARIES or arguments[0] in ("-h", "--help") or arguments[0][0:1] != "-"):
+    if arguments and (arguments[0] in (*SUMMARIES, "-h", "--help", "--version") or arguments[0][0:1] != "-"):
         return arguments
     return ["serve", *arguments]
 
@@ -99,10 +109,6 @@ def _print_error(sentence: object, code: int = FAILED) -> int:
 
 
 def _print_system_error(error: OSError) -> int:
-    if isinstance(error, BrokenPipeError):
-        # The reader (`| head`) has gone: nothing to say, and nowhere to say it when Python flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
     place = f"{error.filename}: " if error.filename else ""
     return _print_error(f"{place}{error.strerror or error}.")
 

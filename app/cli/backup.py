@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from groupwise.app.cli.runs import find_run, printable_line
+from groupwise.app.cli.terminal import print_outcome
 from groupwise.app.core import format
 from groupwise.app.core.command_errors import DONE, FAILED, WRONG_INPUT, CommandError, open_home
 from groupwise.storage.backup.backup import make_backup, refuse_place
@@ -41,7 +42,7 @@ def backup(options: argparse.Namespace) -> int:
         )
     except BackupError as error:
         raise CommandError(printable_line(str(error)), _code(error)) from error
-    print("\n".join(map(printable_line, _backup_words(told, path))))
+    print_outcome("\n".join(map(printable_line, _backup_words(told, path))), f"The backup was written: {path}.")
     for one in told.unread:
         print(f"groupwise: could not be read, and is not in it: {printable_line(one)}", file=sys.stderr)
     return FAILED if told.unread else DONE
@@ -81,7 +82,7 @@ def restore_file(options: argparse.Namespace) -> int:
         raise CommandError(f"{archive.name}: {printable_line(str(error))}", _code(error)) from error
     except sqlite3.Error as error:
         raise CommandError(f"{archive.name}: a database could not be made ({error}). Nothing was restored.") from error
-    print("\n".join(map(printable_line, _restored_words(restored, into))))
+    print_outcome("\n".join(map(printable_line, _restored_words(restored, into))), f"The backup was restored: {into}.")
     return DONE
 
 

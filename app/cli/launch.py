@@ -9,6 +9,7 @@ from pathlib import Path
 
 from groupwise.app.cli.check_file import print_problems, problems_of_file
 from groupwise.app.cli.runs import follow, until_claimed
+from groupwise.app.cli.terminal import print_outcome
 from groupwise.app.core import worker_process
 from groupwise.app.core.command_errors import DONE, WRONG_INPUT, CommandError, open_home
 from groupwise.app.core.data_files import copy_into_home
@@ -54,7 +55,7 @@ def launch(spec_path: str, *, name: str | None, wait: bool, strict: bool = False
             print(KEPT_BY_WARNINGS, file=sys.stderr)
         return WRONG_INPUT
     print_problems(spec_path, known)
-    print(run_id, flush=True)
+    print_outcome(run_id, f"The run was started: {run_id}.")
     until_claimed(run_id)
     return follow(run_id) if wait else DONE
 

@@ -37,6 +37,7 @@ def build_parser() -> argparse.ArgumentParser:
         description="A dashboard to configure, launch, watch and understand TRL GRPO runs.",
         epilog=f"Runs are kept in $GROUPWISE_HOME (~/.groupwise). {EXIT_CODES}",
     )  # fmt: skip
+    parser.add_argument("--version", action=_PrintVersion, help="show the versions of Groupwise and TRL, and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", required=False)
     for name, summary in SUMMARIES.items():
         sub = _parser(commands.add_parser, name, help=summary, description=summary, epilog=EXIT_CODES)
@@ -53,6 +54,24 @@ def _parser(make: Callable[..., argparse.ArgumentParser], *names: str, **options
 class _Help(argparse.HelpFormatter):
     def __init__(self, prog: str, **options: Any) -> None:
         super().__init__(prog, **{**options, "width": 96, "max_help_position": 28})
+
+
+class _PrintVersion(argparse.Action):
+    def __init__(self, option_strings: list[str], dest: str, **options: Any) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, **options)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        print(f"groupwise {_version_of('groupwise')}, TRL {_version_of('trl')}")
+        parser.exit()
+
+
+def _version_of(package: str) -> str:
+    from importlib import metadata  # here: takes time, and no other option needs it
+
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "is not installed"
 
 
 def _serve(parser: argparse.ArgumentParser) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from groupwise.app.cli.terminal import print_outcome
 from groupwise.app.core import format, run_query, strays, worker_process
 from groupwise.app.core.command_errors import CANCELLED, DONE, FAILED, STOPPED, WRONG_INPUT, CommandError, open_home
 from groupwise.storage.home import paths
@@ -34,6 +35,7 @@ OUTCOMES = {states.FINISHED: DONE, states.STOPPED: STOPPED}
 HEAD = ("ID", "NAME", "STATE", "STEP", "REWARD", "AGE")
 LONGEST_STATE = 32  # characters of it in a table
 NO_RUNS = "There are no runs yet. `groupwise` opens the dashboard; `groupwise launch SPEC.yaml` starts one."
+REPAIRED = "The registry is in order now."
 NO_DELETED = "No run was deleted in the last day."
 # What `list --json` leaves out: no one's business, or bulk.
 PRIVATE = ("boot", "pid", "started", "tag", "spark", "number", "ended_state", "ended_sentence", "ended_at")
@@ -299,17 +301,17 @@ def repair(_: argparse.Namespace) -> int:
         made = repairs.open_or_rebuild()
     except registry.Damaged:
         aside, found = repairs.repair()
-        print(
-            f"The damaged registry is kept as {aside}. The new one has {count_words(found, 'run')}, from their folders."
-        )
+        new = f"The new one has {count_words(found, 'run')}, from their folders."
+        print_outcome(f"The damaged registry is kept as {aside}. {new}", REPAIRED)
         return DONE
     except registry.RegistryError as error:  # locked, or a newer version's: nothing that is to be set aside
         raise CommandError(str(error)) from error
     if made:
-        print(f"There was no registry. The new one has {count_words(made, 'run')}, from their folders.")
+        told = f"There was no registry. The new one has {count_words(made, 'run')}, from their folders."
+        print_outcome(told, REPAIRED)
         return DONE
     found = repairs.adopt_folders()
-    print(f"The registry is intact; nothing to repair. {_added(found)}".strip())
+    print_outcome(f"The registry is intact; nothing to repair. {_added(found)}".strip(), REPAIRED)
     return DONE
 
 

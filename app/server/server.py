@@ -17,6 +17,7 @@ from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
+from groupwise.app.cli.terminal import print_outcome
 from groupwise.app.core import data_files
 from groupwise.app.core.command_errors import DONE, FAILED, WRONG_INPUT, CommandError, open_home
 from groupwise.app.core.worker_process import Watch
@@ -242,20 +243,25 @@ def serve(settings: Settings) -> int:
     port = listener.getsockname()[1]
     locks.hold(paths.dashboards_lock(), shared=True, at=port)
     if settings.port is None and port != DEFAULT_PORT:
-        print(f"Port {DEFAULT_PORT} is taken; using {port}.", flush=True)
+        _tell(f"Port {DEFAULT_PORT} is taken; using {port}.")
     settings = replace(settings, port=port)
     registry.publish_fact(TrustRewardCode(trusted=settings.trusted))
     registry.publish_fact(WarmStart(wanted=settings.warm_start))
     judge_ports.publish_ports(for_judges)
     if settings.trusted:
-        print("Reward functions of people's own run WITHOUT a sandbox (--trust-reward-code).", flush=True)
+        _tell("Reward functions of people's own run WITHOUT a sandbox (--trust-reward-code).")
     watch = Watch()
     served = _serve_until_stopped(create_app(settings), settings, listener, lambda: _announce(settings, watch))
     watch.stop()
     if not served:
         return FAILED
-    print("The dashboard has stopped. Runs go on; `groupwise` shows them again.", flush=True)
+    _tell("The dashboard has stopped. Runs go on; `groupwise` shows them again.")
     return DONE
+
+
+def _tell(text: str) -> None:
+    """On standard error where nothing else can be written: that is no reason to stop serving."""
+    print_outcome(text, text)
 
 
 def _announce(settings: Settings, watch: Watch) -> None:
@@ -266,7 +272,7 @@ def _announce(settings: Settings, watch: Watch) -> None:
     how += "\nLog in with your token." if settings.token is not None and not settings.token_is_new else ""
     if settings.token_is_new:
         url += f"/login#{settings.token}"
-    print(f"Groupwise is at {url}{how}\nCtrl-C stops the dashboard; runs go on.", flush=True)
+    _tell(f"Groupwise is at {url}{how}\nCtrl-C stops the dashboard; runs go on.")
     watch.start()
     if settings.open_browser or (settings.open_browser is None and _someone_is_there()):
         threading.Thread(target=webbrowser.open, args=[url], daemon=True).start()
