@@ -104,9 +104,10 @@ class AnswerWriting:
         first = next(mark for mark in marks if self.changed[mark])
         shown = self.examples[first]
         some = ", ".join(f"“{each.before}”" for each in shown[:3])
+        kind = "a plain number" if self.changed[first] == 1 else "plain numbers"
         said = (
             f"{self.changed[first]:,} of {count_words(self.answered, 'answer')} {are_words(self.changed[first])} not "
-            f"plain numbers, such as {some}: a completion that says {number_in_words(shown[0].after)} is scored wrong."
+            f"{kind}, such as {some}: a completion that says {number_in_words(shown[0].after)} is scored wrong."
         )
         certain = self.changed[marks[0]] > 0 or len(marks) == 1
         return [

@@ -12,7 +12,7 @@ from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.rows import patterns, row_filter
-from groupwise.storage.spec.rows.column_names import PROMPTS, find_named, meant_column
+from groupwise.storage.spec.rows.column_names import PROMPTS, find_named, meant_column, say_columns
 from groupwise.storage.spec.rows.file_format import (
     DATA_SUFFIXES,
     FILE_SETTINGS,
@@ -230,7 +230,7 @@ def _no_column(template: str, there: Collection[str]) -> Problem:
     if closed := close_brace(template, there):
         name, whole = closed
         meant = name if name in there or not there else meant_column(name, there)
-        listed = f" The columns are {', '.join(there)}." if there else ""
+        listed = f" {say_columns(there)}" if there else ""
         whole = whole.replace(f"{{{name}}}", f"{{{meant}}}")
         fixes = _use_fix("data.prompt_template", whole) if meant and len(whole) <= LONGEST_BUTTON else ()
         return Problem("data.prompt_template", f"the brace before “{name}” is not closed.{listed}", fixes=fixes)
@@ -270,7 +270,7 @@ def _known_columns(data: DataSpec) -> list[Problem]:
     there = TASK_COLUMNS.get(source_kind_and_name(data)[0])
     if there is None:
         return []
-    listed = f"The columns are {', '.join(there)}."
+    listed = say_columns(there)
     found = []
     for name in [] if data.prompt_column else COLUMN.findall(data.prompt_template):
         if name not in there and PLAIN.fullmatch(name):

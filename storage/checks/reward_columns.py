@@ -6,7 +6,7 @@ from typing import Any
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
 from groupwise.storage.registry.messages.preview import COLUMNS
-from groupwise.storage.spec.rows.column_names import column_of_same_meaning, meant_column
+from groupwise.storage.spec.rows.column_names import column_of_same_meaning, meant_column, say_columns
 from groupwise.storage.spec.spec import DataSpec, RewardSpec, RunSpec
 from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Fix, Problem
 
@@ -131,7 +131,7 @@ def _absent(
     elif column_of_same_meaning(column, there):
         hint = f" Your data calls it “{near}”."
     else:
-        listed = f" The columns are {', '.join(there)}." if len(there) <= 20 else ""
+        listed = f" {say_columns(there)}" if len(there) <= 20 else ""
         hint = f" Did you mean “{near}”?" if near else listed
     message = f"“{spec.rewards[index].name}” needs a column “{column}”, which this data does not have.{hint}"
     if _is_own(field):

@@ -52,7 +52,7 @@ def _unknown(spec: RunSpec, index: int, offer: Offer) -> Problem:
         return theirs
     close = _near_name(reward.name, others)
     near = close or _near_name(reward.name, list(offer.rewards))
-    meant = f" Did you mean “{near}”?" if near else ""
+    meant = f" Did you mean “{near}”?{'' if close else ' It is listed already.'}" if near else ""
     listed = f" There are {', '.join(offer.rewards)}." if len(offer.rewards) <= FEW else " Write it under Rewards."
     message = f"there is no reward function “{reward.name}”.{meant or listed}"
     use = [Fix(f"Use {close}", {f"{path}.name": close})] if close else []

@@ -132,6 +132,11 @@ def test_each_thing_is_said_at_its_field_and_one_click_ends_it(
     assert mended is not None and said(mended) == []
 
 
+def test_few_points_on_a_chart_are_told_by_the_run_and_how_often_it_logs() -> None:
+    (problem,) = said(a_spec(max_steps=3, logging_steps=10))
+    assert problem.message == "only 1 point on each chart: the run has 3 steps and logs every 10 steps."
+
+
 def test_a_warm_up_as_long_as_the_run_is_said_with_a_usual_one() -> None:
     for warm, schedule, words in (
         (100_000, "linear", "100,000 steps of warm-up, and there are 60 steps in all."),

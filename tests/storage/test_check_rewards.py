@@ -196,6 +196,13 @@ def test_stages_are_checked_alike_and_mended_where_it_is_written():
     assert [one.field for one in examine_spec(from_dict(raw), OFFERED)] == ["rewards.0.parameters.tag"]
 
 
+def test_a_function_that_is_meant_and_listed_is_said_to_be():
+    raw = {"name": "a", "rewards": [{"name": "format"}, {"name": "formatt"}]}
+    [problem] = examine_spec(from_dict(raw), OFFERED)
+    assert problem.message.endswith("Did you mean “format”? It is listed already.")
+    assert [fix.label for fix in problem.fixes] == ["Remove it"]
+
+
 def test_all_stages_use_the_same_version_of_a_function():
     rows = {"source": "hub:org/rows"}
     raw = {"name": "a", "data": rows, "rewards": [MINE], "stages": [{"rewards": [{**MINE, "version": OLD}]}, {}]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groupwise.storage.spec.rows.column_names import meant_column
+from groupwise.storage.spec.rows.column_names import meant_column, say_columns
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,9 @@ from groupwise.storage.spec.rows.column_names import meant_column
 )
 def test_the_column_that_was_meant(name: str, columns: list[str], meant: str | None) -> None:
     assert meant_column(name, columns) == meant
+
+
+def test_one_column_is_no_several() -> None:
+    assert say_columns(["question"]) == "The column is question."
+    assert say_columns(["a", "b"]) == "The columns are a, b."
+    assert say_columns(["a", "b", "c"], 2) == "The columns are a, b and 1 more."

@@ -55,7 +55,8 @@ def test_a_removed_setting_is_gone_from_what_is_installed_and_says_since_when(na
     gone = REMOVED[name]
     assert name not in TRL_FIELDS and (not gone.setting or gone.setting in TRL_FIELDS)
     problem = about(name, True)
-    assert problem.message.startswith(f"is no longer there since {gone.since}. {gone.instead}")
+    since = f"since {gone.since}." if gone.since else "older versions had it."
+    assert since in problem.message and problem.message.endswith(gone.instead)
     assert problem.fixes[-1].label == REMOVE and problem.fixes[-1].removed == (f"training.{name}",)
 
 
@@ -65,6 +66,22 @@ def test_a_removed_setting_gives_its_value_to_what_replaced_it_unless_that_is_se
     assert [fix.label for fix in about("warmup_ratio", 1.0).fixes] == [REMOVE], "1 would be one step"
     taken = about("warmup_ratio", 0.1, warmup_steps=5)
     assert [fix.label for fix in taken.fixes] == [REMOVE] and taken.message.endswith("warmup_steps is set already.")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "settings"),
+    [
+        ("per_gpu_train_batch_size", 4, {"training.per_device_train_batch_size": 4}),
+        ("per_gpu_eval_batch_size", 4, {"training.per_device_eval_batch_size": 4}),
+        ("adafactor", True, {"training.optim": "adafactor"}),
+        ("adafactor", False, {}),
+        ("vllm_max_model_len", 512, {"training.vllm_max_model_length": 512}),
+    ],
+)
+def test_the_value_of_a_removed_setting_goes_on_under_its_new_name(name: str, value: object, settings: object) -> None:
+    assert about(name, value).fixes[0].settings == settings
+    taken = {gone.removeprefix("training."): 1 for gone in about(name, value).fixes[0].settings}
+    assert about(name, value, **taken).fixes[0].settings == {}, "never onto what is set"
 
 
 def test_786_tokens_of_prompt_do_not_become_the_length_of_completions() -> None:

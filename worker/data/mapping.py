@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from groupwise.storage.spec.rows import row_filter
-from groupwise.storage.spec.rows.column_names import ANSWERS, CHATS, PROMPTS, find_named, meant_column
+from groupwise.storage.spec.rows.column_names import ANSWERS, CHATS, PROMPTS, find_named, meant_column, say_columns
 from groupwise.storage.spec.rows.prompt_template import PLAIN, named_columns
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
@@ -96,8 +96,7 @@ def _guess_pattern(values: list[Any]) -> str | None:
 def mapping_problems(data: DataSpec, columns: list[str], rows: Rows) -> list[Problem]:
     """What of a spec does not fit these columns, each with what would."""
     guessed = guess(columns, rows)
-    more = f" and {len(columns) - NAMED:,} more" if len(columns) > NAMED else ""
-    listed = f"The columns are {', '.join(columns[:NAMED])}{more}."
+    listed = say_columns(columns, NAMED)
     return [
         *_prompt_problems(data, columns, rows, guessed, listed),
         *_answer_problems(data, columns, rows, guessed, listed),

@@ -53,8 +53,9 @@ def scored_wrong(e: Evidence) -> Verdict | None:
     changed = writing.changed[mark]
     part = "The" if changed == writing.answered else f"{changed:,} of the"
     called = "all of them" if none else f"{len(wrong):,}"
+    kind = "no plain number" if changed == 1 else "no plain numbers"
     words = (
-        f"{part} {count_words(writing.answered, 'answer')} read {are_words(changed)} no plain numbers, such as "
+        f"{part} {count_words(writing.answered, 'answer')} read {are_words(changed)} {kind}, such as "
         f"“{wrong[0].answer[:40]}”, so “{BY}” compares them as text: of {count_words(len(saying), 'completion')} that "
         f"said the right number, such as {number}, it called {called} wrong."
     )

@@ -50,3 +50,10 @@ def _without_unit(plain: str) -> str:
 
 def _plain(name: str) -> str:
     return re.sub(r"[\s-]+", "_", name.strip().lower())
+
+
+def say_columns(names: Collection[str], most: int = 0) -> str:
+    """The sentence that says which columns there are; of more than `most` (0: however many) the first."""
+    named = list(names)[:most] if most else list(names)
+    more = f" and {len(names) - most:,} more" if most and len(names) > most else ""
+    return f"The {'column is' if len(names) == 1 else 'columns are'} {', '.join(named)}{more}."

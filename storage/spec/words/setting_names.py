@@ -27,8 +27,8 @@ ALIKE = 0.72  # of each word of a name to that of another, from where on one is 
 
 @dataclass(frozen=True)
 class Removed:
-    """A setting that is gone: since which version, what there is instead, and the setting that takes its value as
-    `convert` makes it (None: that value cannot be had there)."""
+    """A setting that is gone: since which version ("": not known), what there is instead, and the setting that takes
+    its value as `convert` makes it (None: that value cannot be had there)."""
 
     since: str
     instead: str
@@ -44,6 +44,11 @@ def _share_below_one(value: Any) -> float | None:
     return float(value) if isinstance(value, (int, float)) and 0 <= value < 1 else None
 
 
+def _word_if_true(word: Any) -> Callable[[Any], Any]:
+    return lambda value: word if value is True else None
+
+
+_NOTHING = "Nothing replaces it."
 REMOVED = {
     "max_prompt_length": Removed(TRL, "Prompts are no longer cut; leave long ones out with a filter under data."),
     "use_liger_loss": Removed(TRL, "use_liger_kernel does the same.", "use_liger_kernel"),
@@ -61,6 +66,33 @@ REMOVED = {
     "save_safetensors": Removed(TRANSFORMERS_5, "Weights are always saved as safetensors."),
     "half_precision_backend": Removed(TRANSFORMERS_5, "bf16 and fp16 say all that is needed."),
     "include_tokens_per_second": Removed(TRANSFORMERS_5, "Groupwise charts tokens per second of every run."),
+    "per_gpu_train_batch_size": Removed(
+        TRANSFORMERS_5, "Its name is per_device_train_batch_size.", "per_device_train_batch_size"
+    ),
+    "per_gpu_eval_batch_size": Removed(
+        TRANSFORMERS_5, "Its name is per_device_eval_batch_size.", "per_device_eval_batch_size"
+    ),
+    "include_inputs_for_metrics": Removed(
+        TRANSFORMERS_5, "include_for_metrics: [inputs] does the same.", "include_for_metrics", _word_if_true(["inputs"])
+    ),
+    "push_to_hub_model_id": Removed(TRANSFORMERS_5, "Its name is hub_model_id.", "hub_model_id"),
+    "push_to_hub_organization": Removed(TRANSFORMERS_5, "hub_model_id names it, too, as in ORG/NAME."),
+    "use_mps_device": Removed(TRANSFORMERS_5, "An Apple GPU is used where there is one."),
+    "fp16_backend": Removed(TRANSFORMERS_5, "bf16 and fp16 say all that is needed."),
+    "use_legacy_prediction_loop": Removed(TRANSFORMERS_5, _NOTHING),
+    "tpu_metrics_debug": Removed(TRANSFORMERS_5, "debug takes tpu_metrics_debug."),
+    "fsdp_min_num_params": Removed(TRANSFORMERS_5, "fsdp_config takes min_num_params."),
+    "fsdp_transformer_layer_cls_to_wrap": Removed(TRANSFORMERS_5, "fsdp_config takes transformer_layer_cls_to_wrap."),
+    **dict.fromkeys(
+        ("mp_parameters", "jit_mode_eval", "tpu_num_cores", "past_index", "ray_scope"),
+        Removed(TRANSFORMERS_5, _NOTHING),
+    ),
+    "adafactor": Removed("", "optim: adafactor does the same.", "optim", _word_if_true("adafactor")),
+    "group_by_length": Removed("", "It had no effect on GRPO."),
+    "fp16_opt_level": Removed("", "bf16 and fp16 say all that is needed."),
+    "xpu_backend": Removed("", "Its name is ddp_backend.", "ddp_backend"),
+    "vllm_max_model_len": Removed("", "Its name is vllm_max_model_length.", "vllm_max_model_length"),
+    "vllm_device": Removed("", "vllm_mode says where vLLM runs."),
 }
 
 # Settings that people write beside `training`, though they belong under it.
@@ -186,4 +218,5 @@ def _removed_setting(
     if taken is not None:
         fixes.insert(0, Fix(f"Use {gone.setting}", {f"{parent}.{gone.setting}": taken}, (path,)))
     also = f" {gone.setting} is set already." if gone.setting and gone.setting in given else ""
-    return Problem(path, f"is no longer there since {gone.since}. {gone.instead}{also}", line, fixes=tuple(fixes))
+    since = f"is no longer there since {gone.since}" if gone.since else "is no longer there: older versions had it"
+    return Problem(path, f"{since}. {gone.instead}{also}", line, fixes=tuple(fixes))

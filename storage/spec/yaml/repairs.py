@@ -11,6 +11,7 @@ from ruamel.yaml.reader import Reader
 
 from groupwise.storage.spec.words.odd_spaces import ODD
 from groupwise.storage.spec.words.problem import SpecError
+from groupwise.storage.spec.yaml.tabs import without_tabs
 from groupwise.storage.spec.yaml.yaml_text import (
     COLON,
     CONTROL,
@@ -87,17 +88,13 @@ def _control_characters(rows: list[str]) -> Iterator[Repair]:
 
 def _tabs(rows: list[str]) -> Iterator[Repair]:
     """All of them at once: who has one has them in every line."""
-    having = [n for n, line in enumerate(rows) if "\t" in line]
-    first, last = having[0], having[-1]
     for width in (2, 4):
-        spaced = [_without_tabs(line, width) for line in rows[first : last + 1]]
-        label = "Write spaces instead of the tab" + ("s" if sum(line.count("\t") for line in rows) > 1 else "")
-        yield Repair(first, spaced, label)
-
-
-def _without_tabs(line: str, width: int) -> str:
-    indentation = line[: len(line) - len(line.lstrip(" \t"))]
-    return indentation.replace("\t", " " * width) + line[len(indentation) :].replace("\t", " ")
+        spaced = without_tabs(rows, width)
+        changed = [n for n, line in enumerate(rows) if line != spaced[n]]
+        if changed:
+            first, last = changed[0], changed[-1] + 1
+            number = sum(rows[n].count("\t") - spaced[n].count("\t") for n in changed)
+            yield Repair(first, spaced[first:last], f"Write spaces instead of the tab{'s' if number > 1 else ''}")
 
 
 def _colon(at: int, line: str) -> Iterator[Repair]:

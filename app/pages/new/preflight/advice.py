@@ -278,7 +278,8 @@ def _watching(settings: Settings, found: Counts | None) -> Iterator[Problem]:
     steps, every = found.steps if found else None, settings.number("logging_steps")
     if every and steps and every > 1 and steps / every < POINTS and settings.get("logging_strategy") != "no":
         points = max(1, int(steps // every))
-        message = f"only {format.plural(points, 'point')} on each chart: it logs every {every:g} steps of {steps}."
+        few = f"only {format.plural(points, 'point')} on each chart"
+        message = f"{few}: the run has {format.plural(steps, 'step')} and logs every {every:g} steps."
         yield _training("logging_steps", message, ADVICE, _set_training("Log every step", logging_steps=1))
     elif every and every > 10:
         message = f"one point on the charts for {every:g} steps: what goes wrong shows late."
