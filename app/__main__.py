@@ -10,8 +10,8 @@ import sys
 from dataclasses import replace
 
 from groupwise.app.cli.parser import SUMMARIES, build_parser, makes_token, names_backup, refuse_unknown, token_from
-from groupwise.app.cli.terminal import OutputError, safe_output
 from groupwise.app.core.command_errors import CANCELLED, DONE, FAILED, CommandError
+from groupwise.app.core.terminal import OutputError, safe_output
 from groupwise.storage.home import paths
 
 

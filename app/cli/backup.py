@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from groupwise.app.cli.runs import find_run, printable_line
-from groupwise.app.cli.terminal import print_outcome
 from groupwise.app.core import format
 from groupwise.app.core.command_errors import DONE, FAILED, WRONG_INPUT, CommandError, open_home
+from groupwise.app.core.terminal import print_outcome
 from groupwise.storage.backup.backup import make_backup, refuse_place
 from groupwise.storage.backup.names import BackupError, WrongGiven
 from groupwise.storage.backup.restore import restore_backup

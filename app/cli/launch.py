@@ -9,10 +9,10 @@ from pathlib import Path
 
 from groupwise.app.cli.check_file import print_problems, problems_of_file
 from groupwise.app.cli.runs import follow, until_claimed
-from groupwise.app.cli.terminal import print_outcome
 from groupwise.app.core import worker_process
 from groupwise.app.core.command_errors import DONE, WRONG_INPUT, CommandError, open_home
 from groupwise.app.core.data_files import copy_into_home
+from groupwise.app.core.terminal import print_outcome
 from groupwise.app.pages.new.found_reading import write_found_reading
 from groupwise.app.pages.new.launch import problems_of_text, read_form
 from groupwise.storage.checks.model import model_folder

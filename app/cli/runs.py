@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from groupwise.app.cli.terminal import print_outcome
 from groupwise.app.core import format, run_query, strays, worker_process
 from groupwise.app.core.command_errors import CANCELLED, DONE, FAILED, STOPPED, WRONG_INPUT, CommandError, open_home
+from groupwise.app.core.terminal import print_outcome
 from groupwise.storage.home import paths
 from groupwise.storage.library import repair as repairs
 from groupwise.storage.record import checkpoint_files, states

@@ -17,9 +17,9 @@ from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
-from groupwise.app.cli.terminal import print_outcome
 from groupwise.app.core import data_files
 from groupwise.app.core.command_errors import DONE, FAILED, WRONG_INPUT, CommandError, open_home
+from groupwise.app.core.terminal import print_outcome
 from groupwise.app.core.worker_process import Watch
 from groupwise.app.server import connections, exports, gradio_import, guard, login, uploads
 from groupwise.app.server.proxy import ForwardedHeaders, Proxies

@@ -16,8 +16,8 @@ import pytest
 from groupwise.app.__main__ import main
 from groupwise.app.cli.parser import SUMMARIES, token_from
 from groupwise.app.cli.runs import short_age, state_words
-from groupwise.app.cli.terminal import UNSAFE
 from groupwise.app.core.format import mid_sentence
+from groupwise.app.core.terminal import UNSAFE
 from groupwise.storage.analysis.outcome import Outcome
 from groupwise.storage.home import db, paths
 from groupwise.storage.record import states

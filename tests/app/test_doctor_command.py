@@ -22,7 +22,7 @@ from packaging.requirements import Requirement
 
 from groupwise.app.cli.doctor import examine, home, hub, machine, packages, processes, runs
 from groupwise.app.cli.doctor.finding import MARKS, NOTE, OK, PROBLEM, Finding
-from groupwise.app.cli.terminal import UNSAFE
+from groupwise.app.core.terminal import UNSAFE
 from groupwise.storage.home import db, file_system, migrations, paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry, registry_check
