@@ -12,7 +12,7 @@ import pytest
 
 from groupwise.app.core import worker_process
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.new import launch, presets, url_settings
+from groupwise.app.pages.new import launch, new_run, presets, url_settings
 from groupwise.app.pages.rewards import asking, functions, led_here, library_view, lint, sources
 from groupwise.app.pages.rewards import rewards_page as page
 from groupwise.storage.home import files, paths
@@ -149,7 +149,10 @@ def test_a_run_that_a_function_failed_begins_anew_with_the_fixed_one() -> None:
     go = led_here.corrected_run(asked)["go"]
     assert led_here.corrected_run({**asked, "name": "format"}) == {}
     query = parse_qs(urlsplit(go).query)
-    assert query == {"from": [run_id], "set": [f"rewards.1.version={fixed}"]}
+    assert query == {"from": [run_id], "fixed": ["short"], "set": [f"rewards.1.version={fixed}"]}
+    opened = new_run.open_new_run({"from": run_id, "fixed": "short", "set": query["set"]})["arrival"]
+    said = ("Version of short", "as it failed", "as it is saved now")
+    assert [tuple(one[key] for key in ("label", "before", "after")) for one in opened["changes"]] == [said]
     begun, changes, refused = url_settings.change(folder.spec.read_text(), query["set"], Offer.read_published())
     assert not refused and [one.label for one in changes] == ["Version of short"]
     assert [one.version for one in parse_spec(begun).rewards] == [None, fixed]

@@ -87,11 +87,13 @@ def test_what_a_person_must_choose_is_where_the_new_run_opens(open_page: OpenPag
     expect(page.locator("figure.pointed-at h3")).to_have_text("tied groups")
     changes = page.locator("article[data-key=too_hard] .changes")
     expect(changes.locator(".btn")).to_have_count(1, timeout=LONG)  # a larger group: the rest is no button
+    told = {"data": "Easier prompts: choose the data below. ", "rewards": "choose the rewards below. "}
     for words, place in (("choose the data", ".source"), ("choose the rewards", ".rewards")):
         changes.get_by_role("link", name=f"{words} in a new run").click(timeout=LONG)
         page.wait_for_selector("[data-ready]", timeout=LONG)
         page.wait_for_function("place => document.activeElement.closest(place) !== null", arg=place)
-        expect(page.locator(".arrival")).to_contain_text("with nothing changed")
+        expect(page.locator(".arrival")).to_contain_text("with nothing changed yet.")
+        expect(page.locator(".arrival")).to_contain_text(told[words.split()[-1]] + "The prompts are too hard. ")
         expect(page.locator(":focus")).to_be_in_viewport()
         page.go_back()
 

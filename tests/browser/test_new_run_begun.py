@@ -161,6 +161,18 @@ def test_a_form_begun_before_it_is_known_what_is_installed_is_not_lost(
         leave_and_come_back(page)
 
 
+def test_what_was_proposed_and_changed_here_again_is_not_named_after_a_way_out_and_back(
+    open_page: OpenPage, shared_dashboard: str, past: str
+) -> None:
+    page = open_page(f"{shared_dashboard}/new?from={past}&set=model.id=org/name&set=training.beta=0.5")
+    expect(page.locator(".arrival li")).to_have_text(["Model starter → org/name", "KL weight 0.02 → 0.5"])
+    page.get_by_label("Model", exact=True).fill("")
+    for way in (lambda _: None, leave_and_come_back, lambda one: one.reload()):
+        way(page)
+        expect(page.locator(".arrival li")).to_have_text(["KL weight 0.02 → 0.5"])
+        expect(page.locator(".arrival")).to_contain_text("And with what you changed since.")
+
+
 def test_what_is_typed_before_it_is_known_what_is_installed_stays_with_what_was_asked_for(
     open_page: OpenPage, shared_dashboard: str, past: str, held_back: Callable[[], None]
 ) -> None:

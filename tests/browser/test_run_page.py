@@ -103,7 +103,7 @@ def test_a_failed_reward_function_opens_at_its_line(open_page: OpenPage, address
     write(page, code.replace("1 / 0", "1.0"))
     page.get_by_role("button", name="Save", exact=True).click()
     begun = page.locator(".said-saved").get_by_role("link", name="New run with the fix")
-    expect(begun).to_have_attribute("href", f"/new?from={run_id}")
+    expect(begun).to_have_attribute("href", f"/new?from={run_id}&fixed=graded")
     picture(page, "fixed")
     page.goto(f"{address}/rewards?name=graded&run={run_id}")
     write(ready(page), code.replace("1 / 0", "2.0"))

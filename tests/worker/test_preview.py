@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from groupwise.storage.home import paths
 from groupwise.storage.registry.messages.preview import CELL
 from groupwise.storage.registry.questions import CHECK_DATA, PREVIEW
-from groupwise.storage.spec.spec import DataSpec, from_dict
+from groupwise.storage.spec.spec import DataSpec, ModelSpec, from_dict
 from groupwise.worker.builtin import models
-from groupwise.worker.data import data, tokens
+from groupwise.worker.data import data, data_checks, tokens
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.questions import server
 from tests.support.previews import GSM, MAPPED, check, fixed, write
@@ -111,6 +112,23 @@ def test_columns_are_recognised_by_name_and_content(row: dict[str, Any], expecte
 def test_a_list_of_many_columns_says_how_many_more_there_are():
     write("wide.jsonl", [{f"col{n}": n for n in range(100)}])
     assert ", col39 and 60 more." in ask(source="file:wide.jsonl")["problems"][0]["message"]
+
+
+def test_a_template_that_nobody_wrote_is_not_said_to_use_a_column():
+    """Nor is it told of at all where a title is taken for the heading: the check of all rows says that, too."""
+    with pytest.raises(DataError, match=r"^the prompt template is not set, and there is no column “question”; the col"):
+        data_checks.check_data(DataSpec(source="file:gsm.jsonl"), ModelSpec(), 64, True)
+    (paths.data_folder() / "titled.tsv").write_text("Klasse 5\t\nAufgabe\tLösung\n1+1\t2\n2+2\t4\n")
+    with pytest.raises(DataError, match=r"looks like a title, but is taken for the heading: “Klasse 5”") as told:
+        data_checks.check_data(
+            DataSpec(
+                source="file:titled.tsv",
+            ),
+            ModelSpec(),
+            64,
+            True,
+        )
+    assert told.value.field == "data.heading"
 
 
 def test_one_click_maps_the_columns_that_were_not_found():

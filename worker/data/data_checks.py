@@ -27,7 +27,8 @@ from groupwise.storage.registry.messages.preview import RowCount
 from groupwise.storage.registry.messages.problem import messages_of
 from groupwise.storage.spec.rows import row_filter
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
-from groupwise.worker.data import data, mapping, preview_source, tokens, unasked
+from groupwise.storage.spec.words.problem import Problem
+from groupwise.worker.data import data, mapping, preview_source, read_as, tokens, unasked
 from groupwise.worker.data.check_words import Found, data_problems
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.preview import failed_preview
@@ -50,11 +51,26 @@ def answer_data_checks(question: CheckDataQuestion) -> Answer:
         return failed_preview(error, question.data)
 
 
+def _check_named(asked: DataSpec, table: Any) -> None:
+    """Check the columns that the spec names. Raises DataError where one is not there: of a first line that is no
+    heading, where that is why."""
+    try:
+        data.check_columns(asked, table.columns)
+    except DataError as error:
+        first = list(itertools.islice(table.rows(), FIRST))
+        missing = Problem(error.field, str(error))
+        found = read_as.without_effects([missing, *read_as.reading_problems(table, first, asked)])
+        if missing in found:
+            raise
+        cause = next(one for one in found if one.field == "data.heading")
+        raise DataError(cause.message, cause.field, cause.fixes) from error
+
+
 def check_data(asked: DataSpec, model: ModelSpec, completion: int, every: bool) -> CheckDataAnswer:
     """Check the data of a spec. Raises DataError where nothing can be checked."""
     table = preview_source.table_of(asked)
     data.check_pattern(asked)
-    data.check_columns(asked, table.columns)
+    _check_named(asked, table)
     found = Found(asked, completion, columns=table.columns)
     if table.reading is not None:
         found.row_words = table.reading.row_words

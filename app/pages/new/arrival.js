@@ -36,9 +36,8 @@ const offered = find(".offered");
 const origin = find(".origin");
 
 // What the arrival says: {said, from, before: changed on another page, typed: or on this one, kept: its changes that
-// still stand}; and what their fields showed as one arrived.
+// still stand}.
 let standing = null;
-let arrived = null;
 
 const link = (label, onclick) => el("button.link.s", { type: "button", onclick }, label);
 const closer = (onclick) => el("button.btn.quiet.s", { type: "button", "aria-label": "Dismiss", onclick }, "×");
@@ -82,7 +81,6 @@ export function standOn(about, request = page.request, typed = false) {
   page.request = request;
   setRequest(request);
   showOrigin();
-  arrived = null;
   arrival.hidden = true;
   if (about.arrival) drawArrival(about.arrival, about.origin, typed);
 }
@@ -97,29 +95,33 @@ function drawArrival(said, from, before) {
   const typed = before || isDraftChanged();
   const { run, name, refused } = said;
   const changes = changesKept(said);
-  standing = { said, from, before, typed, kept: changes.length };
+  standing = { said, from, before, typed, kept: keptOf(said) };
   const where = run ? el("a", { href: `/run?id=${encodeURIComponent(run.id)}` }, run.name) : "";
-  const own = typed ? "with what you changed since" : "with nothing changed";
+  const advised = adviceStanding(said);
+  const own = typed ? "with what you changed since" : `with nothing changed${advised ? " yet" : ""}`;
   const none = changes.length ? ", with:" : run ? `, ${own}.` : ".";
   const apart = `This is a new run${typed ? "" : `, named ${name}`}. That one stays as it is.`;
   arrival.replaceChildren(
     el("div.row.tight.between", el("p", el("b", run ? "From run " : from), where, none), closer(dismiss)),
     changes.length ? el("ul.changes", ...changes.map(change)) : "",
+    advised ? el("p.s", el("b", `${advised.label}: `), `${advised.choose} below. ${advised.why}`) : "",
     refused ? el("p.s.warn", refused) : "",
-    run?.failed && !changes.length ? el("p.s.warn", `That run failed: ${run.failed}.`) : "",
+    run?.failed && !changes.length ? el("p.s.warn", `That run failed: ${run.failed.replace(/\.?$/, ".")}`) : "",
     typed && changes.length ? el("p.s.mut", "And with what you changed since.") : "",
     run ? el("p.s.mut", apart, " ", link("Start with the quickstart", beginAnew)) : "",
   );
   arrival.hidden = false;
 }
 // What was changed on the way here, but for what was changed here again.
-const changesKept = ({ changes }) => changes.filter(({ field }) => !arrived || shownAt(field) === arrived.get(field));
+const changesKept = ({ changes }) => changes.filter(({ field, shown }) => shownAt(field) === (shown ?? shownAt(field)));
+// What is to be chosen, until something is.
+const adviceStanding = ({ advised }) => (advised && shownAt(advised.field) === advised.shown ? advised : null);
+const keptOf = (said) => changesKept(said).length + (adviceStanding(said) ? 1 : 0);
 // What is changed here is said, and no longer once it is undone.
 onView(() => {
   if (arrival.hidden || !standing) return;
   const { said, from, before, typed, kept } = standing;
-  arrived ??= new Map(said.changes.map(({ field }) => [field, shownAt(field)]));
-  if ((before || isDraftChanged()) !== typed || changesKept(said).length !== kept) drawArrival(said, from, before);
+  if ((before || isDraftChanged()) !== typed || keptOf(said) !== kept) drawArrival(said, from, before);
 });
 // What was changed here is kept, and offered there.
 function beginAnew() {

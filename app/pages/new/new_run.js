@@ -84,6 +84,9 @@ const open = () =>
     reward: params().get("reward") ?? "",
     keep: params().get("keep") ?? "",
     stage: params().get("stage") ?? "",
+    fixed: params().get("fixed") ?? "",
+    verdict: params().get("verdict") ?? "",
+    at: params().get("at") ?? "",
     set: params().getAll("set"),
   });
 async function begin() {
@@ -109,7 +112,8 @@ async function begin() {
     });
   page.early = !opened.form.complete;
   // What was only looked at is begun as it would be now: a run's settings have another name, say.
-  if (!coming.draft?.changed && coming.draft?.text !== opened.text) coming.draft = null;
+  const isOther = coming.draft?.text !== opened.text || opened.arrival?.advised;
+  if (!coming.draft?.changed && isOther) coming.draft = null;
   standOn(coming.draft?.about ?? fresh);
   page.given = coming.draft?.given ?? null;
   watchValues();

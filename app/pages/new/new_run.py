@@ -11,6 +11,7 @@ import gradio as gr
 
 from groupwise.app.core import data_files, field_labels, setting_words
 from groupwise.app.pages.new import (
+    advised,
     choices,
     edits,
     form,
@@ -62,11 +63,17 @@ def open_new_run(payload: Payload) -> dict[str, Any]:
         offer, listed, sentence = Offer(), presets.list_presets(own=False), _unreadable(error)
     asked_for = text(payload, "from"), text(payload, "preset"), text(payload, "reward", 100), payload.get("set")
     stage = int(number) if (number := text(payload, "stage", 4)).isdecimal() else 0
-    begun = presets.begin(*asked_for, offer, as_is=bool(text(payload, "keep")), stage=stage)
+    begun = presets.begin(
+        *asked_for, offer, as_is=bool(text(payload, "keep")), stage=stage, fixed=text(payload, "fixed", 100)
+    )
     shown = {**form_choices(offer), "presets": listed}
-    about = {"text": begun.text, "origin": begun.origin, "arrival": begun.arrival(), "missing": begun.missing}
-    about["form"] = shown
-    about["view"] = view.describe_text(begun.text, offer)
+    seen = view.describe_text(begun.text, offer)
+    arrival = begun.arrival(seen.get("shown", {}))
+    at = text(payload, "at", 100)
+    if arrival and (advice := advised.advice_followed(asked_for[0], text(payload, "verdict", 40), at)):
+        arrival["advised"] = {**advice, "field": at, "shown": seen.get("shown", {}).get(at, "")}
+    about = {"text": begun.text, "origin": begun.origin, "arrival": arrival, "missing": begun.missing}
+    about |= {"form": shown, "view": seen}
     return {**about, "sentence": sentence} if sentence else about
 
 

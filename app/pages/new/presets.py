@@ -3,7 +3,7 @@
 import itertools
 import re
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -46,11 +46,12 @@ class Beginning:
     refused: str = ""
     missing: str = ""
 
-    def arrival(self) -> dict[str, Any] | None:
-        """What a person should be told on arrival; None where nothing was changed and they are of no run."""
+    def arrival(self, shown: Mapping[str, str]) -> dict[str, Any] | None:
+        """What a person should be told on arrival; None where nothing was changed and they are of no run. `shown`: what
+        each field shows then, by which a change is known that does not stand any more."""
         if not (self.run or self.changes or self.refused):
             return None
-        changes = [asdict(change) for change in self.changes]
+        changes = [asdict(change) | {"shown": shown.get(change.field, "")} for change in self.changes]
         return {"run": self.run, "name": self.name, "changes": changes, "refused": self.refused}
 
 
@@ -63,11 +64,13 @@ def begin(
     *,
     as_is: bool = False,
     stage: int = 0,
+    fixed: str = "",
 ) -> Beginning:
     """What to begin with. Where that is not there, it is said, and the quickstart is there with nothing changed.
     `reward`: a function that is to be among its rewards. `settings`: changes on top, “FIELD=VALUE” each. `as_is`: a
     run's name stays, too, as where its settings are to be a preset. `stage`: the first of the run's stages that is to
-    be trained, where those before it are done (0: all of them)."""
+    be trained, where those before it are done (0: all of them). `fixed`: the reward function that a run failed by and
+    that was saved anew since."""
     found, known = _find_beginning(run_id, name, as_is=as_is), offer or Offer()
     if found.missing:
         return found
@@ -78,12 +81,14 @@ def begin(
     if reward and (unknown := unknown_reward(reward, known)):
         refused.append(unknown)
     elif reward:
-        text = with_reward(text, reward)
-        changes += [Change(f"Reward {reward}", url_settings.NOT_THERE, "weight 1")] if text != found.text else []
+        before, text = text, with_reward(text, reward)
+        place = f"rewards.{len((yaml_edit.load(text) or {}).get('rewards') or [0]) - 1}.name"
+        changes += [Change(f"Reward {reward}", url_settings.NOT_THERE, "weight 1", place)] if text != before else []
     if settings:
         text, more, not_made = url_settings.change(text, settings, known)
         changes += more
         refused += [not_made] if not_made else []
+    changes = url_settings.with_fixed_function(text, changes, fixed) if fixed else changes
     return replace(found, text=text, changes=tuple(changes), refused=" ".join(refused))
 
 

@@ -34,7 +34,7 @@ def change(text: str, asked: object, offer: Offer) -> tuple[str, list[Change], s
         raw = yaml_edit.load(text)
         if _is_next_reward(raw, field) and value in offer.rewards:
             text = edits.apply(text, [edits.Edit(field, {"name": value, "weight": 1.0})])
-            made.append(Change(f"Reward {value}", NOT_THERE, "weight 1"))
+            made.append(Change(f"Reward {value}", NOT_THERE, "weight 1", f"{field}.name"))
             continue
         types = _types(raw, offer)
         if field not in types or not value:
@@ -45,6 +45,16 @@ def change(text: str, asked: object, offer: Offer) -> tuple[str, list[Change], s
         if yaml_edit.load(text) != raw:
             made.append(Change(_label(field, text), before, value, field))
     return text, made, _refusal(refused, offer)
+
+
+def with_fixed_function(text: str, changes: list[Change], name: str) -> list[Change]:
+    """The changes with that of a reward function which the run failed by and which was saved anew since: named also
+    where the settings take the newest version anyway."""
+    places = form_rows.reward_places(yaml_edit.load(text))
+    place = next((path for path, reward in places if reward.get("name") == name), "")
+    label = f"Version of {format.shorten(name, 80)}"
+    saved = [Change(label, "as it failed", "as it is saved now", f"{place}.name")] if place else []
+    return [*saved, *(one for one in changes if one.label != label)]
 
 
 def _is_next_reward(raw: Any, field: str) -> bool:

@@ -6,9 +6,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from groupwise.app.pages.run import doctor
-from groupwise.app.ui.live import Payload, answer, record_of, run_of, text
+from groupwise.app.ui.live import Payload, answer, run_of, text
 from groupwise.app.ui.safe_text import visible_text
-from groupwise.storage.analysis.doctor.examine import examine
 from groupwise.storage.record import run_files, states
 from groupwise.storage.registry.registry import Run
 
@@ -17,11 +16,8 @@ from groupwise.storage.registry.registry import Run
 def verdict_of_run(payload: Payload) -> dict[str, Any]:
     """The run's name with the title and the words of its `verdict` of this key, as its Overview has them, and what it
     proposes that needs no code (`without_code`); nothing where it has none by now."""
-    run, key = run_of(payload), text(payload, "verdict", 40)
-    record_of(run)  # where there is none that can be read, that is the answer
-    evidence = doctor.evidence_of(run, doctor.how_it_failed(run))
-    drawn = doctor.draw_report(run.id, examine(evidence), evidence.step)["verdicts"]
-    told = next((one for one in drawn if one["key"] == key), None)
+    run = run_of(payload)
+    told = doctor.drawn_verdict(run, text(payload, "verdict", 40))
     if told is None:
         return {}
     title = told["title"] + ("" if told["title"].endswith("?") else ".")
@@ -37,7 +33,7 @@ def corrected_run(payload: Payload) -> dict[str, Any]:
     if not name or _failed_by(run) != name:
         return {}
     sets = [("set", f"{place}.version={digest}") for place in _pinned(run, name)]
-    return {"run": visible_text(run.name), "go": f"/new?{urlencode([('from', run.id), *sets])}"}
+    return {"run": visible_text(run.name), "go": f"/new?{urlencode([('from', run.id), ('fixed', name), *sets])}"}
 
 
 def _failed_by(run: Run) -> str:

@@ -151,6 +151,15 @@ def evidence_of(run: registry.Run, failed: dict[str, Any]) -> Evidence:
     return replace(found, ended=ended, broke_off=broke_off, weights_lost=lost, unsolved=unsolved)
 
 
+def drawn_verdict(run: registry.Run, key: str) -> dict[str, Any] | None:
+    """The run's verdict of this key, as its Overview has it; None where it has none by now. Raises Unanswerable where
+    there is no record that can be read."""
+    record_of(run)
+    evidence = evidence_of(run, how_it_failed(run))
+    drawn = draw_report(run.id, examine(evidence), evidence.step)["verdicts"]
+    return next((one for one in drawn if one["key"] == key), None)
+
+
 def how_it_failed(run: registry.Run) -> dict[str, Any]:
     """Its exit record, where it failed; empty of others."""
     return (run_files.exit_record(run.folder, run.attempt) if run.state == states.FAILED else None) or {}
@@ -264,9 +273,10 @@ def _change(run_id: str, change: Change, verdict: str = "") -> dict[str, str]:
         asked = urlencode([*named, ("run", run_id), ("view", "rescore"), *told])
         return {"label": label, "to": "Rewards", "go": f"/rewards?{asked}"}
     sets = [("set", f"{field}={setting_text(value)}") for field, value in change.settings.items()]
-    advice = {} if sets else {"choose": CHOOSE[change.field.rpartition(".")[2]]}
+    advice = {} if sets else {"choose": CHOOSE[change.field.rpartition(".")[2]], "at": change.field}
     at = [("at", change.field or next(iter(change.settings)))]
-    return {"label": label, "to": "New run", "go": f"/new?{urlencode([('from', run_id), *sets, *at])}", **advice}
+    why = [("verdict", verdict)] if advice and verdict else []  # which New run names: nothing is changed there
+    return {"label": label, "to": "New run", "go": f"/new?{urlencode([('from', run_id), *sets, *at, *why])}", **advice}
 
 
 def doctor() -> gr.HTML:
