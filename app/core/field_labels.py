@@ -12,7 +12,7 @@ from groupwise.storage.library.models.learning_rates import SMALL_WHOLE, WHOLE, 
 # path → (label, advice). The order is the form's.
 RUN = {"name": ("Name", "")}
 MODEL = {
-    "model.id": ("Model", "the starter, a folder on this machine, or a hub id such as org/name"),
+    "model.id": ("Model", "choose one, or type a folder on this machine, or an id of the Hugging Face Hub"),
     "model.revision": ("Revision", "a branch, tag or commit of the hub repository"),
     "model.dtype": ("Precision of the weights", "auto keeps what the files hold; bfloat16 halves what float32 takes"),
     "model.quantization": ("Quantisation", "4 or 8 bits a weight, for LoRA on a small GPU; needs bitsandbytes"),

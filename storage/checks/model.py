@@ -10,6 +10,7 @@ from groupwise.storage.checks.model_names import near_model_words
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import hub_cache, model_files
+from groupwise.storage.library.models.hub_models import COPY_IT
 from groupwise.storage.library.models.model_files import ModelError, ModelFacts, model_folder
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, nearest_name
@@ -134,7 +135,7 @@ def _download(spec: RunSpec) -> Problem:
         meant, fixes = "", (Fix(f"Use {kept}", {"model.id": str(kept), "model.revision": None}),)
     missing = f"“{spec.model.id}” is not on this machine"
     if hub_cache.is_offline():
-        message = f"{missing}, and HF_HUB_OFFLINE forbids downloading it.{meant}"
+        message = f"{missing}, and HF_HUB_OFFLINE forbids downloading it: unset it, or {COPY_IT}.{meant}"
         return model_problem(message, *(fixes or (STARTER,)), level=WARNING)
     if meant:
         return model_problem(f"{missing}.{meant} Otherwise it is downloaded from the hub.", *fixes, level=WARNING)

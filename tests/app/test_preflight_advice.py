@@ -60,6 +60,11 @@ def test_what_the_starter_can_do_is_said_where_the_data_is_none_of_its_own() -> 
         assert (found.field, found.level) == ("model.id", ADVICE) and "only sums such as “12+30?”" in found.message
         other = a_spec(data={"source": source}).model_copy(update={"model": ModelSpec(id="a/b")})
         assert "model.id" not in {one.field for one in said(other)}
+        (fix,) = found.fixes  # a model that can, by name, with what it takes
+        assert (fix.label, fix.settings, fix.removed) == (
+            "Use Qwen/Qwen2.5-0.5B-Instruct", {"model.id": "Qwen/Qwen2.5-0.5B-Instruct"}, ("model.revision",)
+        )  # fmt: skip
+        assert "1 GB, downloaded once from the Hugging Face Hub" in found.message and "a GPU with 8 GB" in found.message
         assert said(a_spec(data={"source": source}), sums=True) == []
         trained = a_spec(data={"source": source}).model_copy(update={"model": ModelSpec(id="/home/runs/one/model")})
         (found,) = said(trained, facts=facts(starter.MODEL))

@@ -7,6 +7,7 @@ from typing import Any
 
 from groupwise.storage.home import paths
 from groupwise.storage.library.models import model_files
+from groupwise.storage.library.models.hub_models import COPY_IT
 from groupwise.storage.spec.spec import ModelSpec
 from groupwise.worker.builtin import starter
 
@@ -55,11 +56,11 @@ def why_not_fetched(spec: ModelSpec, error: Exception) -> str:
     if isinstance(error, errors.RepositoryNotFoundError):
         return f"the hub has no model “{spec.id}”, or it is private. If it is yours, {LOG_IN}."
     if isinstance(error, errors.OfflineModeIsEnabled):
-        return f"“{spec.id}” is not on this machine, and HF_HUB_OFFLINE forbids asking the hub."
+        return f"“{spec.id}” is not on this machine, and HF_HUB_OFFLINE forbids asking the hub. Unset it, or {COPY_IT}."
     if isinstance(error, errors.LocalEntryNotFoundError):
         return (
             f"“{spec.id}” is not on this machine, and the hub could not be reached. Check the name and the connection, "
-            "or choose another model."
+            f"or {COPY_IT}."
         )
     return ""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from groupwise.storage.checks.model import STARTER, model_problem
 from groupwise.storage.checks.model_names import near_model_words
+from groupwise.storage.library.models.hub_models import COPY_IT
 from groupwise.storage.spec.spec import ModelSpec
 from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
 from groupwise.worker.builtin import models
@@ -88,5 +89,8 @@ def _hub_problem(spec: ModelSpec, error: Exception) -> Problem:
     if isinstance(error, errors.OfflineModeIsEnabled):
         return model_problem(models.why_not_fetched(spec, error), STARTER, level=WARNING)
     why = "it took too long" if isinstance(error, TimeoutError) else "there was no answer"
-    message = f"the hub could not be asked about “{spec.id}”: {why}. It must be reachable when the run starts."
+    message = (
+        f"the hub could not be asked about “{spec.id}”: {why}. It must be reachable when the run starts; otherwise, "
+        f"{COPY_IT}."
+    )
     return model_problem(message, STARTER, level=WARNING)

@@ -6,7 +6,8 @@ from pathlib import Path
 from groupwise.app.core import data_files
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.library.models import model_files
+from groupwise.storage.library.models import hub_models, model_files
+from groupwise.storage.library.models.hub_models import HubModel
 from groupwise.storage.spec.rows.beginnings import LOOKED_AT, kind_of_start, misnamed_kind
 from groupwise.storage.spec.rows.file_format import data_suffix, file_kind
 from groupwise.storage.spec.rows.other_kinds import unreadable_kind
@@ -23,10 +24,22 @@ def upload_advice() -> str:
 
 
 def models() -> list[Choice]:
-    """The models at hand: the starter, the home's model folders, and what the hub's cache on this machine holds."""
-    return [
-        {"value": model.id, "label": model.label, "revision": model.revision or ""} for model in model_files.at_hand()
-    ]
+    """The models at hand: the starter, the home's model folders, and what the hub's cache on this machine holds; below
+    them a few of the hub that are not here. `note`: what else is to be known of it."""
+    here = model_files.at_hand()
+    found = [
+        {"value": model.id, "label": model.label, "note": "" if model.where == "starter" else model.id,
+         "revision": model.revision or ""}
+        for model in here
+    ]  # fmt: skip
+    names = {model.id if model.where == "cache" else Path(model.id).name for model in here}
+    return [*found, *map(_describe_hub_model, hub_models.to_download(names))]
+
+
+def _describe_hub_model(model: HubModel) -> Choice:
+    note = f"{model.fetched}, not on this machine yet; {model.needs}"
+    label = f"{model.id} · {model_files.size(model.parameters)}"
+    return {"value": model.id, "label": label, "note": note, "revision": ""}
 
 
 def tasks(offer: Offer) -> list[Choice]:

@@ -1,7 +1,6 @@
 // The New run page: draws the form from what is installed, and keeps form, YAML and script one.
 
 import { params } from "../../ui/address.js";
-import { el, option } from "../../ui/dom.js";
 import { tellReady } from "../../ui/part.js";
 import { draftOf } from "../../ui/run_drafts.js";
 import { noSuchWords } from "../../ui/text.js";
@@ -27,6 +26,7 @@ import { drawColumns, drawMapping, drawSource } from "./data.js";
 import { about, field, fields, place, showProblems } from "./fields.js";
 import { goTo } from "./go_to.js";
 import { drawExamples, drawFilter, drawStages } from "./lists.js";
+import { listModels } from "./model_list.js";
 import { drawNewData } from "./new_data.js";
 import { drawPreflight } from "./preflight.js";
 import { drawPreview } from "./preview.js";
@@ -41,8 +41,7 @@ function drawForm() {
   for (const slot of root.querySelectorAll("[data-fields]"))
     slot.append(...slot.dataset.fields.split(" ").map((path) => field(about(path))));
   const model = find("#f-model-id");
-  model.setAttribute("list", "models");
-  model.after(el("datalist", { id: "models" }, ...page.form.models.map(({ value, label }) => option(value, label))));
+  listModels(model, page.form.models);
   // One of the models at hand brings its revision: only that one is on this machine. With another name the one that was
   // typed before is there again.
   let brought = null;

@@ -5,6 +5,7 @@ import re
 import sqlite3
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from groupwise.storage.checks import script_reader
 from groupwise.storage.home import paths
 from groupwise.storage.library import presets
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.library.presets import PresetExists
+from groupwise.storage.library.models.hub_models import HUB_MODELS, HubModel
+from groupwise.storage.library.presets import Preset, PresetExists
 from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.spec.shapes import shape_fault
@@ -251,9 +253,21 @@ def preset_text(name: str) -> str:
 def list_presets(*, own: bool = True) -> list[dict[str, Any]]:
     """Every preset for the page: one's own, then those that ship."""
     return [
-        {"name": preset.name, "title": preset.title, "sentence": preset.sentence, "own": preset.own}
+        {"name": preset.name, "title": preset.title, "sentence": _describe_preset(preset), "own": preset.own}
         for preset in (presets.all_presets(SHIPPED) if own else presets.shipped_presets(SHIPPED))
     ]
+
+
+def _describe_preset(preset: Preset) -> str:
+    """Its sentence; of one that ships also which model it brings, where that is downloaded."""
+    model = None if preset.own else _hub_model_in(preset.text)
+    return f"{preset.sentence} Model: {model.id}, {model.fetched}." if model else preset.sentence
+
+
+@lru_cache(maxsize=32)
+def _hub_model_in(text: str) -> HubModel | None:
+    wanted = (yaml_edit.load(text) or {}).get("model", {}).get("id")
+    return next((model for model in HUB_MODELS if model.id == wanted), None)
 
 
 def store_preset(name: str, sentence: str, text: str, *, replace: bool) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from groupwise.storage.analysis.doctor.verdict import (
 )
 from groupwise.storage.analysis.doctor.words import last_steps, percent, setting_text, short_number
 from groupwise.storage.checks.starter_use import STARTER_KNOWS
+from groupwise.storage.library.models.hub_models import SUGGESTED
 
 POINTS = 5  # logged steps before a share of groups is believed
 SEVERAL, TREND = 10, 20  # before it is said that nothing is ever solved; before a trend is
@@ -30,7 +31,9 @@ HOW_IT_IS_ASKED = (
     Change("Try the functions on what it wrote", edit_reward=""),
     Change("A system prompt that shows the form", field="data.system_prompt"),
 )
-BEYOND_STARTER = f"The starter is there to try things out: {STARTER_KNOWS}."
+BEYOND_STARTER = (
+    f"The starter is there to try things out: {STARTER_KNOWS}. For those, choose another model, such as {SUGGESTED.id}."
+)
 ENTROPY = 0.1  # of what it was at the start
 
 

@@ -18,6 +18,7 @@ from groupwise.storage.checks.stages import at_own_setting
 from groupwise.storage.checks.starter_use import STARTER_KNOWS, is_beyond_starter, is_from_starter
 from groupwise.storage.checks.tag_room import tag_room
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.models.hub_models import SUGGESTED
 from groupwise.storage.library.models.learning_rates import LEAST, parameters_of, usual_rates
 from groupwise.storage.library.models.model_facts import LEARNED_POSITIONS, ModelFacts
 from groupwise.storage.spec.answer_numbers import COMPARE_NUMBERS
@@ -61,8 +62,12 @@ def advise(
 def _starter(spec: RunSpec, facts: ModelFacts | None) -> Iterator[Problem]:
     if is_beyond_starter(spec, facts):
         which = "the starter is" if spec.model.id == "starter" else "this model comes from the starter, which is"
-        message = f"{which} there to try things out: {STARTER_KNOWS}. For those, choose another model."
-        yield Problem("model.id", message, level=ADVICE)
+        message = (
+            f"{which} there to try things out: {STARTER_KNOWS}. For those, choose another model, such as "
+            f"{SUGGESTED.id}: {SUGGESTED.download:g} GB, downloaded once from the Hugging Face Hub; {SUGGESTED.needs}."
+        )
+        fix = Fix(f"Use {SUGGESTED.id}", {"model.id": SUGGESTED.id}, ("model.revision",))
+        yield Problem("model.id", message, level=ADVICE, fixes=(fix,))
 
 
 def _training(name: str, message: str, level: str, *fixes: Fix) -> Problem:
