@@ -37,7 +37,7 @@ def models() -> list[Choice]:
 
 
 def _describe_hub_model(model: HubModel) -> Choice:
-    note = f"{model.fetched}, not on this machine yet; {model.needs}"
+    note = f"{model.download_words}, not on this machine yet; {model.needs}"
     label = f"{model.id} · {model_files.size(model.parameters)}"
     return {"value": model.id, "label": label, "note": note, "revision": ""}
 

@@ -261,7 +261,7 @@ def list_presets(*, own: bool = True) -> list[dict[str, Any]]:
 def _describe_preset(preset: Preset) -> str:
     """Its sentence; of one that ships also which model it brings, where that is downloaded."""
     model = None if preset.own else _hub_model_in(preset.text)
-    return f"{preset.sentence} Model: {model.id}, {model.fetched}." if model else preset.sentence
+    return f"{preset.sentence} Model: {model.id}, {model.download_words}." if model else preset.sentence
 
 
 @lru_cache(maxsize=32)

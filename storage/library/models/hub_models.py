@@ -18,7 +18,7 @@ class HubModel:
     gpu: int
 
     @property
-    def fetched(self) -> str:
+    def download_words(self) -> str:
         """How much is fetched, and from where."""
         return f"{self.download:g} GB from the Hugging Face Hub"
 
