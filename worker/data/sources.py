@@ -168,7 +168,7 @@ def hub_error(error: Exception, spec: DataSpec) -> DataError:
     if "DatasetNotFoundError" in kinds or "RepositoryNotFoundError" in kinds:
         return DataError(f"there is no dataset “{name}” on the hub, or it is private and HF_TOKEN is not set for it")
     if "scripts are no longer supported" in str(error):
-        return DataError(f"“{name}” needs code from the hub to be read, and such code is never run. Choose another")
+        return DataError(f"“{name}” needs code from the hub to be read, and such code is never run. Choose another.")
     if "Config name is missing" in str(error) or "BuilderConfig" in str(error):
         return DataError(f"“{name}” has several parts: {cause}", "data.config", _one_of("data.config", str(error)))
     if "Unknown split" in str(error) or "Bad split" in str(error):
@@ -176,7 +176,7 @@ def hub_error(error: Exception, spec: DataSpec) -> DataError:
             f"“{name}” has no split “{spec.split}”: {cause}", "data.split", _one_of("data.split", str(error))
         )
     if kinds & UNREACHABLE:
-        return DataError(f"the hub could not be reached, and “{name}” is not on this machine. Check the connection")
+        return DataError(f"the hub could not be reached, and “{name}” is not on this machine. Check the connection.")
     return DataError(f"“{name}” cannot be read: {cause}")
 
 

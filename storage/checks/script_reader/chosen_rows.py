@@ -8,7 +8,7 @@ from groupwise.storage.checks.script_reader import conditions
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.values import Function, Items, Made, Row, Value, plain_or
 
-_SPLIT = re.compile(r"[A-Za-z_]\w*")
+_SPLIT = re.compile(r"([A-Za-z_]\w*)(?:\[(\d*):(\d*)\])?")
 
 
 class ChosenRows:
@@ -27,11 +27,35 @@ class ChosenRows:
         """Note a step that the script does after what comes after it here."""
         late = [one for one in before if one in self._done]
         if late:
-            words = {"limit": "the limit", "holdout": "the split", "shuffle": "shuffling"}[late[-1]]
+            limit = f"the limit of {self.taken.get('limit', 0):,}"
+            words = {"limit": limit, "holdout": "the split", "shuffle": "shuffling"}[late[-1]]
             self.reading.note(f"{name}(…)", step, f"comes after {words} in the script, and before it here: other rows "
                               "may be chosen.")  # fmt: skip
 
+    def _keep_cut(self, step: Made) -> None:
+        """The first rows that a script chose before all else, as a slice of the split: there that is done first."""
+        only_limit = set(self._done) == {"limit"} and "limit" in self.taken
+        if not only_limit or self._lost or not self._slice(0, self.taken["limit"]):
+            return
+        del self.taken["limit"]
+        self._done.clear()
+        self.reading.unsaid.set("data.split", self.taken["split"], f"what {step.name} gets")
+
+    def _slice(self, start: int, end: int | None) -> bool:
+        """Let data.split be these rows of what it is; whether it can be."""
+        found = _SPLIT.fullmatch(self.taken.get("split", "train"))
+        if found is None or self.taken.get("streaming") or not self.taken.get("source", "").startswith("hub:"):
+            return False
+        first, last = int(found[2] or 0), int(found[3]) if found[3] else None
+        ends = [one for one in (last, None if end is None else first + end) if one is not None]
+        until = min(ends) if ends else None
+        if until is not None and until <= first + start:
+            return False
+        self.taken["split"] = f"{found[1]}[{first + start or ''}:{'' if until is None else until}]"
+        return True
+
     def _do_shuffle(self, step: Made) -> None:
+        self._keep_cut(step)
         value = step_arguments(step, "seed").get("seed")
         seed = plain_or(value)
         if not _count(seed, 0):
@@ -71,6 +95,8 @@ class ChosenRows:
         """Rows from `start` on, up to `end`: the limit, or else a slice of the split, where nothing came before."""
         if start == 0 and end is None:
             return
+        if start:
+            self._keep_cut(step)
         if self._lost and (start or self._lost != "shuffle"):  # so many of rows in any order are taken as so many
             instead = ". Set data.limit, or a filter, here." if start else ": set data.limit here."
             after = f"was not taken, as {self._lost}(…) before it was not{instead}"
@@ -86,10 +112,8 @@ class ChosenRows:
             until = f" up to {end:,}" if end is not None else ""
             self.reading.note(f"{step.name}(…)", step, f"leaves out the first {start:,} rows{until}: a spec cannot. "
                               "Set data.limit, or a filter, here.")  # fmt: skip
-        elif _SPLIT.fullmatch(split := self.taken.get("split", "train")):
-            self.taken["split"] = f"{split}[{start}:{'' if end is None else end}]"
+        elif self._slice(start, end):
             self.reading.unsaid.set("data.split", self.taken["split"], f"what {step.name} leaves")
-            self._done.append("limit")
         else:
             self.reading.note(f"{step.name}(…)", step, "of a part of the split could not be taken.")
 
@@ -115,6 +139,8 @@ class ChosenRows:
     def _split_seed(self, step: Made, given: dict[str, Value]) -> None:
         """It shuffles, by its seed, before it splits: so does data.shuffle, but other rows are held out."""
         seed = plain_or(given.get("seed"))
+        if _count(seed, 0) and plain_or(given.get("shuffle")) is not False:
+            self._keep_cut(step)
         if plain_or(given.get("shuffle")) is False:
             self.reading.note("train_test_split(…)", step, "holds out the last rows; here it is the first.")
         elif not _count(seed, 0):
@@ -137,6 +163,7 @@ class ChosenRows:
             self._done.append("filter")
             self.reading.note("A filter", step, "was not taken: say which rows to keep here.")
             return
+        self._keep_cut(step)
         self._order("filter", step, "shuffle", "limit", "holdout")
         self._done.append("filter")
         self.taken.setdefault("filter", []).extend(found)

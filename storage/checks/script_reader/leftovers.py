@@ -2,13 +2,15 @@
 
 import ast
 
+from groupwise.storage.checks.known_rewards import known_reward
 from groupwise.storage.checks.script_reader.calling import Setting
 from groupwise.storage.checks.script_reader.members import is_builtin
 from groupwise.storage.checks.script_reader.places import is_config, owner_of_dict
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
+from groupwise.storage.checks.script_reader.rounds import note_rounds
 from groupwise.storage.checks.script_reader.source import is_source
 from groupwise.storage.checks.script_reader.table_file import reads_file
-from groupwise.storage.checks.script_reader.tracker_calls import note_tracker
+from groupwise.storage.checks.script_reader.tracker_calls import note_tracker, note_variable
 from groupwise.storage.checks.script_reader.training import config_values
 from groupwise.storage.checks.script_reader.unsaid import BY_TRL, FOR_THE_SHELL, NO_CHANGE, list_names
 from groupwise.storage.checks.script_reader.values import (
@@ -103,6 +105,7 @@ def note_leftovers(reading: Reading) -> None:
     for setting in reading.script.settings:
         if not reading.is_said(setting):
             _note_setting(reading, setting)
+    note_rounds(reading, [call for call in reading.script.calls if _is_training(reading, call)])
     after = _first_training(reading)
     inside: set[int] = set()
     lost: set[int] = set()
@@ -111,7 +114,7 @@ def note_leftovers(reading: Reading) -> None:
         if reading.is_said(call) or id(call.node) in inside or _is_quiet(call):
             continue
         inside |= {id(node) for node in ast.walk(call.node)}
-        if call.path == ".train" and call.receiver is not None and _trains(reading, call):
+        if _is_training(reading, call):
             _note_train(reading, call)
         elif call.order > after and call.name not in _BY_NAME:
             late.append(call)
@@ -123,8 +126,11 @@ def note_leftovers(reading: Reading) -> None:
 
 
 def _first_training(reading: Reading) -> int:
-    trained = [call.order for call in reading.script.calls if call.path == ".train" and _trains(reading, call)]
-    return min(trained, default=10**9)
+    return min((call.order for call in reading.script.calls if _is_training(reading, call)), default=10**9)
+
+
+def _is_training(reading: Reading, call: Made) -> bool:
+    return call.path == ".train" and call.receiver is not None and _trains(reading, call)
 
 
 def _trains(reading: Reading, call: Made) -> bool:
@@ -202,6 +208,10 @@ def _note_call(reading: Reading, call: Made, lost: set[int]) -> None:
         reading.note(f"{short_path(call)}(…)", call, _NOT_TOLD)
     elif note_tracker(reading, call):
         pass
+    elif call.receiver is None and (known := known_reward(call.path)) is not None:
+        same = f" The built-in “{known.name}” does the same." if known.name else ""
+        reading.note(f"{short_path(call)}(…)", call, "was not taken: it is not among the reward functions that the "
+                     f"script uses by its defaults.{same}")  # fmt: skip
     elif name in _BY_NAME:
         reading.note(f"{short_path(call)}(…)", call, _say_by_name(reading, call))
     else:
@@ -284,6 +294,8 @@ def _note_setting(reading: Reading, setting: Setting) -> None:
     root = beginning(setting.of)
     if path == "os.environ" and setting.name.startswith("UNSLOTH_"):
         reading.note(setting.name, setting.node, "is Unsloth's own, and was not taken: TRL trains here.")
+    elif path == "os.environ" and note_variable(reading, setting):
+        pass
     elif path == "os.environ":
         after = _ENVIRONMENT.get(setting.name, "is set in the environment: it was not taken. Start Groupwise with it.")
         reading.note(setting.name or "A variable", setting.node, after)

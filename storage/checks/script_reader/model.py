@@ -5,7 +5,7 @@ from typing import Any
 
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
 from groupwise.storage.checks.script_reader.training import config_values
-from groupwise.storage.checks.script_reader.unsaid import NO_CHANGE
+from groupwise.storage.checks.script_reader.unsaid import AS_HERE, NO_CHANGE
 from groupwise.storage.checks.script_reader.values import Item, Made, Mapping, Outer, Part, Plain, Value, plain_or
 
 DTYPES = ("auto", "float32", "bfloat16", "float16")
@@ -28,6 +28,14 @@ _OWN_WAY = {
     "use_gradient_checkpointing": "is Unsloth's own: training.gradient_checkpointing says it here.",
 }
 _NOTHING = {"device_map", "use_cache", "trust_remote_code", "full_finetuning", "fast_inference", "token"}
+
+# How 4-bit models are loaded here (worker.builtin.models), by the names of a BitsAndBytesConfig.
+BITS = {"bnb_4bit_quant_type": "nf4", "bnb_4bit_use_double_quant": True}
+BITS_WORDS = "4-bit models are nf4, quantised twice, here"
+_BITS_OTHER = {
+    "bnb_4bit_compute_dtype": "was not taken: 4-bit models compute in bfloat16 here, where the GPU has it, else in "
+                              "float16.",
+}  # fmt: skip
 
 
 class ModelReader:
@@ -190,10 +198,12 @@ class ModelReader:
     def _quantization(self, found: dict[str, Value]) -> str | None:
         """4bit or 8bit, said to the loader itself or in a BitsAndBytesConfig."""
         config = found.get("quantization_config", self.reading.trainer.get("quantization_config"))
-        if isinstance(config, Made):
+        given = _bits_given(config)
+        if config is not None and given is not None:
             self.reading.account_one(config)
-            found = found | config.keywords
-            self._note_bits(config)
+            found = found | given
+            self._note_bits(given)
+            self.reading.note_dark(config.dark if isinstance(config, (Made, Mapping)) else [], "the quantization")
         for field, words in (("load_in_4bit", "4bit"), ("load_in_8bit", "8bit")):
             if plain_or(found.get(field)) is True:
                 return words
@@ -203,14 +213,18 @@ class ModelReader:
             self.reading.note_computed("The quantization", config)
         return None
 
-    def _note_bits(self, config: Made) -> None:
-        """4-bit is nf4, quantised twice, here: what says otherwise is told."""
-        usual = {"bnb_4bit_quant_type": "nf4", "bnb_4bit_use_double_quant": True}
-        for name, value in config.keywords.items():
-            if name in ("load_in_4bit", "load_in_8bit", "bnb_4bit_compute_dtype"):
-                continue
-            if plain_or(value, 0) != usual.get(name, ...):
-                self.reading.note(name, value, "was not taken: 4-bit models are nf4, quantised twice, here.")
+    def _note_bits(self, given: dict[str, Value]) -> None:
+        """4-bit is nf4, quantised twice, here: what says otherwise is told, and what says so as well."""
+        for name, value in given.items():
+            said = _dtype_name(value) or plain_or(value, ...)
+            if name in ("load_in_4bit", "load_in_8bit", "quant_method"):
+                pass
+            elif said is None or (name in BITS and said == BITS[name]):
+                self.reading.leave_out(name, value, AS_HERE if said is not None else NO_CHANGE)
+            elif name in BITS:
+                self.reading.note(name, value, f"was not taken: {BITS_WORDS}.")
+            else:
+                self.reading.note(name, value, _BITS_OTHER.get(name, "was not taken: a spec has no place for it."))
             self.reading.account(value)
 
     def _note_rest(self, found: dict[str, Value]) -> None:
@@ -224,6 +238,21 @@ class ModelReader:
                 continue
             after = _OWN_WAY.get(name, "was not taken: a spec's model has no such setting.")
             self.reading.note(f"The model's {name}", value, after)
+
+
+def _bits_given(config: Value | None) -> dict[str, Value] | None:
+    """What a BitsAndBytesConfig, or a mapping in its place, is given by name; None of anything else."""
+    if isinstance(config, Made):
+        return dict(zip(("load_in_8bit", "load_in_4bit"), config.arguments, strict=False)) | config.keywords
+    if isinstance(config, Mapping):
+        return {str(name): value for name, value in config.entries.items()}
+    return None
+
+
+def _dtype_name(value: Value) -> str:
+    """“bfloat16” of torch.bfloat16; “” of what is none."""
+    name = value.path.rpartition(".")[2] if isinstance(value, Outer) else value.name if isinstance(value, Part) else ""
+    return name if name in DTYPES or name in _MOVED else ""
 
 
 def _is_loaded_model(value: Value) -> bool:

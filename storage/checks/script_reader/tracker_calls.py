@@ -12,7 +12,10 @@ _SETTINGS = {
                 "bucket_id": "trackio_bucket_id", "private": "hub_private_repo"},
 }  # fmt: skip
 _FIRST = {"trackio": ["project", "name"], "wandb": []}
-_VARIABLES = {"WANDB_PROJECT": ("wandb", "project"), "WANDB_NAME": ("wandb", "run_name")}
+_VARIABLES = {
+    "WANDB_PROJECT": ("wandb", "project"), "WANDB_NAME": ("wandb", "run_name"),
+    "TRACKIO_PROJECT": ("trackio", "project"), "TRACKIO_SPACE_ID": ("trackio", "trackio_space_id"),
+}  # fmt: skip
 _AFTER = {
     "config": "was not taken: the run's own settings are sent.",
     **{name: f"was not taken: W&B reads WANDB_{variable} from the environment that Groupwise is started in."
@@ -36,6 +39,15 @@ def tracker_settings(reading: Reading, given: dict[str, Value]) -> dict[str, Val
             reading.account_one(variable)
             _take(reading, given, found, variable.name or "", setting, variable.value)
     return found
+
+
+def note_variable(reading: Reading, variable: Setting) -> bool:
+    """Say of a variable that a tracker reads which is not reported to what to set; whether it is one."""
+    tracker, setting = _VARIABLES.get(variable.name or "", ("", ""))
+    if tracker:
+        to = f"Set training.report_to to {tracker}, and training.{setting}, to have them there, too."
+        reading.note(variable.name or "", variable.node, f"{_LOGGED} {to}")
+    return bool(tracker)
 
 
 def note_tracker(reading: Reading, call: Made) -> bool:

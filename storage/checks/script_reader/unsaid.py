@@ -3,6 +3,7 @@ sentences."""
 
 FOLDER = "each run has its own folder"
 NO_CHANGE = "they change nothing here"
+AS_HERE = "a run does the same"
 BY_TRL = "TRL does them by itself"
 FOR_THE_SHELL = "they are for the notebook or the shell"
 FROM_SCRIPT, FROM_RECIPE = "from-script", "from-recipe"  # names of runs that are given none
