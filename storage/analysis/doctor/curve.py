@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from groupwise.storage.record.recent import Course, course_of, window_of
+from groupwise.storage.record.recent import BEGINNING, Course, Steps, course_of, window_of
 
 POINTS = 200  # a longer curve is condensed to so many, so that its last points are at most a tenth of the run
 MOST = 20  # points at an end of it that a trend is told by: a sixth of the curve, at most so many
@@ -19,13 +19,15 @@ Bounds = tuple[float, float]
 
 @dataclass(frozen=True)
 class Curve:
-    """A metric's finite values by step, condensed: each value a mean, with the extremes it is the mean of."""
+    """A metric's finite values by step, condensed: each value a mean, with the extremes it is the mean of. `every`: of
+    how many steps each tells, as TRL logs the mean of those since it last did."""
 
     steps: tuple[int, ...] = ()
     values: tuple[float, ...] = ()
     lows: tuple[float, ...] = ()
     highs: tuple[float, ...] = ()
     course: Course = Course()
+    every: int = 1
 
     @classmethod
     def of(
@@ -52,6 +54,11 @@ class Curve:
         return len(self.values)
 
     @property
+    def tells_of(self) -> int:
+        """Of how many steps it tells."""
+        return len(self) * self.every
+
+    @property
     def window(self) -> int:
         """How many points at an end of it a trend is told by: of a short run those that are “now”."""
         return max(window_of(len(self)), min(MOST, len(self) // 6))
@@ -65,6 +72,23 @@ class Curve:
     def start(self) -> float:
         """What it was at the start, as pages say it."""
         return self.course.start
+
+    @property
+    def opening(self) -> float:
+        """What it was in its very first steps: where more of these are known than were logged, what pages say of the
+        start is of more than the model had before it learned."""
+        return mean(self.values[:BEGINNING]) if self._opens_before_start else self.start
+
+    @property
+    def opened(self) -> tuple[int, Steps]:
+        """Of how many points that is the mean, and of which steps."""
+        if not self._opens_before_start:
+            return self.course.begin, self.course.began
+        return min(BEGINNING, len(self)), (self.steps[0], self.steps[:BEGINNING][-1])
+
+    @property
+    def _opens_before_start(self) -> bool:
+        return len(self) > 0 and self.steps[:BEGINNING][-1] < self.course.began[1]
 
     @property
     def best(self) -> float:

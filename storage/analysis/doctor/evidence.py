@@ -128,6 +128,7 @@ class Evidence:
     nothing_right: bool = False  # whether none of its functions says what is right, though of one it could be thought
     beyond_starter: bool = False  # whether the starter model is asked what it was not made for
     kl: KlSpec = field(default_factory=KlSpec)  # what KL its weight follows
+    logged: int | None = None  # how often its reward was logged; None: as often as the curve has points
     unsolved: Unsolved | None = None  # its prompts that were never solved; None: not counted, as the run goes on
 
     @cached_property
@@ -178,6 +179,21 @@ class Evidence:
     def reward(self) -> Curve:
         """Gives the curve of the total reward."""
         return self.curve("reward")
+
+    @property
+    def logs(self) -> int:
+        """Counts how often the reward was logged."""
+        return len(self.reward) if self.logged is None else self.logged
+
+    @property
+    def is_told_by_groups(self) -> bool:
+        """Whether its reward is known of more steps than it was logged at, by the groups of all."""
+        return self.logs < len(self.reward)
+
+    @property
+    def has_two_ends(self) -> bool:
+        """Whether what pages say of its start is of other steps than what they say of now."""
+        return self.logs > 1
 
     @property
     def tied_share(self) -> Curve:

@@ -36,6 +36,7 @@ RULES: tuple[Rule, ...] = (
     *expected.RULES,
 )  # fmt: skip
 WAIT = 10  # logged steps before anything is said of how it goes
+TWO_ENDS = 2  # … where the groups tell of all others
 HALF = 0.5  # of the groups
 
 OPENING = {"up": "Learning", "down": "Getting worse", "level": "Not learning so far"}
@@ -104,28 +105,30 @@ def _is_nothing_learned(e: Evidence, kind: str) -> bool:
 
 def _say_too_short(e: Evidence, grave: tuple[Verdict, ...]) -> str:
     """The headline before there are steps enough, or of a run that ended before there were."""
-    steps, stage = len(e.reward), " of this stage" if e.since else ""
-    seldom = steps > 0 and (_steps_gone(e) if e.ended else e.reward.steps[-1] - e.since) > steps
+    stage, gone = " of this stage" if e.since else "", _steps_gone(e)
+    by_groups = e.is_told_by_groups and len(e.reward) >= WAIT
+    steps, least = (e.logs, TWO_ENDS) if by_groups else (len(e.reward), WAIT)
+    seldom = by_groups or steps > 0 and (gone if e.ended else e.reward.steps[-1] - e.since) > steps
     done = f"{count_words(steps, 'logged step')}{stage}"
-    done = f"{count_words(_steps_gone(e), 'step')}{stage}, its reward logged at {steps:,} of them" if seldom else done
-    needed = f"{WAIT} {'logged ' if seldom else ''}steps"
-    if e.ended and not steps:
-        return _say_nothing_logged(e, stage)
-    if grave and steps:
+    done = f"{count_words(gone, 'step')}{stage}, its reward logged at {steps:,} of them" if seldom else done
+    needed = f"{least} {'logged ' if seldom else ''}steps"
+    if grave and len(e.reward):
         more = (
             f"It ended before trends could be seen ({needed})"
             if e.ended
-            else f"Trends need {needed if seldom else WAIT}"
+            else f"Trends need {needed if seldom else least}"
         )
         return f"{_count(grave).capitalize()} after {done}. {more}."
+    if e.ended and not steps:
+        return _say_nothing_logged(e, stage)
     if e.ended:
         if seldom:
-            at = f"its reward was logged at {steps:,} of {count_words(_steps_gone(e), 'step')}{stage}"
-            return f"It ended, and {at}: too few for diagnostics, which need {WAIT}.{_say_groups_looked_at(e)}"
-        return f"It ended after {done}: too short for diagnostics, which need {WAIT}."
+            at = f"its reward was logged at {steps:,} of {count_words(gone, 'step')}{stage}"
+            return f"It ended, and {at}: too few for diagnostics, which need {least}.{_say_groups_looked_at(e)}"
+        return f"It ended after {done}: too short for diagnostics, which need {least}."
     if why := _why_never(e):
-        return f"Diagnostics{stage} need {WAIT} logged steps: {why}."
-    return f"Diagnostics{stage} need {needed} ({steps}/{WAIT})."
+        return f"Diagnostics{stage} need {why}."
+    return f"Diagnostics{stage} need {needed} ({steps}/{least})."
 
 
 def _steps_gone(e: Evidence) -> int:
@@ -137,6 +140,8 @@ def _say_seldom(e: Evidence) -> str:
     """That more cannot be said of a reward that fell, as it was logged at so few steps; “” where it was at enough."""
     if len(e.reward) >= WAIT:
         return ""
+    if e.is_told_by_groups:
+        return f" Other trends need {WAIT} steps."
     was, of = "was" if e.ended else "is", f"{len(e.reward):,} of {count_words(_steps_gone(e), 'step')}"
     return f" Its reward {was} logged at {of}: other trends need {WAIT}."
 
@@ -159,12 +164,14 @@ def _say_nothing_logged(e: Evidence, stage: str) -> str:
 
 
 def _why_never(e: Evidence) -> str:
-    """Why there will never be steps enough, in words; "" where there may be."""
+    """How many steps it takes, and why there will never be as many, in words; "" where there may be."""
     left, every = e.total - e.since, e.training.get("logging_steps", 1)
     if 0 < left < WAIT:
-        return f"too few will come, it has {left}"
-    if left > 0 and isinstance(every, int) and every > 1 and left // every + 1 < WAIT:  # one more: the first
-        return f"too few will come, as only one of {every} is logged (logging_steps)"
+        return f"{WAIT} logged steps: too few will come, it has {left}"
+    by_groups = e.is_told_by_groups
+    least, more = (TWO_ENDS, 0) if by_groups else (WAIT, 1)  # one more: the first
+    if left > 0 and isinstance(every, int) and every > 1 and left // every + more < least:
+        return f"{least} logged steps: too few will come, as only one of {every} is logged (logging_steps)"
     return ""
 
 
@@ -272,6 +279,8 @@ def _direction(e: Evidence) -> str:
         return "down" if rates.is_clear_fall(e) else "waiting"
     if rates.fall(e) or e.reward.direction(rates.STILL * e.scale) < 0:
         return "down"
+    if not e.has_two_ends:
+        return "waiting"
     if gradient.is_mostly_tied(e) and e.reward.rise <= rates.STILL * e.scale:
         return "level"  # a little more luck: with next to no signal, so small a rise is nothing learned
     return "up" if e.reward.direction(0, 2.0) > 0 and not rates.reads_the_same(e) else "level"

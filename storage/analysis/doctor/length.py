@@ -43,16 +43,16 @@ def truncation(e: Evidence) -> Verdict | None:
     cut = e.curve("completions/clipped_ratio")
     if len(cut) < POINTS or runs_on(e):
         return None
-    unpaid = _unpaid(e) if cut.start >= CUT_UNPAID else []
-    from_start = bool(unpaid) and cut.start > cut.now  # then that is what is told, and what is opened
+    unpaid = _unpaid(e) if cut.opening >= CUT_UNPAID else []
+    from_start = bool(unpaid) and cut.opening > cut.now  # then that is what is told, and what is opened
     if from_start and cut.now < (CUT if _has_no_room(e, unpaid[0]) else GONE):
         return _was_cut(e, unpaid[0])
-    share = cut.start if from_start else cut.now
+    share = cut.opening if from_start else cut.now
     if not unpaid and not cut.at_least(CUT):
         return None
     longest = e.number("max_completion_length")
     of = f" of {short_number(longest)} tokens" if longest else ""
-    when, steps = (first_steps(cut), cut.course.began) if from_start else (last_steps(cut), cut.course.ended)
+    when, steps = (first_steps(cut), cut.opened[1]) if from_start else (last_steps(cut), cut.course.ended)
     never = f" “{unpaid[0]}” has scored 0 every time: {_say_what_fits(e, unpaid[0])}." if unpaid else ""
     words = (
         f"{percent(share)} of the completions of {when} were cut off at the limit{of}: what they would have answered "
@@ -76,12 +76,12 @@ def _was_cut(e: Evidence, name: str) -> Verdict:
     the model, where what that function wants does not fit; else, without alarm, that it was so."""
     cut, limit = e.curve("completions/clipped_ratio"), short_number(changes.longest(e))
     said = (
-        f"{percent(cut.start)} of the completions of {first_steps(cut)} were cut off at the limit of {limit} tokens, "
+        f"{percent(cut.opening)} of the completions of {first_steps(cut)} were cut off at the limit of {limit} tokens, "
         f"{percent(cut.now)} {e.at_now}"
     )
     links = (
         chart("completions/clipped_ratio", "The chart of cut-off completions"),
-        completions("The cut-off completions", truncated="yes", steps=steps_between(cut.course.began)),
+        completions("The cut-off completions", truncated="yes", steps=steps_between(cut.opened[1])),
     )
     threshold = f"Shown from {percent(CUT_UNPAID)} at the start on where a function has scored 0 every time."
     if not _has_no_room(e, name):
@@ -176,7 +176,7 @@ def _may_lack_room(e: Evidence, name: str) -> bool:
 def _end_early(e: Evidence) -> bool:
     """Whether most completions end by themselves, and far before the limit: there was room, for whatever they say."""
     cut, ended = e.curve("completions/clipped_ratio"), e.curve("completions/mean_terminated_length")
-    return len(ended) > 0 and cut.start < HALF and ended.start <= changes.longest(e) * HALF
+    return len(ended) > 0 and cut.opening < HALF and ended.start <= changes.longest(e) * HALF
 
 
 def length_alone(e: Evidence) -> Verdict | None:

@@ -40,6 +40,7 @@ STILL = 0.03  # of the scale: a rise that is none
 HARDLY = 0.003  # KL of a model that has hardly moved
 NOWHERE = 3e-4  # KL at the end, of steps that lead nowhere
 OUTWEIGHS = 4.0  # the gradient as it is under the KL's weight, by that of the first step, which has no KL yet
+AT_AN_END = 3  # steps by which KL's growth is told, at least
 PULLED = 0.5  # how fast KL grows under a heavy weight (1: with the steps; 0: not at all)
 NEAR_TOP = 0.9  # of the scale
 FAR_UNDER = 0.5  # of the learning rate that is set: a warm-up that is over half-way there explains little
@@ -145,7 +146,7 @@ def beta_high(e: Evidence) -> Verdict | None:
     """The KL's weight pulls back whatever is learned: KL is there at once and grows no more, or hardly there though
     the rate is a usual one."""
     told, reward, beta = e.curve("kl"), e.reward, _kl_weight(e)
-    if beta < HEAVY or len(told) < EARLY or reward.direction(STILL * e.scale) > 0:
+    if beta < HEAVY or told.tells_of < EARLY or not e.has_two_ends or reward.direction(STILL * e.scale) > 0:
         return None
     held = growth(told) <= PULLED or not (told.late > HARDLY or _rate(e) < learning_rates.LEAST)
     if not held and not _kl_outweighs(e):
@@ -186,14 +187,14 @@ def _say_outweighs(norm: Curve) -> str:
 def growth(kl: Curve) -> float:
     """How KL grows: with the steps to the power of this. The first update is held back by nothing, as there is no KL
     yet; steps that go their way make it grow with the power 1 to 2, a heavy KL weight holds it where it is."""
-    values = [max(value, 1e-12) for value in kl.values[1:]]
-    third = max(3, len(values) // 3)
+    whole = int(kl.every == 1)  # of several steps, the first value is not the first step's alone
+    values, first = [max(value, 1e-12) for value in kl.values[whole:]], kl.steps[0] - kl.every + 1 if len(kl) else 0
+    third = max(-(-AT_AN_END // kl.every), len(values) // 3)
     if len(values) < 2 * third:
         return 1.0
     early, late = (math.fsum(map(math.log, part)) / third for part in (values[:third], values[-third:]))
-    steps = [mean([math.log(step - kl.steps[0]) for step in part]) for part in (kl.steps[1 : third + 1],
-                                                                               kl.steps[-third:])]  # fmt: skip
-    return (late - early) / (steps[1] - steps[0])
+    since = [math.log(step - (kl.every - 1) / 2 - first) for step in kl.steps[whole:]]  # from the middle of its steps
+    return (late - early) / (mean(since[-third:]) - mean(since[:third]))
 
 
 def is_near_top(e: Evidence) -> bool:
@@ -206,7 +207,7 @@ def warm_up_long(e: Evidence) -> Verdict | None:
     the run, or longer."""
     rates, asked, steps = e.curve("learning_rate"), e.number("learning_rate") or 0.0, max(e.total, e.step) - e.since
     warm = warm_up.warm_up_steps(e.number("warmup_steps"), e.training.get("lr_scheduler_type"), steps)
-    if min(len(rates), len(e.reward)) < EARLY or warm < steps or rates.high >= FAR_UNDER * asked:
+    if min(len(rates), len(e.reward)) < EARLY or not e.has_two_ends or warm < steps or rates.high >= FAR_UNDER * asked:
         return None
     if e.weights_move or is_near_top(e) or not _stays(e) or rise.functions_that_rose(e, rise.CERTAIN):
         return None  # something is learned, so it moves; or there is nowhere to go
@@ -229,7 +230,9 @@ def warm_up_long(e: Evidence) -> Verdict | None:
 def flat_reward(e: Evidence) -> Verdict | None:
     """The reward goes nowhere: because the model hardly moves, or though it does."""
     reward = e.reward
-    if len(reward) < EARLY or e.weights_move or learning_rate_high(e) or beta_high(e) or warm_up_long(e):
+    if len(reward) < EARLY or not e.has_two_ends or e.weights_move:
+        return None
+    if learning_rate_high(e) or beta_high(e) or warm_up_long(e):
         return None
     if is_near_top(e):
         return None  # there is nowhere to go
@@ -240,7 +243,7 @@ def flat_reward(e: Evidence) -> Verdict | None:
         completions("Its best completions", sort="-reward"),
     )
     low = _rate_low(e, said, links, _rate(e))
-    if low or len(reward) < SLOW or reward.direction(STILL * e.scale, 2.0) != 0 or _is_too_noisy(e):
+    if low or reward.tells_of < SLOW or reward.direction(STILL * e.scale, 2.0) != 0 or _is_too_noisy(e):
         return low
     words = f"{said}, though groups {e.has} a learning signal. Is the reward one that better completions earn more of?"
     return Verdict(
@@ -312,7 +315,7 @@ def _stays(e: Evidence) -> bool:
 def _is_still(e: Evidence) -> bool:
     """Whether neither reward nor KL have moved for long."""
     flat = e.reward.direction(STILL * e.scale, 2.0) == 0 and not _is_too_noisy(e)
-    return len(e.reward) >= SLOW and flat and len(e.curve("kl")) > 0
+    return e.reward.tells_of >= SLOW and flat and len(e.curve("kl")) > 0
 
 
 def _ahead(e: Evidence) -> float | None:

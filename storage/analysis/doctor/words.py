@@ -46,9 +46,11 @@ def last_steps(curve: Curve) -> str:
 
 
 def first_steps(curve: Curve) -> str:
-    """The steps that what a metric was at the start is the mean of: “the first 5 logged steps”."""
-    count = curve.course.begin
-    return f"the first {count} logged steps" if count > 1 else "the first logged step"
+    """The steps that what a metric was in its very first steps is the mean of: “the first 5 logged steps”; without
+    “logged” where they are known by their groups."""
+    count, steps = curve.opened
+    logged = " logged" if steps == curve.course.began else ""
+    return f"the first {count}{logged} steps" if count > 1 else f"the first{logged} step"
 
 
 def steps_between(steps: Steps) -> str:
