@@ -12,6 +12,7 @@ from groupwise.storage.record import recent
 ENOUGH = 20  # logged steps: from there on they tell a trend by themselves, and groups the first step alone
 MOST = 100  # steps that are read: of more, every second, third, …
 OF_EACH_STEP = ("kl", "entropy")  # what TRL logs of these is the mean of all steps since it last did
+MEANS = ("reward", "completions/clipped_ratio", "completions/mean_length", "completions/mean_terminated_length")
 Points = list[tuple[int, float]]  # by their steps
 
 
@@ -53,22 +54,19 @@ def _steps_with_groups(run: Database, since: int, until: int) -> list[int]:
 def _read(run: Database, steps: Sequence[int], names: Mapping[int, str]) -> dict[str, Points]:
     """metric → what it is at each of these steps, as TRL logs it: of all completions of the step."""
     marks = ", ".join("?" * len(steps))
-    of_these = f"g.mode = 'train' AND g.step IN ({marks}) GROUP BY g.step"
+    of_these = f"WHERE g.mode = 'train' AND g.step IN ({marks}) GROUP BY g.step"
     rows = rows_of(
         run,
         "SELECT g.step, avg(c.reward), avg(c.truncated), avg(c.tokens), avg(iif(c.truncated, NULL, c.tokens)) "
-        f"FROM grp g JOIN completion c ON c.grp = g.id WHERE {of_these}",
+        f"FROM grp g JOIN completion c ON c.grp = g.id {of_these}",
         steps,
     )
-    means = ("reward", "completions/clipped_ratio", "completions/mean_length", "completions/mean_terminated_length")
-    found = {name: _points([(row[0], row[at]) for row in rows]) for at, name in enumerate(means, 1)}
-    scores = rows_of(
-        run,
-        f"SELECT g.step, s.function, avg(s.value) FROM grp g JOIN score s ON s.grp = g.id WHERE {of_these}, s.function",
-        steps,
-    )
-    for number, name in names.items():
-        found[f"rewards/{name}/mean"] = _points([(step, value) for step, of, value in scores if of == number])
+    # A column for each function, as grouping by it would sort all scores.
+    each = "".join(f", avg(iif(s.function = {int(number)}, s.value, NULL))" for number in names)
+    scores = rows_of(run, f"SELECT g.step{each} FROM grp g JOIN score s ON s.grp = g.id {of_these}", steps)
+    found = {name: _points([(row[0], row[at]) for row in rows]) for at, name in enumerate(MEANS, 1)}
+    for at, name in enumerate(names.values(), 1):
+        found[f"rewards/{name}/mean"] = _points([(row[0], row[at]) for row in scores])
     return {name: points for name, points in found.items() if points}
 
 
