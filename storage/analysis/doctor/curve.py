@@ -80,7 +80,7 @@ class Curve:
         return mean(self.values[:BEGINNING]) if self._opens_before_start else self.start
 
     @property
-    def opened(self) -> tuple[int, Steps]:
+    def opening_points(self) -> tuple[int, Steps]:
         """Of how many points that is the mean, and of which steps."""
         if not self._opens_before_start:
             return self.course.begin, self.course.began

@@ -52,7 +52,7 @@ def truncation(e: Evidence) -> Verdict | None:
         return None
     longest = e.number("max_completion_length")
     of = f" of {short_number(longest)} tokens" if longest else ""
-    when, steps = (first_steps(cut), cut.opened[1]) if from_start else (last_steps(cut), cut.course.ended)
+    when, steps = (first_steps(cut), cut.opening_points[1]) if from_start else (last_steps(cut), cut.course.ended)
     never = f" “{unpaid[0]}” has scored 0 every time: {_say_what_fits(e, unpaid[0])}." if unpaid else ""
     words = (
         f"{percent(share)} of the completions of {when} were cut off at the limit{of}: what they would have answered "
@@ -81,7 +81,7 @@ def _was_cut(e: Evidence, name: str) -> Verdict:
     )
     links = (
         chart("completions/clipped_ratio", "The chart of cut-off completions"),
-        completions("The cut-off completions", truncated="yes", steps=steps_between(cut.opened[1])),
+        completions("The cut-off completions", truncated="yes", steps=steps_between(cut.opening_points[1])),
     )
     threshold = f"Shown from {percent(CUT_UNPAID)} at the start on where a function has scored 0 every time."
     if not _has_no_room(e, name):

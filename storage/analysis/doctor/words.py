@@ -48,7 +48,7 @@ def last_steps(curve: Curve) -> str:
 def first_steps(curve: Curve) -> str:
     """The steps that what a metric was in its very first steps is the mean of: “the first 5 logged steps”; without
     “logged” where they are known by their groups."""
-    count, steps = curve.opened
+    count, steps = curve.opening_points
     logged = " logged" if steps == curve.course.began else ""
     return f"the first {count}{logged} steps" if count > 1 else f"the first{logged} step"
 
