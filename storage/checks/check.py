@@ -27,6 +27,7 @@ from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.misplaced import misplaced_problem
 from groupwise.storage.spec.words.problem import BLOCKING, Fix, Problem, in_order_of_lines, line_of
+from groupwise.storage.spec.words.recipe_names import recipe_problem
 from groupwise.storage.spec.words.setting_names import unknown_setting
 from groupwise.storage.spec.words.trl_words import trl_problem
 
@@ -137,7 +138,7 @@ def _unknown(
     if "." not in name and (word := trl_problem(name, value, given, under="training.")):
         return word
     misplaced = misplaced_problem(path, value, given, training=offer.training or (), lora=offer.lora or ())
-    if misplaced:
-        return misplaced
+    if elsewhere := recipe_problem(path, value, given) or misplaced:
+        return elsewhere
     library = "TRL's GRPOConfig" if path.startswith("training.") else "PEFT's LoraConfig"
     return unknown_setting(path, value, fields, values, f"{library} has no such field.")

@@ -12,6 +12,7 @@ from groupwise.storage.spec.words.misplaced import misplaced_problem, misspelt_e
 from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.odd_spaces import trim_spaces, trimmed_words
 from groupwise.storage.spec.words.problem import Fix, Problem, line_of, nearest_name
+from groupwise.storage.spec.words.recipe_names import recipe_problem
 from groupwise.storage.spec.words.reward_entries import (
     below_empty_rewards,
     is_function_name,
@@ -98,6 +99,7 @@ def _unknown(detail: Any, path: list[str], line: int | None, raw: dict[str, Any]
     known = trl_problem(name, value, raw, line) if len(path) == 1 else None
     if _is_entry(".".join(path[:-1])):
         known = named_as_setting(field, value, given, line)
+    known = known or recipe_problem(field, value, raw, line)
     if elsewhere := known or misplaced_problem(field, value, raw, line):
         return elsewhere
     if len(path) > 1 and name in parts[()].model_fields:

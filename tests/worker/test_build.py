@@ -199,6 +199,13 @@ def test_a_wrong_lora_setting_too(registry_home: Path, settings: dict[str, Any],
     assert found(applied(run_spec, problem)) == []
 
 
+def test_of_a_pattern_for_a_model_that_is_not_here_all_else_is_said(registry_home: Path) -> None:
+    """Nothing of LoRA was said where target_modules is a text and the model was not here yet."""
+    wrong = {**LORA, "r": 0, "lora_dropout": 2.0, "target_modules": ".*_proj"}
+    problems = found(make_spec(model={"id": "org/not-here"}, lora=wrong))
+    assert [one.field for one in problems if one.field.startswith("lora")] == ["lora.r", "lora.lora_dropout"]
+
+
 def test_a_setting_for_mixtures_of_experts_is_said_of_another_model(registry_home: Path) -> None:
     models.install_starter()
     run_spec = make_spec(training={"router_aux_loss_coef": 0.1})

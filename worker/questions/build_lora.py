@@ -51,14 +51,12 @@ def _try_on_stand_in(settings: dict[str, Any], known: bool) -> None:
     config = LoraConfig(**settings)
     if known:
         config.target_modules = {"q_proj"}
-    elif not config.target_modules or config.target_modules == "all-linear":
-        config.target_modules = LAYERS
+    elif not isinstance(config.target_modules, set) or not config.target_modules:
+        config.target_modules = LAYERS  # also for a pattern: only the model knows whether a name fits it
     config.layers_to_transform = config.layers_pattern = config.layer_replication = None
     config.modules_to_save = config.target_parameters = config.trainable_token_indices = None
     config.exclude_modules = None
     config.r = min(config.r, 4)
-    if not isinstance(config.target_modules, set):
-        return  # a pattern over names that only the model knows
     names = (name.rpartition(".")[2] for name in config.target_modules if _NAME.fullmatch(name))
     layers = {name: nn.Linear(8, 8) for name in names}
     inject_adapter_in_model(config, nn.ModuleDict(layers))

@@ -12,6 +12,7 @@ from groupwise.storage.checks.script_reader.rewards import NAME
 from groupwise.storage.checks.script_reader.source import MOVED
 from groupwise.storage.checks.script_reader.unsaid import FOLDER, FROM_RECIPE, NO_CHANGE, Unsaid
 from groupwise.storage.spec.spec import MOST_NAME
+from groupwise.storage.spec.words.recipe_names import LORA_OF_RECIPES, RECIPE_ONLY, RECIPE_PLACES
 
 _SETTING = re.compile(r"([A-Za-z_]\w*):(?:\s|$)")
 _TRL_USUAL = {"max_completion_len": 1280, "soft_punish_cache": 256}  # of get_soft_overlong_punishment in trl grpo
@@ -26,38 +27,7 @@ _PARAMETERS = {
     "max_completion_len": ("soft_overlong_punishment", "max_completion_len"),
     "soft_punish_cache": ("soft_overlong_punishment", "soft_punish_cache"),
 }  # fmt: skip
-_LORA = {
-    "lora_r": "r", "lora_alpha": "lora_alpha", "lora_dropout": "lora_dropout", "lora_target_modules": "target_modules",
-    "lora_target_parameters": "target_parameters", "lora_modules_to_save": "modules_to_save",
-    "use_rslora": "use_rslora", "use_dora": "use_dora", "lora_task_type": "task_type",
-}  # fmt: skip
-_LORA_USUAL = {"r": 16, "lora_alpha": 32, "lora_dropout": 0.05}  # TRL's ModelConfig
-_NO_PLACE = {
-    "chat_template": "the model's own chat template is used.",
-    "benchmarks": "benchmarks are not run here.",
-    "callbacks": "a run has no callbacks of one's own.",
-    "hub_model_revision": "a run has no such setting.",
-    "overwrite_hub_revision": "a run has no such setting.",
-    "push_to_hub_revision": "a run has no such setting.",
-    "wandb_log_unique_prompts": "every completion is recorded in the run's own file.",
-    "wandb_project": "the recipe has another project.",
-    "wandb_entity": "W&B reads WANDB_ENTITY from the environment that Groupwise is started in.",
-    "wandb_run_group": "W&B reads WANDB_RUN_GROUP from the environment that Groupwise is started in.",
-    "dataset_mixture": "a run has one dataset. Join them in one file.",
-    "datasets": "a run has one dataset. Join them in one file.",
-    "ignore_bias_buffers": "a run has no such setting.",
-    "gradient_checkpointing_use_reentrant": "set training.gradient_checkpointing_kwargs.",
-    "code_language": "“code_tests” runs Python here.",
-    "code_eval_test_batch_size": "“code_tests” has no such parameter.",
-    "code_eval_scoring_mode": "“code_tests” has no such parameter.",
-    "parallel_code_exec_per_proc": "“code_tests” has its own parameter “concurrency”.",
-    "code_provider": "“code_tests” runs code in Groupwise's own sandbox.",
-    "ioi_provider": "there is no such reward here.",
-    "e2b_router_url": "“code_tests” runs code in Groupwise's own sandbox.",
-    "morph_router_url": "“code_tests” runs code in Groupwise's own sandbox.",
-    "vllm_device": "TRL has no such setting any more.",
-    "num_completions_to_print": "the page of a run shows every completion.",
-}  # fmt: skip
+_LORA = {name: field for name, (part, field) in RECIPE_PLACES.items() if part == "lora"}
 
 
 def without_repeats(text: str) -> tuple[str, list[str]]:
@@ -184,10 +154,10 @@ class _Recipe:
             return None
         if given.get("task_type") == "CAUSAL_LM":
             del given["task_type"]
-        for name, value in _LORA_USUAL.items():
+        for name, value in LORA_OF_RECIPES.items():
             if name not in given:
                 self.unsaid.set(f"lora.{name}", value, "as TRL has it")
-        return {**_LORA_USUAL, **given}
+        return {**LORA_OF_RECIPES, **given}
 
     def _data(self, solution: bool) -> dict[str, Any]:
         taken: dict[str, Any] = {"answer_column": "solution" if solution else None}
@@ -295,8 +265,8 @@ class _Recipe:
         if "project" not in self.left and "wandb_project" in self.left:
             self.left["project"] = self.left.pop("wandb_project")
         for name, value in self.left.items():
-            if name in _NO_PLACE:
-                self._leave(name, value, f"was not taken: {_NO_PLACE[name]}")
+            if name in RECIPE_ONLY:
+                self._leave(name, value, f"was not taken: {RECIPE_ONLY[name]}")
             elif name == "report_to" and value in NOTHING:
                 self._leave(name, value, "")
             elif name in OWNED:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from groupwise.storage.spec.words.problem import Fix, Problem
+from groupwise.storage.spec.words.recipe_names import RECIPE_PLACES
 from groupwise.storage.spec.words.setting_names import UNDER_TRAINING, meant_name
 
 # The parts in which each name means one thing, as there is no other of that name.
@@ -20,13 +21,7 @@ _PARTS = {
 }  # fmt: skip
 PLACED = frozenset(name for names in _PARTS.values() for name in names)
 _HOMES = {name: (part, name) for part, names in _PARTS.items() for name in names}
-# What TRL's recipes and others call a setting, where it stands among the rest.
-_HOMES |= {
-    "lora_r": ("lora", "r"), "lora_rank": ("lora", "r"), "lora_target_modules": ("lora", "target_modules"),
-    "lora_modules_to_save": ("lora", "modules_to_save"), "model_name_or_path": ("model", "id"),
-    "model_revision": ("model", "revision"), "torch_dtype": ("model", "dtype"), "dataset_config": ("data", "config"),
-    "dataset_train_split": ("data", "split"), "dataset_prompt_column": ("data", "prompt_column"),
-}  # fmt: skip
+_HOMES |= {"lora_rank": ("lora", "r"), **RECIPE_PLACES}
 
 
 def misplaced_problem(
