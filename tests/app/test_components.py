@@ -275,15 +275,15 @@ def test_a_log_is_read_on_from_where_one_was(run_id: str) -> None:
     path.write_bytes(b"one\ntwo\nthr")
     first = log.read_from(path, 0)
     assert (first["lines"], first["line"], first["reset"]) == (
-        [[0, "one", None, False], [4, "two", None, False]],
+        [[0, "one", None, ""], [4, "two", None, ""]],
         "thr",
         True,
     )
     path.write_bytes(b"one\ntwo\nthree\n")
     second = log.read_from(path, first["at"])
-    assert (second["lines"], second["line"], second["reset"]) == ([[8, "three", None, False]], "", False)
+    assert (second["lines"], second["line"], second["reset"]) == ([[8, "three", None, ""]], "", False)
     path.write_bytes(b"x" * log.TAIL + b"\nend\n")
-    assert log.read_from(path, 0)["lines"] == [[log.TAIL + 1, "end", None, False]]
+    assert log.read_from(path, 0)["lines"] == [[log.TAIL + 1, "end", None, ""]]
     assert log.read_from(path, 10**9)["reset"] is True
 
 
