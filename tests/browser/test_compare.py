@@ -393,8 +393,9 @@ def test_what_is_looked_at_closer_is_smoothed_as_all_of_it(lines: Page) -> None:
         assert lines.evaluate(f"line => ({cut})(line, [{stretch[0]}, {stretch[1]}])", whole) == seen
     few, long = {**whole, "of": 8}, {**whole, "of": 300, "per": 10}
     words = "lines => Lines.reachWords(lines)"
-    assert lines.evaluate(words, [few]) == ""
-    assert lines.evaluate(words, [few, whole]) == "over the last 10 logged steps"
+    raw = "lines of fewer than 12 logged steps are as logged"
+    assert lines.evaluate(words, [few]) == raw
+    assert lines.evaluate(words, [few, whole]) == f"over the last 10 logged steps; {raw}"
     assert lines.evaluate(words, [whole, long]) == "over the last 10 to 100 logged steps"
     of_each = {"x": list(range(600)), "y": [n % 7 for n in range(600)], "of": 600, "per": 1, "a_log": 10, "begins": []}
     assert lines.evaluate(words, [of_each]) == "over the last 10 logged steps", "as TRL's, which are of ten steps each"

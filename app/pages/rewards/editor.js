@@ -218,7 +218,7 @@ async function cleanUp(name, more = {}) {
   const got = await call(name, { text: page.text, ...more });
   if (!got) return;
   code.setValue(got.text, -1); // as if typed: Ctrl+Z brings it back
-  sayNote(changedWords(got, name === "strip_code"));
+  sayNote(got.commented ? changedWords(got, name === "strip_code") : "");
 }
 // What became of a pasted text: which lines are comments now and why, and, where its script was left out (`alone`),
 // what was written in place of a tokenizer's tokens.
