@@ -25,6 +25,12 @@ def about(name: str, value: object, **given: object) -> Problem:
         ("learning_rat", "learning_rate"), ("Learning-Rate", "learning_rate"), ("learningrate", "learning_rate"),
         ("num_generation", "num_generations"), ("eval_step", "eval_steps"), ("lr", "learning_rate"),
         ("group_size", "num_generations"), ("kl_coef", "beta"), ("max_new_tokens", "max_completion_length"),
+        ("epsilon_low", "epsilon"), ("clip_ratio_low", "epsilon"), ("clip_low", "epsilon"), ("eps_clip", "epsilon"),
+        ("clip_high", "epsilon_high"), ("epsilon_upper", "epsilon_high"), ("clip_ratio_high", "epsilon_high"),
+        ("mu", "num_iterations"), ("ppo_epochs", "num_iterations"), ("rollout_n", "num_generations"),
+        ("num_return_sequences", "num_generations"), ("actor_lr", "learning_rate"), ("peak_lr", "learning_rate"),
+        ("kl_beta", "beta"), ("clip_grad", "max_grad_norm"), ("wd", "weight_decay"),
+        ("lr_scheduler", "lr_scheduler_type"),
     ],
 )  # fmt: skip
 def test_a_slip_and_what_others_call_it_is_offered(typed: str, meant: str) -> None:
@@ -40,6 +46,12 @@ def test_a_slip_and_what_others_call_it_is_offered(typed: str, meant: str) -> No
 def test_a_name_of_another_meaning_is_not_offered(typed: str) -> None:
     assert meant_name(typed, TRL_FIELDS - {"top_k", "top_p"}) is None
     assert [fix.label for fix in about(typed, 3).fixes][-1] == REMOVE
+
+
+def test_a_lower_bound_is_not_put_over_the_one_that_is_set() -> None:
+    problem = about("epsilon_low", 0.2, epsilon=0.1, epsilon_high=0.28)
+    assert problem.message.endswith("Did you mean “epsilon”? It is set already.")
+    assert [(fix.label, fix.settings) for fix in problem.fixes] == [(REMOVE, {})]
 
 
 @pytest.mark.parametrize("typed", ["learning_rat", "lr"])
