@@ -86,7 +86,8 @@ def examine(e: Evidence) -> Report:
         follows = next_step.after_loss(e) if against else next_step.after_good_end(e, rose=kind == "up")
     if follows and isinstance(follows.to, Change):
         follows = replace(follows, to=_move(e, follows.to))
-    aside = RIGHT_STAYED if kind == "up" and not against and rise.right_stayed(e) else ""
+    stayed = kind == "up" and not against and rise.right_stayed(e)
+    aside = RIGHT_STAYED if stayed and rates.has_gone_on_long(e) else ""
     against_it = next(iter(against), "")
     return Report(kind, level, said, grave, calm, course.count, begin, against_it, follows, aside, opening)
 

@@ -243,7 +243,7 @@ def flat_reward(e: Evidence) -> Verdict | None:
         completions("Its best completions", sort="-reward"),
     )
     low = _rate_low(e, said, links, _rate(e))
-    if low or reward.tells_of < SLOW or reward.direction(STILL * e.scale, 2.0) != 0 or _is_too_noisy(e):
+    if low or not has_gone_on_long(e) or reward.direction(STILL * e.scale, 2.0) != 0 or _is_too_noisy(e):
         return low
     words = f"{said}, though groups {e.has} a learning signal. Is the reward one that better completions earn more of?"
     return Verdict(
@@ -253,6 +253,11 @@ def flat_reward(e: Evidence) -> Verdict | None:
         (*changes.higher_rate(e, 2.0), Change("Other rewards, tried on what it wrote", edit_reward="")),
         Grounds(Place.RESIDUE),
     )  # fmt: skip
+
+
+def has_gone_on_long(e: Evidence) -> bool:
+    """Whether it has so many steps that what has not moved by then is said of it."""
+    return e.reward.tells_of >= SLOW
 
 
 def said_of_reward(e: Evidence) -> str:
@@ -315,7 +320,7 @@ def _stays(e: Evidence) -> bool:
 def _is_still(e: Evidence) -> bool:
     """Whether neither reward nor KL have moved for long."""
     flat = e.reward.direction(STILL * e.scale, 2.0) == 0 and not _is_too_noisy(e)
-    return e.reward.tells_of >= SLOW and flat and len(e.curve("kl")) > 0
+    return has_gone_on_long(e) and flat and len(e.curve("kl")) > 0
 
 
 def _ahead(e: Evidence) -> float | None:
