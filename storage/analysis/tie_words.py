@@ -5,7 +5,7 @@ from groupwise.storage.analysis.doctor.words import short_number
 from groupwise.storage.record.group_metrics import TIED
 
 HIGHEST = "all at the highest"
-SO_FAR = "all highest so far"  # of groups of several steps, and where there is room for no more
+SEEN = "all highest seen"  # of groups of several steps, and where there is room for no more
 
 
 def say_highest(value: float, most: float | None) -> str:
@@ -14,14 +14,14 @@ def say_highest(value: float, most: float | None) -> str:
     if is_highest(value, most):
         return HIGHEST
     alike = f"all alike at {_say_score(value)}"
-    return alike if most is not None else f"{alike}, the highest so far"
+    return alike if most is not None else f"{alike}, the highest seen"
 
 
 def say_highest_shortly(value: float, most: float | None) -> str:
     """The same in few words, beside the value."""
     if is_highest(value, most):
         return HIGHEST
-    return SO_FAR if most is None else "all alike"
+    return SEEN if most is None else "all alike"
 
 
 def is_highest(value: float, most: float | None) -> bool:

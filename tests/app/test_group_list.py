@@ -56,7 +56,7 @@ def test_a_tie_is_all_low_all_high_or_neither():
         "tied",
         "1.20",
         "all failed",
-        "all highest so far",
+        "all highest seen",
         "–",
     ]
     assert [group_line(GROUPS[3], SEEN, most=most)["spread"] for most in (SEEN[1], 9.0)] == [
@@ -92,7 +92,7 @@ def test_prompts_that_begin_alike_are_whole_and_parted_where_they_differ():
 
 def test_the_ties_of_a_step_are_told_in_words():
     assert verdict(GROUPS, "train", SEEN) == (
-        f"3 of 5 groups are tied (1 all failed, 1 all alike at {SEEN[1]:.2f}, the highest so far): every completion "
+        f"3 of 5 groups are tied (1 all failed, 1 all alike at {SEEN[1]:.2f}, the highest seen): every completion "
         "scored the same, so there is no learning signal from them."
     )
     assert "1 all at the highest)" in verdict(GROUPS, "train", SEEN, SEEN[1])
@@ -107,7 +107,7 @@ def test_a_group_of_answers_that_earn_alike_is_at_the_highest_where_that_is_all_
     told = [standing(found, SEEN, most) for most in (SEEN[1], 9.0, None)]
     assert "Tied, all at the highest: every completion earned the most that is possible." in told[0]
     assert "at the highest" not in told[1] and "every completion earned the same, of 9.00 at most." in told[1]
-    assert ", the highest so far: every completion earned the most seen in this run, which need not be" in told[2]
+    assert ", the highest seen: every completion earned the most seen in this run, which need not be" in told[2]
 
 
 def test_a_group_without_an_answer_says_nothing_about_its_prompt() -> None:

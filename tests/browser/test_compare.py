@@ -391,9 +391,9 @@ def test_what_is_looked_at_closer_is_smoothed_as_all_of_it(lines: Page) -> None:
     ends = {(-5, -1): [], (-5, 1): [0, 1], (58, 99): [58, 59], (59.5, 99): [], (7.2, 7.4): [7, 8], (7, 7.5): [7, 8]}
     for stretch, seen in ends.items():
         assert lines.evaluate(f"line => ({cut})(line, [{stretch[0]}, {stretch[1]}])", whole) == seen
-    few, long = {**whole, "of": 8}, {**whole, "of": 300, "per": 10}
+    few, long = {**whole, "of": 3}, {**whole, "of": 300, "per": 10}
     words = "lines => Lines.reachWords(lines)"
-    raw = "lines of fewer than 12 logged steps are as logged"
+    raw = "lines of fewer than 4 logged steps are as logged"
     assert lines.evaluate(words, [few]) == raw
     assert lines.evaluate(words, [few, whole]) == f"over the last 10 logged steps; {raw}"
     assert lines.evaluate(words, [whole, long]) == "over the last 10 to 100 logged steps"

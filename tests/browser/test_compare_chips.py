@@ -105,21 +105,21 @@ def test_what_an_address_asks_for_and_is_not_there_is_said(open_page: OpenPage, 
 
 # ---- lines of few steps ----
 def test_lines_of_few_steps_are_said_to_be_as_logged(open_page: OpenPage, long_names: str) -> None:
-    few = made_run("of five steps", 5, groups=1, size=2)
+    few = made_run("of three steps", 3, groups=1, size=2)
     page = opened(open_page, f"{long_names},{few}")
     reach = page.locator(".gw-compare .reach")
-    expect(reach).to_have_text("over the last 7 logged steps; lines of fewer than 12 logged steps are as logged")
+    expect(reach).to_have_text("over the last 7 logged steps; lines of fewer than 4 logged steps are as logged")
     kl = page.locator('[data-chart="kl"] .plot')
     kl.scroll_into_view_if_needed()
     expect(kl.locator(".main-svg").first).to_be_visible()
     told = kl.evaluate(
         "node => node.data.map(({ x, hovertemplate }) => [x.length, (hovertemplate ?? '').includes('smoothed')])"
     )
-    assert [5, False] in told and [14, True] in told and [5, True] not in told
+    assert [3, False] in told and [14, True] in told and [3, True] not in told
     page.goto(f"{long_names.split('/compare')[0]}/run?id={few}")
     figures = page.locator(".gw-overview .now")
     expect(figures).to_contain_text("KL")
     now = figures.locator("dt:text-is('KL') + dd").inner_text()
     page.goto(f"{long_names},{few}")
-    row = page.locator("table.finals tbody tr", has_text="of five steps")
+    row = page.locator("table.finals tbody tr", has_text="of three steps")
     expect(row).to_contain_text(now)

@@ -183,14 +183,16 @@ def test_a_line_of_each_step_is_smoothed_over_as_many_logged_steps_as_trls(bare_
     assert staged[:200] == made.evaluate("values => Smoother.over(values.slice(0, 200))", values)
     assert staged[200:] == made.evaluate("values => Smoother.over(values.slice(200))", values), "each stage for itself"
     few = made.evaluate("values => Smoother.over(values.slice(0, 60), 60, 10).at(-1)", values)
-    assert few == pytest.approx(statistics.fmean(values[50:60])), "six logs are not smoothed: each is of its ten steps"
+    assert few == pytest.approx(recent.mean_of_recent(values[:60], 10)), "six logs: of three, as their figure"
+    two = made.evaluate("values => Smoother.over(values.slice(0, 20), 20, 10).at(-1)", values)
+    assert two == pytest.approx(recent.mean_of_recent(values[:20], 10)), "two logs: each is of its ten steps"
 
 
 def test_a_line_is_smoothed_over_as_many_as_now_is_the_mean_of(bare_page: Page) -> None:
     """About 7 steps beside “last 10”: two windows on one screen. Very many points take more, or hide their course."""
     made = bring(bare_page, "ui/charts/smoother.js", "Smoother")
-    counts = [12, 15, 19, 20, 60, 399]
-    found = made.evaluate("counts => counts.map((count) => Smoother.reach(count))", [11, *counts, 400])
+    counts = [4, 6, 11, 12, 15, 19, 20, 60, 399]
+    found = made.evaluate("counts => counts.map((count) => Smoother.reach(count))", [3, *counts, 400])
     assert found == [0, *[recent.window_of(count) for count in counts], 25]
 
 
@@ -201,5 +203,5 @@ def test_a_smoothed_line_never_leaves_what_there_was_and_keeps_gaps(
     found = smoothed([*jump[:150], None, *jump[150:]])
     assert found[150] is None and found[50] == 0.0
     assert all(value is None or 0 <= value <= 1 for value in found) and max(v for v in found if v is not None) == 1
-    assert smoothed([1.0, 5.0, None, 2.0]) == [1.0, 5.0, None, 2.0], "few points are left as they are"
+    assert smoothed([1.0, None, 2.0]) == [1.0, None, 2.0], "few points are left as they are"
     assert smoothed([]) == []

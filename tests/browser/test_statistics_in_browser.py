@@ -87,7 +87,7 @@ def a_kind_that_there_is_none_of_draws_nothing(ties: Locator) -> None:
     widths = "plot => plot.data.filter(one => one.stackgroup).map(one => one.line.width)"
     assert ties.locator(".js-plotly-plot").evaluate(widths) == [0, 0, 0]
     share = r" (<?[\d.]+)\s%"
-    keys = rf"all failed{share}tied in between{share}all highest so far{share}have a learning signal{share}"
+    keys = rf"all failed{share}tied in between{share}all highest seen{share}have a learning signal{share}"
     told = re.fullmatch(keys, ties.locator(".keys").inner_text().replace("\n", ""))
     tied = re.search(r"Of the last 100 groups (\d+|none) (?:is|are) tied", ties.locator(".says").inner_text())
     assert told and tied and int(told[4]) == 100 - int(tied[1].replace("none", "0"))

@@ -131,7 +131,7 @@ def test_answers_that_are_all_wrong_alike_are_not_called_the_highest() -> None:
     assert found["highest"] == "all alike at 0.50"
     assert found["sentences"][0] == "No group teaches anything: 2 all alike at 0.50."
     assert ask([mine], [group("4", "4", answer="4")])["highest"] == "all at the highest"
-    assert ask([own(READS)], wrong)["highest"] == "all alike at 7.00, the highest so far"
+    assert ask([own(READS)], wrong)["highest"] == "all alike at 7.00, the highest seen"
 
 
 def test_groups_that_teach_nothing_are_told_apart() -> None:

@@ -61,7 +61,7 @@ export class Lines {
     const [least, most] = [Math.min(...each), Math.max(...each)];
     const from = least < most ? `${wholeNumber(least)} to ` : "";
     const over = each.length ? `over the last ${from}${countWords(most, "logged step")}` : "";
-    const raw = few ? "lines of fewer than 12 logged steps are as logged" : "";
+    const raw = few ? `lines of fewer than ${Smoother.LEAST} logged steps are as logged` : "";
     return [over, raw].filter(Boolean).join("; ");
   }
 

@@ -166,7 +166,7 @@ const DRAW = {
   ties: lines(Figures.ties, (data) => [
     ["all failed", "var(--low)", false, data.now.all_low],
     ["tied in between", "var(--ink-3)", false, data.now.other],
-    ["all highest so far", "var(--high)", false, data.now.all_high],
+    ["all highest seen", "var(--high)", false, data.now.all_high],
     [data.mode === "eval" ? "not tied" : "have a learning signal", "var(--accent)", true, data.now.bearing],
   ]),
   spread: lines(Figures.spread, () => []),

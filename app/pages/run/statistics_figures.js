@@ -71,7 +71,7 @@ export function ties(data) {
   const kinds = [
     ["all_low", "all failed", Plots.colour("--low")],
     ["other", "tied in between", Plots.colour("--ink-3")],
-    ["all_high", "all highest so far", Plots.colour("--high")],
+    ["all_high", "all highest seen", Plots.colour("--high")],
   ];
   // Areas without lines: that of a kind of which there is none would stand on top of the others in its colour.
   const traces = kinds.map(([key, name, colour]) =>

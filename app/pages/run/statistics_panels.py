@@ -20,13 +20,13 @@ from groupwise.storage.analysis.statistics import ties as tied
 from groupwise.storage.analysis.statistics.agreement import FEWEST
 from groupwise.storage.analysis.statistics.pass_at_k import PromptRate, Solved
 from groupwise.storage.analysis.statistics.reading import Statistics
-from groupwise.storage.analysis.tie_words import SO_FAR
+from groupwise.storage.analysis.tie_words import SEEN
 from groupwise.storage.spec.words.number_words import with_digits
 
 LINE, HEAT, CELLS, AGREEMENT = 200, 60, 24, 30  # stretches of steps, at most
 ROWS = 25  # prompts
 SMALL = 0.1  # spread within groups under which little is left to learn from
-TIE_WORDS = {"all_low": "all failed", "all_high": SO_FAR, "other": "tied in between"}
+TIE_WORDS = {"all_low": "all failed", "all_high": SEEN, "other": "tied in between"}
 AGAINST = 0.05  # share of it below 0 from which on a function is said to work against the rest
 ALONE = 0.9  # share of the variance with which a function decides alone
 

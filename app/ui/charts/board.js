@@ -69,11 +69,12 @@ export class Board {
   // What the two lines of a chart are: that of the reward, which all that is logged with it shares.
   smoothing() {
     const { x, of } = this.curve("reward") ?? { x: [] };
+    const { interval } = this.curves;
     const reach = Smoother.reach(x.length);
-    const steps = Math.round((reach * Math.max(of ?? 0, x.length)) / (x.length || 1));
-    const noun = this.curves.interval > 1 ? "logged step" : "step";
-    const last = `${of > x.length ? "about " : ""}${countWords(steps, noun)}`;
-    return reach ? `Bold: the mean of the last ${last}. Faint: as logged.` : "";
+    if (!reach) return interval > 1 && x.length ? "Bold: the mean of the steps of a log. Faint: each step." : "";
+    const steps = Math.round((reach * Math.max(of ?? 0, x.length)) / x.length);
+    const last = `${of > x.length ? "about " : ""}${countWords(steps, interval > 1 ? "logged step" : "step")}`;
+    return `Bold: the mean of the last ${last}. Faint: as logged.`;
   }
   amount(number) {
     const from = this.close && this.zoom ? this.close : this.curves;

@@ -136,7 +136,7 @@ def _say_highest(functions: list[Function], weights: analysis.Floats, totals: an
     seen = totals[~np.isnan(totals)]
     given = [best_possible.most_given(one.name, one.code) for one in functions]
     most = best_possible.most_weighed(list(zip(map(float, weights), given, strict=True)))
-    return tie_words.say_highest(float(seen.max()), most) if len(seen) else tie_words.SO_FAR
+    return tie_words.say_highest(float(seen.max()), most) if len(seen) else tie_words.SEEN
 
 
 def _describe_groups(
