@@ -3,8 +3,8 @@
 
 export class Smoother {
   static LEAST = 4; // logged steps
-  // Of how many logged steps each is the mean: 0 where “now” is of one alone. Very many are drawn calmer, or noise hides
-  // their course.
+  // Of how many logged steps each is the mean: 0 where “now” is of one alone. Very many are drawn calmer, or noise
+  // hides their course.
   static reach(logged) {
     return logged < Smoother.LEAST ? 0 : logged < 400 ? Math.min(10, Math.floor(logged / 2)) : 25;
   }
