@@ -115,3 +115,47 @@ def test_a_long_run_of_many_logs_still_knows_its_first_step() -> None:
     """From twenty logs on these tell a trend, and the groups what was before the first of them."""
     report = told(collapses, every=2, learning_rate=2e-2)
     assert report.verdicts[0].key == "learning_rate_high" and "at its first step" in report.headline
+
+
+def ruins(step: int, rng: random.Random) -> Drawn:
+    """As it was seen at 3e-3: right and in form for a step, then nothing, then form alone."""
+    if step < 3:
+        return float(rng.random() < (0.22, 0.6)[step - 1]), float(rng.random() < (0.56, 0.02)[step - 1]), False
+    return float(rng.random() < 0.9 if step > 25 else 0), 0.0, rng.random() < 0.05
+
+
+def ruins_and_runs_on(step: int, rng: random.Random) -> Drawn:
+    form, right, _ = ruins(step, rng)
+    return form, right, step > 2
+
+
+def forgets(step: int, rng: random.Random) -> Drawn:
+    """Right for a step, and then hardly a group has anything."""
+    return float(rng.random() < (0.22 if step == 1 else 0.01)), float(rng.random() < (0.56 if step == 1 else 0)), False
+
+
+@pytest.mark.parametrize("draw", [ruins, ruins_and_runs_on, forgets])
+@pytest.mark.parametrize(("every", "until"), [(10, 20), (10, 40), (10, STEPS), (1, STEPS)])
+def test_right_answers_that_a_far_too_high_rate_cost_are_told_of_first(draw: Draw, every: int, until: int) -> None:
+    """“The prompts are too hard” or “Completions are cut off” came first, as the reward rose by form in the end."""
+    report = told(draw, every=every, until=until, kl=1.3, learning_rate=3e-3)
+    keys = [one.key for one in report.verdicts]
+    assert keys[0] == "learning_rate_high" and {*keys[1:]} <= {"kl"}, report
+    first = report.verdicts[0]
+    assert first.changes[0].settings == {"training.learning_rate": 1e-4} and "0.003" in first.sentence
+
+
+def test_what_the_rate_cost_is_said_by_the_first_step() -> None:
+    report = told(ruins, kl=1.3, learning_rate=3e-3)
+    assert report.verdicts[0].title == "The learning rate is too high"
+    assert "right at the first step and 0\u202f% at the end, and KL was 1.3" in report.verdicts[0].sentence
+    assert (report.kind, report.against) == ("up", "fewer right answers"), report
+    assert "fell from 5" in report.headline and "\u202f% at the first step to 0\u202f%" in report.headline
+
+
+@pytest.mark.parametrize("draw", [ruins, forgets])
+@pytest.mark.parametrize("every", [1, 10])
+def test_prompts_that_were_solved_before_are_not_too_hard_at_any_rate(draw: Draw, every: int) -> None:
+    for until in (15, 25, 40, STEPS):
+        keys = [one.key for one in told(draw, every=every, until=until).verdicts]
+        assert "too_hard" not in keys, (until, keys)

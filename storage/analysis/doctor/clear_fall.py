@@ -1,5 +1,5 @@
 """Whether a reward that was logged too seldom for trends has fallen for all that, by the completions of its first step
-against those of its last. Pure."""
+against those of its last; and whether its right answers are gone. Pure."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -10,6 +10,8 @@ from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
 SURE = 3.3  # standard errors, as if each completion stood for itself: less than 1 in 1,000 by chance
 SURE_OF_GROUPS = 4.0  # the same of groups, which are few: completions of one prompt are alike
 LEAST = 16  # completions at each end
+SOON = 4  # logged steps before right answers are said to be gone
+LEFT = 0.2  # of the share that was right at the first step: no more is left where they are gone
 Group = Sequence[Sample]
 Of = Callable[[Sample], float | None]  # what is looked at of a completion
 
@@ -25,6 +27,18 @@ def fell_beyond_doubt(e: Evidence) -> bool:
         return False
     looked_at: list[Of] = [_reward, *(_score_of(name) for name, told in e.functions.items() if told.weight > 0)]
     return any(_errors_of_groups(_values(first, of), _values(last, of)) >= SURE_OF_GROUPS for of in looked_at)
+
+
+def lost_right_answers(e: Evidence) -> bool:
+    """Whether the first step's completions, the untrained model's, were right far more often than those of now, by more
+    than chance: then the prompts are not too hard for it."""
+    solved = e.curve("groups/solved")
+    if not e.target or not e.right_is_told or len(solved) < SOON or solved.steps[0] != e.since + 1:
+        return False
+    first, last, of = _of_step(e.first_groups, min), _of_step(e.last_groups, max), _score_of(e.target)
+    if not first or first[0][0].step != e.since + 1 or not solved.at_most(LEFT * solved.first):
+        return False
+    return _errors_of_groups(_values(first, of), _values(last, of)) >= SURE_OF_GROUPS
 
 
 def _of_step(groups: Sequence[Group], which: Callable[[Sequence[int]], int]) -> list[Group]:

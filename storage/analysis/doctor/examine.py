@@ -12,6 +12,7 @@ from groupwise.storage.analysis.doctor import (
     hacking,
     kl_target,
     length,
+    lost_right,
     next_step,
     rates,
     rewards,
@@ -31,9 +32,9 @@ from groupwise.storage.spec.words.number_words import count_words
 
 Rule = Callable[[Evidence], Verdict | None]
 RULES: tuple[Rule, ...] = (
-    *sampling.RULES, *rewards.RULES, *answers.RULES, *rates.RULES, *stability.RULES, *kl_target.RULES,
-    *gradient.RULES, *alike.RULES, *length.RULES, *empty.RULES, *hacking.RULES, *right_answers.RULES, *speed.RULES,
-    *expected.RULES,
+    *sampling.RULES, *rewards.RULES, *answers.RULES, *rates.RULES, *lost_right.RULES, *stability.RULES,
+    *kl_target.RULES, *gradient.RULES, *alike.RULES, *length.RULES, *empty.RULES, *hacking.RULES,
+    *right_answers.RULES, *speed.RULES, *expected.RULES,
 )  # fmt: skip
 WAIT = 10  # logged steps before anything is said of how it goes
 TWO_ENDS = 2  # … where the groups tell of all others

@@ -1,6 +1,6 @@
 """Whether there is anything to learn from: tied groups and why they tie, entropy. Each rule is pure."""
 
-from groupwise.storage.analysis.doctor import alike, changes, grounds, rates
+from groupwise.storage.analysis.doctor import alike, changes, clear_fall, grounds, rates
 from groupwise.storage.analysis.doctor.alike import ALIKE, SOLVED
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import (
@@ -53,12 +53,14 @@ def no_gradient(e: Evidence) -> Verdict | None:
     source = f"That tied groups teach nothing is from {DAPO}; the shares are {MEASURED}"
     low, high = e.curve("groups/all_low"), e.curve("groups/all_high")
     about = grounds.last_groups_of(e, grounds.earns_the_same)
-    from_start = tied.first >= TIED / 2 and rates.fall(e) is None  # what fell had been better in between
+    lost = clear_fall.lost_right_answers(e)
+    from_start = tied.first >= TIED / 2 and rates.fall(e) is None and not lost  # what fell had been better in between
     rests = Grounds(Place.PROMPTS, from_start, tied.now, about)
     links = (chart("groups/tied", "The chart of tied groups"), step_groups(tied.steps[-1], "tied"))
     if len(low) and low.now >= tied.now / 2:
-        title, words, fixes = _say_too_hard(e, said)
-        return Verdict("too_hard", level, title, words, threshold, source, links, fixes, rests)
+        title, words, fixes = _say_lost(e, said) if lost else _say_too_hard(e, said)
+        key = "tied" if lost else "too_hard"
+        return Verdict(key, level, title, words, threshold, source, links, fixes, rests)
     if _is_too_soon(e):
         return None
     learned = high.start < TIED / 2
@@ -94,6 +96,16 @@ def no_gradient(e: Evidence) -> Verdict | None:
         changes.tell_apart(e),
         rests,
     )
+
+
+def _say_lost(e: Evidence, said: str) -> tuple[str, str, tuple[Change, ...]]:
+    """The same where the model solved such prompts before it was trained."""
+    words = (
+        f"{said} Most of these score the lowest in every completion, though "
+        f"{percent(e.curve('groups/solved').first)} of completions were right at the first step: the prompts are not "
+        "too hard, the model no longer answers them."
+    )
+    return "Right answers were lost", words, changes.smaller_steps(e, 0.3)
 
 
 def _say_too_hard(e: Evidence, said: str) -> tuple[str, str, tuple[Change, ...]]:
@@ -150,7 +162,7 @@ def never_solved(e: Evidence) -> Verdict | None:
     # Partial credit, or a constant, below what counts as right: its scale may be another one.
     other = told is not None and solved.values and solved.high == 0 and told.constant != 0 and not e.gives_one
     needed = TREND if solved.values and solved.high else SEVERAL
-    if len(any_solved) < needed or not any_solved.at_most(NEVER) or other:
+    if len(any_solved) < needed or not any_solved.at_most(NEVER) or other or clear_fall.lost_right_answers(e):
         return None
     about = grounds.last_of(e, lambda one: (score := one.scores.get(e.target)) is not None and score < e.target_score)
     from_start = any_solved.first <= SELDOM and rates.fall(e) is None

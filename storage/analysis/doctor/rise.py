@@ -4,6 +4,7 @@ are answered better. Pure."""
 import math
 
 from groupwise.storage.analysis.compare import noise
+from groupwise.storage.analysis.doctor import clear_fall
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function
 from groupwise.storage.analysis.doctor.words import percent, short_number
@@ -221,6 +222,8 @@ def held_out_fell(e: Evidence) -> bool:
 def is_hardly_right(e: Evidence) -> bool:
     """Whether next to nothing is right, as at the start."""
     solved = e.curve("groups/solved")
+    if clear_fall.lost_right_answers(e):
+        return False  # the first step's were right, though what was logged first is of more steps
     few = len(solved) >= ENOUGH and solved.now < FEW_RIGHT and solved.direction(MORE_RIGHT, 2.0) < 1
     return few and e.right_is_told and not e.scale_is_other
 
@@ -236,7 +239,9 @@ def _right_curve(e: Evidence, mode: str = "") -> tuple[Curve, float]:
 
 def _fewer_right_in_training(e: Evidence) -> bool:
     told, span = _right_curve(e)
-    return len(told) >= ENOUGH and span > 0 and told.has_fallen(LESS_RIGHT * span)
+    if len(told) < ENOUGH or span <= 0:
+        return False
+    return told.has_fallen(LESS_RIGHT * span) or clear_fall.lost_right_answers(e)
 
 
 def is_less_right(e: Evidence) -> bool:
@@ -267,8 +272,10 @@ def _say_fewer_right(e: Evidence) -> str:
     """That less is right than at the start, in training or held-out; “” where that cannot be said."""
     said, what = [], _what_is_right(e)
     if _fewer_right_in_training(e):
-        told, _ = _right_curve(e)
-        said.append(f"{what} {_fell(e)} {_say_from_to(e, told.start, told.now)}")
+        told, span = _right_curve(e)
+        soon = not told.has_fallen(LESS_RIGHT * span)  # before the first log
+        then, when = (told.first, " at the first step") if soon else (told.start, "")
+        said.append(f"{what} {_fell(e)} {_say_from_to(e, then, told.now, when)}")
     if _fewer_right_held_out(e):
         told, _ = _right_curve(e, "eval_")
         fell = _say_from_to(e, told.values[0], told.values[-1])
@@ -285,9 +292,9 @@ def _what_is_right(e: Evidence, where: str = "") -> str:
     return f"{where}“{e.target}”" if e.scale_is_other else f"the {where}share scored correct by “{e.target}”"
 
 
-def _say_from_to(e: Evidence, then: float, now: float) -> str:
+def _say_from_to(e: Evidence, then: float, now: float, when: str = "") -> str:
     write = short_number if e.scale_is_other else percent
-    return f"from {write(then)} to {write(now)}"
+    return f"from {write(then)}{when} to {write(now)}"
 
 
 def functions_that_rose(e: Evidence, errors: float = 2.0) -> list[str]:
