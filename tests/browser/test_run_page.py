@@ -13,6 +13,7 @@ from playwright.sync_api import Route, expect
 
 from groupwise.storage.checks.script import to_script
 from groupwise.storage.home import paths
+from groupwise.storage.library.rewards import library
 from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.spec.spec import parse_spec
@@ -85,8 +86,6 @@ def test_weights_that_are_lost_are_the_rate_and_not_the_prompts(open_page: OpenP
 
 
 def test_a_failed_reward_function_opens_at_its_line(open_page: OpenPage, address: str) -> None:
-    from groupwise.storage.library.rewards import library
-
     code = "def graded(completions, **kwargs):\n    scores = []\n    return [1 / 0 for _ in completions]\n"
     library.save_reward("graded", code)
     reason = "the reward function “graded” scored nothing in 3 calls in a row: ZeroDivisionError: division by zero."
@@ -111,6 +110,77 @@ def test_a_failed_reward_function_opens_at_its_line(open_page: OpenPage, address
     expect(page.locator(".said-saved")).to_contain_text("Saved as version")
     page.wait_for_timeout(300)
     expect(begun).to_have_count(0)
+
+
+def failed_by_function(name: str, code: str, error: str) -> str:
+    """A run that this function of the library ended at its line 3; it keeps a copy."""
+    reason = f"the reward function “{name}” scored nothing in 3 calls in a row: {error}."
+    reason += " Fix it under Rewards, then start a new run from this one."
+    run_id = ended(name, f"Failed at step 4: {reason}", reason=reason, cause="reward", function=name, line=3, step=4)
+    library.save_reward(name, code)
+    paths.run_folder(run_id).rewards.mkdir(exist_ok=True)
+    (paths.run_folder(run_id).rewards / f"{name}.py").write_text(code, encoding="utf-8")
+    return run_id
+
+
+def test_why_a_function_ended_a_run_stands_at_its_line_until_it_is_fixed(open_page: OpenPage, address: str) -> None:
+    code = "def shown(completions, **kwargs):\n    scores = []\n    return [1 / 0 for _ in completions]\n"
+    error = "ValueError: <img src=x onerror=alert(1)> \u202edivision " + "by_zero" * 30
+    run_id = failed_by_function("shown", code, error)
+    page = open_page(f"{address}/run?id={run_id}")
+    head(page).get_by_role("link", name="Open shown at line 3").click()
+    page.wait_for_url(re.compile(r"/rewards\?name=shown"))
+    told, marked = page.locator(".failed-run"), page.locator(".ace_marker-layer .failed-line")
+    expect(told).to_contain_text("Line 3: ValueError: <img src=x onerror=alert(1)> ")
+    expect(told).to_contain_text("by_zero. Run “shown” failed by it at step 4.")
+    assert "\u202e" not in told.inner_text()
+    expect(told).to_be_in_viewport()
+    expect(told.get_by_role("link")).to_have_attribute("href", f"/run?id={run_id}")
+    expect(marked).to_have_count(1)
+    expect(page.locator(".ace_gutter-cell.ace_error")).to_have_text("3")
+    expect(page.locator(".found")).to_contain_text("line 3 ValueError: <img src=x")
+    picture(page, "failed-at-line")
+    assert no_sideways_scroll(page)
+    write(page, code.replace("1 / 0", "1.0"))
+    expect(marked).to_have_count(0)  # its lines may be others now
+    expect(told).to_be_visible()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator(".said-saved")).to_contain_text("Saved as version")
+    expect(told).to_be_hidden()
+
+
+def test_why_a_function_ended_a_run_can_be_dismissed(open_page: OpenPage, address: str) -> None:
+    code = "def put_off(completions, **kwargs):\n    scores = []\n    return [1 / 0 for _ in completions]\n"
+    run_id = failed_by_function("put_off", code, "ZeroDivisionError: division by zero")
+    page = ready(open_page(f"{address}/rewards?name=put_off&run={run_id}&fix=1&line=3"))
+    told, marked = page.locator(".failed-run"), page.locator(".ace_marker-layer .failed-line")
+    expect(told).to_have_text("Line 3: ZeroDivisionError: division by zero. Run “put_off” failed by it at step 4.×")
+    told.get_by_role("button", name="Dismiss").click()
+    expect(told).to_be_hidden()
+    expect(marked).to_have_count(0)
+    page.reload()
+    ready(page).wait_for_timeout(500)
+    expect(told).to_be_hidden()
+    write(page, code.replace("1 / 0", "1.0"))
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator(".said-saved").get_by_role("link", name="New run with the fix")).to_be_visible()
+
+
+def test_a_run_whose_function_was_fixed_since_leads_to_a_new_run(open_page: OpenPage, address: str) -> None:
+    code = "def repaired(completions, **kwargs):\n    scores = []\n    return [1 / 0 for _ in completions]\n"
+    run_id = failed_by_function("repaired", code, "ZeroDivisionError: division by zero")
+    page = open_page(f"{address}/run?id={run_id}")
+    helps = head(page).locator(".helps")
+    expect(helps.get_by_role("link")).to_have_text(["Open repaired at line 3"])
+    library.save_reward("repaired", code.replace("1 / 0", "1.0"))
+    expect(helps.get_by_role("link")).to_have_text(["New run with the fix", "Open repaired"], timeout=15_000)
+    expect(helps).to_contain_text("“repaired” was changed since the version that failed here.")
+    expect(helps.locator(".pri")).to_have_attribute("href", f"/new?from={run_id}&fixed=repaired")
+    picture(page, "fixed-since")
+    assert no_sideways_scroll(page)
+    helps.get_by_role("link", name="Open repaired").click()
+    ready(page).wait_for_timeout(500)
+    expect(page.locator(".failed-run")).to_be_hidden()  # another version failed
 
 
 def test_a_full_disk_says_to_free_some_and_offers_resume(open_page: OpenPage, address: str) -> None:

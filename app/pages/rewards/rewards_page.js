@@ -12,7 +12,7 @@ import { drawLive } from "./live.js";
 import { button, call, find, on, page, root, server, tell, trouble } from "./core.js";
 import { goToLine, makeEditor } from "./editor.js";
 import { drawFunctionActions, drawFunctions } from "./functions.js";
-import { sayWhatLedHere } from "./led_here.js";
+import { sayHowItFailed, sayWhatLedHere } from "./led_here.js";
 import { beginBuilding, drawLibrary, drawLibraryActions, openDraft, openFirst, openNamed } from "./library.js";
 import { drawHistory, drawRescore } from "./rescore.js";
 import { drawSaving } from "./saving.js";
@@ -71,6 +71,7 @@ async function begin() {
   drawSource();
   drawHistory();
   sayWhatLedHere();
+  sayHowItFailed();
   tellReady(root);
   waitForWorker();
 }

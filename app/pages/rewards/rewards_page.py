@@ -174,6 +174,7 @@ def rewards_page() -> gr.HTML:
         run_rewards,
         led_here.verdict_of_run,
         led_here.corrected_run,
+        led_here.failure_in_run,
         ask_worker,
         read_answer,
         cancel_question,

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from groupwise.app.core import format
 from groupwise.app.core.end_reason import TOLD, headline_and_rest
+from groupwise.app.pages.run import fixed_function
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.doctor.evidence_reader import places
 from groupwise.storage.home import disk, files
@@ -38,16 +39,19 @@ LORA = {"lora.r": 16, "lora.lora_alpha": 32, "lora.target_modules": "all-linear"
 
 @dataclass(frozen=True)
 class Help:
-    """A button: `go` to an address, or something to `do`; and what it changes, or what to do before, in words."""
+    """A button: `go` to an address, or something to `do`; what it changes, or what to do before, in words; and what
+    else there is to do (`second`)."""
 
     label: str
     go: str = ""
     do: str = ""
     note: str = ""
+    second: "Help | None" = None
 
-    def as_dict(self) -> dict[str, str]:
+    def as_dict(self) -> dict[str, Any]:
         """As the page draws it."""
-        return {"label": self.label, "go": self.go, "do": self.do, "note": visible_text(self.note)}
+        second = self.second.as_dict() if self.second else None
+        return {"label": self.label, "go": self.go, "do": self.do, "note": visible_text(self.note), "second": second}
 
 
 def describe_end(run: registry.Run) -> dict[str, Any] | None:
@@ -148,11 +152,19 @@ def _help_without_spec(run: registry.Run) -> Help:
 def _help_reward(run: registry.Run, found: dict[str, Any]) -> Help:
     name, line = found["function"], found["line"]
     place = f" at line {line}" if line else ""
-    if name not in {one.name for one in library.newest_rewards()}:  # one that ships, or was deleted since
+    newest = next((one for one in library.newest_rewards() if one.name == name), None)
+    if newest is None:  # one that ships, or was deleted since
         return _help_correcting(run, "rewards", f"“{name}” failed{place}.")
-    asked = {"name": name, "run": run.id, "fix": 1, **({"line": line} if line else {})}
+    asked, opens = {"name": name, "run": run.id, "fix": 1}, f"Open {format.shorten(name, 40)}"
+    if library.hash_in_run(run.id, name) not in ("", newest.hash):
+        return Help(
+            "New run with the fix", fixed_function.new_run_with_fix(run, name, newest.hash),
+            note=f"“{name}” was changed since the version that failed here.",
+            second=Help(opens, f"/rewards?{urlencode(asked)}"),
+        )  # fmt: skip
+    at = {"line": line} if line else {}
     return Help(
-        f"Open {format.shorten(name, 40)}{place}", f"/rewards?{urlencode(asked)}",
+        f"{opens}{place}", f"/rewards?{urlencode(asked | at)}",
         note="Fix and save it there, then start a new run like this one with one click.",
     )  # fmt: skip
 

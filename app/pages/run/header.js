@@ -144,8 +144,8 @@ function drawEnd(end) {
   const { helps } = end;
   box.querySelector(".helps").hidden = !helps;
   if (helps) {
-    const main = button({ ...helps, go: helps.go || undefined, look: "pri" });
-    box.querySelector(".helps").replaceChildren(main, el("span.s.mut", { dir: "auto" }, helps.note));
+    const ways = [{ ...helps, look: "pri" }, helps.second].filter(Boolean).map(button);
+    box.querySelector(".helps").replaceChildren(...ways, el("span.s.mut", { dir: "auto" }, helps.note));
   }
   box.querySelector("details").hidden = !end.trace;
   setText(box.querySelector("pre"), end.trace);

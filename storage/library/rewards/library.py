@@ -248,16 +248,19 @@ def users(name: str) -> list[tuple[str, str]]:
     """The runs that keep a copy of this function, each with the copy's hash, by run id."""
     if not names.NAME.fullmatch(name):
         return []
-    folder = paths.runs_folder()
-    with os.scandir(folder) as entries:
+    with os.scandir(paths.runs_folder()) as entries:
         runs = sorted(entry.name for entry in entries if paths.RUN_ID.fullmatch(entry.name))
-    found = []
-    for run_id in runs:
-        try:
-            found.append((run_id, _digest(files.read_bytes(folder / run_id / "rewards" / f"{name}.py", MOST_CODE))))
-        except OSError:  # the run does not use it
-            continue
-    return found
+    return [(run_id, digest) for run_id in runs if (digest := hash_in_run(run_id, name))]
+
+
+def hash_in_run(run_id: str, name: str) -> str:
+    """The hash of the copy of a function that a run keeps; "" where it has none."""
+    if not names.NAME.fullmatch(name):
+        return ""
+    try:
+        return _digest(files.read_bytes(paths.runs_folder() / run_id / "rewards" / f"{name}.py", MOST_CODE))
+    except OSError:  # the run does not use it
+        return ""
 
 
 def _keep_file(db: Database, reward: Reward) -> None:
