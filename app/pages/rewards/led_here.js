@@ -41,8 +41,8 @@ function showBesideIt() {
 }
 on("open", showBesideIt);
 
-// Why the run failed that this function ended, for whoever came here from there: above its text, and at its line, for as
-// long as the version is open that failed.
+// Why the run failed that this function ended, for whoever came here from there: above its text, and at its line, for
+// as long as the version is open that failed.
 let failure = null; // {name, hash, line, message}
 export async function sayHowItFailed() {
   const run = params().get("fix") === "1" ? params().get("run") : "";
