@@ -19,6 +19,7 @@ from groupwise.storage.registry import questions, registry
 from groupwise.storage.registry.messages.build import BuildAnswer
 from groupwise.storage.registry.messages.problem import messages_of
 from groupwise.storage.spec import spec as specs
+from groupwise.storage.spec.spec import NO_MODEL
 from groupwise.storage.spec.words.problem import Problem, SpecError
 from tests.conftest import holding, playing_supervisor
 from tests.support import offer
@@ -255,6 +256,24 @@ def test_one_step_is_tried_only_of_what_could_be_launched_and_can_be_stopped() -
     asked = new_run.try_step({"text": TEXT})
     new_run.cancel_question(asked)
     assert new_run.read_answer(asked) == {"gone": True}
+
+
+@pytest.mark.usefixtures("no_worker")
+@pytest.mark.parametrize("model", ["starter", ""])
+def test_nothing_is_said_of_what_a_model_reads_that_is_still_to_be_chosen(model: str) -> None:
+    text = TEXT.replace("max_completion_length: 48", "max_completion_length: 1024")
+    text = text.replace("id: starter", f"id: {model!r}")
+    reading = launch.check_text(text)
+    sound = reading.sound
+    assert sound is not None
+    for kind in (questions.BUILD, questions.CHECK_DATA):
+        question = questions.get_question(worker_requests.ask_about_text(kind, text, topic="t"))
+        assert question is not None
+        about = question.payload["spec"] if kind == questions.BUILD else question.payload
+        assert about["model"]["id"] == (model or NO_MODEL)
+    chosen = view.keys(sound)
+    changed = {kind for kind, key in view.keys(sound, reading.as_checked).items() if chosen[kind] != key}
+    assert changed == (set() if model else {"build", "check_data"}), "choosing the starter asks anew"
 
 
 def test_the_keys_change_with_what_each_question_depends_on() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from groupwise.storage.registry.messages.facts import Gpu, Hardware
 from groupwise.storage.registry.questions import BUILD
-from groupwise.storage.spec.spec import RunSpec, from_dict
+from groupwise.storage.spec.spec import NO_MODEL, ModelSpec, RunSpec, from_dict
 from groupwise.storage.spec.words.problem import Problem
 from groupwise.worker.builtin import models
 from groupwise.worker.capabilities import extras
@@ -52,6 +52,13 @@ def test_the_settings_of_a_run_that_trains_have_no_problem(registry_home: Path) 
     assert found(make_spec()) == []
     assert found(make_spec(lora=LORA)) == []
     assert server.answer_question(BUILD, {"spec": make_spec().model_dump()}) == {"problems": []}
+
+
+def test_a_long_completion_is_a_problem_of_a_model_that_is_chosen(registry_home: Path) -> None:
+    models.tokenizer_place(ModelSpec())  # puts the starter there
+    long = make_spec(training={**make_spec().training, "max_completion_length": 1024})
+    assert [one.field for one in found(long)] == ["training.max_completion_length"]
+    assert found(long.model_copy(update={"model": long.model.model_copy(update={"id": NO_MODEL})})) == []
 
 
 TRAINING: list[tuple[dict[str, Any], str]] = [

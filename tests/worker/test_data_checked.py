@@ -10,7 +10,7 @@ import pytest
 from groupwise.app.pages.new import view
 from groupwise.storage.registry.messages.data_checks import BINS
 from groupwise.storage.registry.questions import CHECK_DATA
-from groupwise.storage.spec.spec import DataSpec, ModelSpec
+from groupwise.storage.spec.spec import NO_MODEL, DataSpec, ModelSpec
 from groupwise.worker.data import data, data_checks, preview, preview_source
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.questions import server
@@ -36,6 +36,12 @@ def test_a_check_of_good_data_finds_nothing_wrong():
         found["lengths"]["edges"][0] <= found["lengths"]["median"] <= longest["length"] < found["lengths"]["edges"][-1]
     )
     assert found["answers"]["distinct"] == 30
+
+
+def test_without_a_model_prompts_are_counted_in_characters_and_fit():
+    longer = data_checks.check_data(DataSpec(**MAPPED), ModelSpec(id=NO_MODEL), 1024, every=True)
+    assert longer.room is None and longer.too_long == 0 and longer.problems == []
+    assert longer.lengths is not None and longer.lengths.unit == "characters"
 
 
 def test_the_rows_there_are_do_not_depend_on_how_many_are_used():

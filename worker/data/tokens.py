@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from groupwise.storage.library.models import model_files
-from groupwise.storage.spec.spec import ModelSpec
+from groupwise.storage.spec.spec import NO_MODEL, ModelSpec
 from groupwise.worker.builtin import models
 from groupwise.worker.data.files.data_error import DataError
 
@@ -58,6 +58,8 @@ class Reader:
 
 def reader(spec: ModelSpec) -> Reader:
     """The reader of a model. Raises DataError, at the model, where its tokenizer is not to be had."""
+    if spec.id == NO_MODEL:
+        raise DataError("no model is chosen", "model.id")
     try:
         folder = models.tokenizer_place(spec)
         return _load_reader(folder, Path(folder).stat().st_mtime)

@@ -22,7 +22,7 @@ from groupwise.storage.spec.rows.as_written import say_as_written
 from groupwise.storage.spec.rows.decimal_commas import offer_points_in_all
 from groupwise.storage.spec.rows.number_remarks import keep_remarks
 from groupwise.storage.spec.rows.number_text import ask_for_thousands
-from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.spec import NO_MODEL, RunSpec
 from groupwise.storage.spec.words.problem import BLOCKING, Problem, SpecError, in_order_of_lines
 from groupwise.storage.spec.words.reward_entries import below_filled_rewards
 from groupwise.storage.spec.words.setting_names import without_answered
@@ -35,7 +35,6 @@ STAND_INS: dict[str, Any] = {"name": "…", "rewards": [{"name": "format"}]}  # 
 # For the name that an entry of the rewards lacks: no function has it, and so nothing is said of its settings.
 NAMELESS = "nameless_reward"
 REWARD_NAME = re.compile(r"(stages\.\d+\.)?rewards\.\d+\.name")
-NO_MODEL = "no/model"  # for a model that is still to be chosen: nothing is known of it
 TASK_TOKENS = 16  # of a built-in task's question, until the checks have counted them
 
 

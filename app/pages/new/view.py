@@ -81,7 +81,7 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         "figures": about.figures if about else [],
         "quickstart": text == presets.quickstart_text(),
         "name": str(raw.get("name") or "run"),
-        "keys": keys(sound, with_data=missing in (None, *BY_WORKER)) if sound is not None else {},
+        "keys": keys(sound, as_checked, with_data=missing in (None, *BY_WORKER)) if sound is not None else {},
         "lines": reading.lines,
     }
     if "script" not in hidden:
@@ -177,13 +177,14 @@ def emptied_settings(raw: dict[str, Any]) -> dict[str, str | None]:
     return {path: v for path, v in said.items() if v is None or (isinstance(v, str) and not v.strip())}
 
 
-def keys(spec: RunSpec, *, with_data: bool = True) -> dict[str, str]:
+def keys(spec: RunSpec, as_checked: RunSpec | None = None, *, with_data: bool = True) -> dict[str, str]:
     """What each question to the worker depends on, in a few characters: asked again only when it changes. Without data
     that can be there is nothing to ask about it. `source`, `rows`, `reading`: which rows there are, which of them are
-    used, and how their file is read."""
-    asked: list[Ask] = [about_build(spec), about_model(spec)]
+    used, and how their file is read. `as_checked`: the spec without the model that stands in for one to be chosen."""
+    checked = as_checked or spec
+    asked: list[Ask] = [about_build(checked), about_model(spec)]
     if with_data:
-        asked += [about_data(spec), about_lengths(spec)]
+        asked += [about_data(spec), about_lengths(checked)]
     found = {one.kind: short_hash(one.as_dict()) for one in asked}
     of_data = {"source": source_key(spec.data), "rows": rows_key(spec.data), "reading": reading_key(spec.data)}
     return {**found, **of_data}

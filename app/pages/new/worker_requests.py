@@ -23,6 +23,8 @@ from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Problem
 
+_OF_WHAT_FITS = (questions.BUILD, questions.CHECK_DATA)  # a model: nothing is said of one that stands in
+
 
 def ask_about_text(kind: str, text: str, *, topic: str, row: int | None = None, every: bool = False) -> int:
     """Ask the worker about this text; the question's id. `topic`: one open page, whose newest question counts. `row`:
@@ -30,7 +32,8 @@ def ask_about_text(kind: str, text: str, *, topic: str, row: int | None = None, 
 
     Raises Unanswerable while the text means no spec, not even in part.
     """
-    sound = launch.read_form(text).sound
+    reading = launch.read_form(text)
+    sound = reading.as_checked if kind in _OF_WHAT_FITS else reading.sound
     if sound is None or kind not in questions.ABOUT_SPEC:
         raise Unanswerable("Shown once the problems above are fixed.")
     try:

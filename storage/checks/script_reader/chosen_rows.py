@@ -76,7 +76,7 @@ class ChosenRows:
 
     def _do_select(self, step: Made) -> None:
         value = step_arguments(step, "indices").get("indices")
-        bounds = _range(value)
+        bounds = range_bounds(value)
         self.reading.account(value)
         if bounds is None:
             self.reading.note("select(…)", step, "chooses rows in a way that a spec cannot: set data.limit here.")
@@ -181,7 +181,7 @@ def without_partial(value: Value | None) -> tuple[Value | None, dict[str, Value]
     return value, {}
 
 
-def _range(value: Value | None) -> tuple[int, int] | None:
+def range_bounds(value: Value | None) -> tuple[int, int] | None:
     """The first row of range(first, end), and the one after its last; of range(min(500, len(data))), too."""
     if isinstance(value, Items) and not value.open:
         numbers = [plain_or(item) for item in value.items]

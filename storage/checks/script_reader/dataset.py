@@ -6,6 +6,7 @@ from typing import Any
 
 from groupwise.storage.checks.script_reader import joined, row_shape, source, table_file
 from groupwise.storage.checks.script_reader.chosen_rows import ChosenRows, step_arguments, without_partial
+from groupwise.storage.checks.script_reader.evaluated_rows import read_evaluated
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.values import (
@@ -17,7 +18,6 @@ from groupwise.storage.checks.script_reader.values import (
     Items,
     Made,
     Mapping,
-    Plain,
     Row,
     Value,
     beginning,
@@ -35,6 +35,7 @@ class DataReader(ChosenRows):
     def __init__(self, reading: Reading) -> None:
         super().__init__(reading)
         self.mapped: Value | None = None  # the last step that made columns
+        self._steps: list[Value] = []  # of the rows that are trained on
 
     def settings(self, answer_asked: str | None) -> dict[str, Any]:
         """The settings under data, as far as they are said. `answer_asked`: the column of the source that the rewards
@@ -44,7 +45,7 @@ class DataReader(ChosenRows):
         if value is None:
             return {}
         self._follow(value)
-        self._held_out()
+        read_evaluated(self.reading, self.split, self._steps, self.taken.get("holdout"))
         if self.reading.datasets and "source" not in self.taken and self.mapped is None:
             return self.taken  # of which columns it is made is known with the dataset that is chosen
         shaped = row_shape.shape_settings(self.reading, self.row, self.mapped)
@@ -82,6 +83,7 @@ class DataReader(ChosenRows):
         assert isinstance(value, Made)
         self.taken |= source.source_settings(self.reading, self._one_split(value, steps))
         self._note_said_limit()
+        self._steps = steps
         for step in reversed(steps):
             self._step(step)
         return None
@@ -244,24 +246,6 @@ class DataReader(ChosenRows):
         found = {new: columns.pop(old) if old in columns else Column(step.node, old) for old, new in names.items()}
         columns |= found
         self.mapped = self.mapped or step
-
-    # ---- the rows that are held out ----
-    def _held_out(self) -> None:
-        """eval_dataset: the other part of the split that the rows went through, or data that has no place here."""
-        value = self.reading.trainer.get("eval_dataset")
-        if value is None or (isinstance(value, Plain) and value.value is None):
-            return
-        options = value.options if isinstance(value, Either) else [value]
-        options = [one for one in options if plain_or(one, 0) is not None]
-        inner: Value | None = options[0] if len(options) == 1 else None
-        for _ in range(200):
-            if isinstance(inner, Item) and inner.of is self.split and self.split is not None:
-                self.reading.account(value)
-                return
-            inner = inner.receiver if isinstance(inner, Made) else inner.of if isinstance(inner, Item) else None
-        self.reading.note("eval_dataset", value, "was not taken: rows to evaluate on are held out of the same data. "
-                          "Set data.holdout.")  # fmt: skip
-        self.reading.account(value)
 
 
 def _comes_from(value: Value, before: Value) -> bool:
