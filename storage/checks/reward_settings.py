@@ -1,6 +1,6 @@
 """What of a reward function's settings in a spec does not fit: its parameters, and how its weight changes. Pure."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -22,7 +22,8 @@ def check_settings(spec: RunSpec, index: int, about: dict[str, Any]) -> Iterator
     if about.get("parameters") is not None:
         fields = {one["name"]: one for one in about["parameters"]}
         yield from _parameters(reward, path, fields, str(about.get("code") or ""))
-    yield from _one_score_for_all(spec, reward, path)
+    if level := find_level_length(reward, spec.training, path):
+        yield level
     if any(one.weight for one in spec.rewards):  # else nothing is learned at all, which is said of all of them
         yield from _weight(reward, path)
     yield from _schedule(reward, path, spec.training.get("max_steps"))
@@ -53,18 +54,18 @@ def _say_what_it_has(function: str, name: str, fields: Collection[str], code: st
     return f" It has {', '.join(fields)}." if fields else " It has none."
 
 
-def _one_score_for_all(spec: RunSpec, reward: RewardSpec, path: str) -> Iterator[Problem]:
-    """Whether `length` gives everything the same, as no completion can be longer than where it begins to tell lengths
-    apart: then it teaches nothing."""
+def find_level_length(reward: RewardSpec, training: Mapping[str, Any], path: str) -> Problem | None:
+    """That `length` gives everything the same, as no completion can be longer than where it begins to tell lengths
+    apart: then it teaches nothing. None where it does not, or is another function. `path`: the function's place."""
     low, mode = reward.parameters.get("low", LEVEL_UP_TO), reward.parameters.get("mode", "shorter")
-    longest = spec.training.get("max_completion_length", USUAL_LONGEST)
+    longest = training.get("max_completion_length", USUAL_LONGEST)
     if reward.name != "length" or mode not in ("shorter", "longer") or not isinstance(low, int):
-        return
+        return None
     high = reward.parameters.get("high")
     if isinstance(high, int) and high <= low:  # it refuses these, which is said
-        return
+        return None
     if not isinstance(longest, int) or isinstance(longest, bool) or not 1 < longest <= low:
-        return
+        return None
     fix = Fix(
         f"Tell {longest // 2} tokens from {longest}",
         {f"{path}.parameters.low": longest // 2, f"{path}.parameters.high": longest},
@@ -73,7 +74,7 @@ def _one_score_for_all(spec: RunSpec, reward: RewardSpec, path: str) -> Iterator
         f"gives every completion {1 if mode == 'shorter' else 0}: up to {low:,} tokens all earn the same, and none is "
         f"longer than {longest:,} (Max completion length). It can tell no completions apart."
     )
-    yield Problem(f"{path}.name", message, level=WARNING, fixes=(fix,))
+    return Problem(f"{path}.name", message, level=WARNING, fixes=(fix,))
 
 
 def _weight(reward: RewardSpec, path: str) -> Iterator[Problem]:

@@ -20,6 +20,7 @@ OF_FORM = frozenset({
     "cosine_length", "format", "keywords", "language_consistency", "length", "reasoning_steps", "regular_expression",
     "repetition_penalty", "soft_overlong_punishment", "valid_json",
 })  # fmt: skip
+OF_LENGTH = frozenset({"length", "soft_overlong_punishment"})  # of these, those that look at nothing but length
 OF_ANSWERS = frozenset({"code_tests", "correctness", "gym_score", "math_equivalence"})  # that ship, and compare with it
 LONG = 200  # characters from which on repetition can be told
 READ = 2000  # characters of a completion that repetition is told by

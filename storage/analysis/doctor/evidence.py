@@ -244,6 +244,12 @@ class Evidence:
         return bool(counting) and not paid and not set(counting) <= group_metrics.OF_ANSWERS
 
     @property
+    def goes_by_length_alone(self) -> bool:
+        """Whether no function that counts looks at anything but length: then no prompt is too hard for a model."""
+        counting = {name for name, told in self.functions.items() if told.weight}
+        return bool(counting) and counting <= group_metrics.OF_LENGTH
+
+    @property
     def right_is_told(self) -> bool:
         """Whether being right means something: by a function that compares with the answer, by one that has told
         completions apart, or by one that could have called some right and never did."""

@@ -12,6 +12,7 @@ from groupwise.storage.analysis.doctor import (
     hacking,
     kl_target,
     length,
+    level_length,
     lost_right,
     next_step,
     rates,
@@ -32,8 +33,8 @@ from groupwise.storage.spec.words.number_words import count_words
 
 Rule = Callable[[Evidence], Verdict | None]
 RULES: tuple[Rule, ...] = (
-    *sampling.RULES, *rewards.RULES, *answers.RULES, *rates.RULES, *lost_right.RULES, *stability.RULES,
-    *kl_target.RULES, *gradient.RULES, *alike.RULES, *length.RULES, *empty.RULES, *hacking.RULES,
+    *sampling.RULES, *level_length.RULES, *rewards.RULES, *answers.RULES, *rates.RULES, *lost_right.RULES,
+    *stability.RULES, *kl_target.RULES, *gradient.RULES, *alike.RULES, *length.RULES, *empty.RULES, *hacking.RULES,
     *right_answers.RULES, *speed.RULES, *expected.RULES,
 )  # fmt: skip
 WAIT = 10  # logged steps before anything is said of how it goes

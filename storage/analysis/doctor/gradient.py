@@ -1,6 +1,6 @@
 """Whether there is anything to learn from: tied groups and why they tie, entropy. Each rule is pure."""
 
-from groupwise.storage.analysis.doctor import alike, changes, clear_fall, grounds, rates
+from groupwise.storage.analysis.doctor import alike, changes, clear_fall, grounds, level_length, rates
 from groupwise.storage.analysis.doctor.alike import ALIKE, SOLVED
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import (
@@ -31,6 +31,7 @@ HOW_IT_IS_ASKED = (
     Change("Try the functions on what it wrote", edit_reward=""),
     Change("A system prompt that shows the form", field="data.system_prompt"),
 )
+LIMITS_OF_LENGTH = Change("Limits that completions reach", field=changes.REWARDS)
 BEYOND_STARTER = (
     f"The starter is there to try things out: {STARTER_KNOWS}. For those, choose another model, such as {SUGGESTED.id}."
 )
@@ -57,7 +58,7 @@ def no_gradient(e: Evidence) -> Verdict | None:
     from_start = tied.first >= TIED / 2 and rates.fall(e) is None and not lost  # what fell had been better in between
     rests = Grounds(Place.PROMPTS, from_start, tied.now, about)
     links = (chart("groups/tied", "The chart of tied groups"), step_groups(tied.steps[-1], "tied"))
-    if len(low) and low.now >= tied.now / 2:
+    if len(low) and low.now >= tied.now / 2 and not e.goes_by_length_alone:
         title, words, fixes = _say_lost(e, said) if lost else _say_too_hard(e, said)
         key = "tied" if lost else "too_hard"
         return Verdict(key, level, title, words, threshold, source, links, fixes, rests)
@@ -84,7 +85,10 @@ def no_gradient(e: Evidence) -> Verdict | None:
         )
     if alike.collapse(e) or alike.same_reward(e):
         return None  # it says the same, and since when
-    words = f"{said} A larger group, or a reward with more grades, sets completions apart."
+    sets_apart = "A larger group, or a reward with more grades, sets completions apart."
+    if e.goes_by_length_alone:
+        sets_apart = "The reward goes by length alone: set its limits where completions differ in length."
+    words = f"{said} {sets_apart}"
     return Verdict(
         "tied",
         level,
@@ -93,7 +97,7 @@ def no_gradient(e: Evidence) -> Verdict | None:
         threshold,
         source,
         links,
-        changes.tell_apart(e),
+        (LIMITS_OF_LENGTH,) if e.goes_by_length_alone else changes.tell_apart(e),
         rests,
     )
 
@@ -188,6 +192,8 @@ def never_earned(e: Evidence) -> Verdict | None:
         curve = e.curve(f"rewards/{name}/mean")
         counts = abs(told.weight) >= COUNTS * heaviest > 0 and told.calls >= MANY and len(curve) >= SEVERAL
         if not counts or told.constant != 0 or curve.low != 0 or curve.high != 0 or e.tells_nothing_apart:
+            continue
+        if e.goes_by_length_alone or level_length.find_in_settings(e, name):
             continue
         words = (
             f"“{name}” has scored 0 for every completion, while other functions tell completions apart: what it "
