@@ -300,7 +300,7 @@ def test_data_is_taken_from_presets_files_and_runs_and_from_nothing_else() -> No
     then = sources.list_sources()["runs"]
     begun = [one["begun"] for one in (*listed["runs"], *then)]
     assert begun == [True, False], "what ended before a step is not what to try functions on"
-    assert listed["files"] == [{"value": "file:my.csv", "label": "my.csv"}]
+    assert listed["files"] == [{"value": "file:my.csv", "label": "my.csv", "past": None}]
     for wrong in ("run:../../etc", "file:/etc/passwd", "preset:../x", "nonsense", "text:name: ["):
         with pytest.raises((Unanswerable, PresetError)):
             sources.source_spec(wrong)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import openpyxl
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from groupwise.storage.home import paths
 from groupwise.storage.library.rewards import library
+from groupwise.storage.record import states
+from groupwise.storage.registry import trash
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
-from tests.browser.new_run_page import reward, show, write_yaml, yaml_of
+from tests.browser.new_run_page import follows, reward, show, write_yaml, yaml_of
 from tests.browser.rewards_page import LIVE_FOR, build, do, expect_points, open_emptied, ready, source, try_it
+from tests.support.runs import ended_run
 
 ROWS = "Frage;Lösung\n7,5 + 38,5?;46,0\n1234 + 0,5?;1.234,5\n2 mal 617?;1234,0\n"
 
@@ -153,3 +159,65 @@ def test_a_reward_of_three_blocks_for_a_german_file_is_built_tried_saved_and_use
     rewards.wait_for_url("**/new**")
     assert library.get_reward("rechnen_richtig").code
     expect(reward(rewards, "rechnen_richtig")).to_be_visible()
+
+
+def workbook_with_a_title(name: str) -> None:
+    book = openpyxl.Workbook()
+    for row in (["Übungsaufgaben Mathematik Klasse 5", None], ["Frage", "Lösung"]):
+        book.active.append(row)
+    for n in range(30):
+        book.active.append([f"Wie viel ist {n} + {n}?", f"{2 * n},0 Stück"])
+    book.save(paths.data_folder() / name)
+
+
+def open_file(open_page: OpenPage, dashboard: str, name: str) -> tuple[Page, Locator]:
+    for kept in library.newest_rewards():
+        library.delete_reward(kept.name)
+    page = ready(open_page(f"{dashboard}/rewards"))
+    form = build(page, "Right number")
+    page.get_by_label("Data of").select_option(f"file:{name}")
+    return page, form
+
+
+@pytest.fixture
+def run_of_a_workbook(shared_dashboard: str) -> Iterator[None]:
+    workbook_with_a_title("Klasse 5.xlsx")
+    data = "{source: 'file:Klasse 5.xlsx', skip_lines: 1, prompt_template: '{Frage}', answer_column: Lösung, "
+    text = f"name: Klasse 5\ndata: {data}answer_numbers: comma}}\nrewards: [{{name: correctness}}]\n"
+    run_id = ended_run(text, state=states.FINISHED, step=3)
+    yield
+    trash.delete_run(run_id)
+
+
+def test_a_file_that_a_run_used_is_read_as_that_run_read_it(
+    run_of_a_workbook: None, open_page: OpenPage, shared_dashboard: str
+) -> None:
+    page, form = open_file(open_page, shared_dashboard, "Klasse 5.xlsx")
+    expect(page.locator(".live .rows")).to_contain_text("Wie viel ist 1 + 1?", timeout=LIVE_FOR)
+    expect(page.locator(".why-data")).to_contain_text("(read as in run “Klasse 5”)")
+    chosen = form.get_by_label("The right number is in").locator("option:checked")
+    expect(chosen).to_contain_text("answer: “Lösung”")
+    means = form.locator(".means")
+    expect(means).to_contain_text("equals the number in the column “Lösung”, which rewards get as “answer”.")
+    picture(page, "rewards-file-of-a-run")
+    assert no_sideways_scroll(page)
+    page.get_by_role("link", name="Change it in New run").click()
+    show(page, "YAML")
+    follows(page, "skip_lines: 1")
+    for line in ("source: file:Klasse 5.xlsx", "answer_column: Lösung", "answer_numbers: comma"):
+        follows(page, line)
+
+
+def test_a_file_that_is_read_wrongly_has_the_buttons_that_read_it_otherwise(
+    open_page: OpenPage, shared_dashboard: str
+) -> None:
+    workbook_with_a_title("Klasse 6.xlsx")
+    page, form = open_file(open_page, shared_dashboard, "Klasse 6.xlsx")
+    wait = page.locator(".live .wait")
+    expect(wait.get_by_role("button", name="The heading is in line 2")).to_be_visible(timeout=LIVE_FOR)
+    expect(wait).not_to_contain_text("The prompt template is not set")
+    expect(wait.get_by_role("link", name="Choose in New run how it is read")).to_be_visible()
+    picture(page, "rewards-file-read-wrongly")
+    wait.get_by_role("button").first.click()
+    expect(page.locator(".live .rows")).to_contain_text("Wie viel ist 1 + 1?", timeout=LIVE_FOR)
+    expect(form.get_by_label("The right number is in").locator("option:checked")).to_contain_text("answer: “Lösung”")

@@ -10,12 +10,14 @@ import openpyxl
 from playwright.sync_api import Locator, Page, expect
 
 from groupwise.storage.home import paths
-from groupwise.storage.registry import registry
+from groupwise.storage.record import states
+from groupwise.storage.registry import registry, trash
 from groupwise.storage.spec import spec
 from tests.browser.conftest import OpenPage, bring, no_sideways_scroll, picture
 from tests.browser.new_run_page import follows, launch, show, yaml_of
 from tests.browser.test_nothing_lost import choose
 from tests.support.homes import wait_for
+from tests.support.runs import ended_run
 
 ANSWERS = ["{n},0", "{n} Stück", "= {n}", "1.{n:03},5", "{n} €"]
 HEADING = ["Nr.", "Frage (Übung)", "Lösung (€)", "Preis {netto}"]
@@ -357,3 +359,37 @@ def test_a_long_wait_says_how_long_it_lasts(bare_page: Page) -> None:
         "waits => waits.map(([words, seconds]) => waitWords(words, 0, seconds * 1000))", waits
     )
     assert said == ["Reading…", "Reading… 12 s", "It goes on by itself. (61 s so far)", "Reading… 2 min", ""]
+
+
+def test_a_file_is_read_as_the_run_read_it_that_used_it_last(new_run: Page) -> None:
+    (paths.data_folder() / "Klasse5.csv").write_text("Aufgaben\nFrage;Lösung\n" + "1 + 1?;2,0\n2 + 1?;3,0\n" * 20)
+    data = "{source: 'file:Klasse5.csv', skip_lines: 1, separator: semicolon, prompt_template: '{Frage}', "
+    data += "answer_column: Lösung, answer_numbers: comma}"
+    text = f"name: Klasse 5\ndata: {data}\nrewards: [{{name: correctness}}]\n"
+    run_id = ended_run(text, state=states.FINISHED, step=3)
+    new_run.reload()
+    new_run.locator("label", has_text="File").first.click()
+    new_run.get_by_label("File in the home").select_option("file:Klasse5.csv")
+    said = new_run.locator(".past-reading")
+    expect(said).to_contain_text("Read and mapped as in run “Klasse 5”.")
+    for line in ("skip_lines: 1", "answer_column: Lösung", "answer_numbers: comma", "{Frage}"):
+        follows(new_run, line)
+    expect(new_run.locator(".preview .message.user")).to_contain_text("1 + 1?", timeout=90_000)
+    expect(new_run.get_by_role("button", name="Use this mapping")).to_be_hidden()
+    picture(new_run, "new-file-of-a-run")
+    assert no_sideways_scroll(new_run)
+    new_run.get_by_label("Numbers in answers").select_option("")
+    expect(said).to_be_hidden()  # it is not read as there any more
+    (paths.data_folder() / "other.csv").write_text("question,answer\n1+1?,2\n")
+    new_run.reload()
+    choose_file = new_run.get_by_label("File in the home")
+    choose_file.select_option("file:other.csv")
+    follows(new_run, "source: file:other.csv")
+    choose_file.select_option("file:Klasse5.csv")
+    expect(said).to_contain_text("Read and mapped as you set it here before.")  # the draft outlives a reload
+    follows(new_run, "skip_lines: 1")
+    assert "answer_numbers" not in yaml_of(new_run)
+    said.get_by_role("button", name="Read it as a new file").click()
+    expect(said).to_be_hidden()
+    wait_for("nothing that the run set", lambda: new_run.wait_for_timeout(30) or "skip_lines" not in yaml_of(new_run))
+    trash.delete_run(run_id)

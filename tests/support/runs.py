@@ -63,7 +63,7 @@ def queue(run_spec: RunSpec) -> RunFolder:
     return run.folder
 
 
-def ended_run(spec_yaml: str, **facts: str) -> str:
+def ended_run(spec_yaml: str, **facts: Any) -> str:
     """The id of a failed run, or what `facts` (columns of its row) say, that is whole from its first moment: the
     worker of this home could not take it up."""
     run_spec = spec.parse_spec(spec_yaml)

@@ -4,6 +4,7 @@ import { el, option } from "../../ui/dom.js";
 import { edit, find, onColumns, onView, page, plainAt, shownAt } from "./core.js";
 import { about, field, fields, forget, place, setValue } from "./fields.js";
 import { keepDrawn } from "./lists.js";
+import { drawPastReading, keepReading, pastReading } from "./past_reading.js";
 import { Upload } from "./upload.js";
 
 const SOURCES = { task: "Built-in task", gym: "reasoning-gym", file: "File", hub: "Hub dataset" };
@@ -27,7 +28,11 @@ let upload = null;
 
 const options = (list) => list.map(({ value, label }) => option(value, label));
 const set = (value) => edit([{ path: "data.source", value }]);
-const setFile = (value) => edit([{ path: "data.source", value }, ...leaving("file")]);
+// Read and mapped as it last was, where that is known.
+function setFile(value) {
+  keepReading();
+  edit([{ path: "data.source", value }, ...leaving("file"), ...pastReading(value)]);
+}
 const textField = (label, placeholder, given) =>
   el("input.input", { type: "text", "aria-label": label, placeholder, autocomplete: "off", ...given });
 
@@ -128,6 +133,7 @@ export function drawSource() {
   makeBodies();
   node.querySelector(".kinds").append(...Object.entries(SOURCES).map(([kind, label]) => kindChoice(kind, label)));
   node.querySelector(".which").append(...Object.values(bodies), upload.note);
+  drawPastReading(upload.note);
   upload.listenToDrops(node.closest(".panel"));
   find(".more-of-source").append(...Object.values(more));
   onView(fillSource);

@@ -18,6 +18,7 @@ from groupwise.app.pages.new import (
     found_reading,
     imports,
     launch,
+    past_reading,
     presets,
     reward_choices,
     view,
@@ -97,7 +98,8 @@ def form_choices(offer: Offer) -> dict[str, Any]:
         "operators": form.OPERATORS,
         "models": choices.models(),
         "tasks": choices.tasks(offer),
-        "files": choices.home_data_files(),
+        "files": past_reading.describe_files(),
+        "past_settings": [f"data.{name}" for name in past_reading.SETTINGS],
         "file_suffixes": list(file_format.DATA_SUFFIXES),
         "file_words": setting_words.FILE_WORDS,
         "spec_limit": MAX_BYTES,
@@ -184,7 +186,7 @@ def keep_data_file(payload: Payload) -> dict[str, Any]:
     wanted = choices.earlier_of_its_name(text(payload, "name", 300), name)
     earlier = f"file:{wanted}" if wanted and paths.data_file(wanted).is_file() else ""
     there = {"name": name, "source": f"file:{name}", "earlier": earlier}
-    return {**there, "words": words, "files": choices.home_data_files()}
+    return {**there, "words": words, "files": past_reading.describe_files()}
 
 
 def _upload_path(payload: Payload) -> str | None:

@@ -24,6 +24,7 @@ let way = "code";
 let made = null; // the text that these blocks made
 let timer = null;
 let turn = 0;
+let mapped = ""; // the column that the blocks were last told as what the data has as its answer
 let newest = true; // what came of the newest build
 let asTyped = ""; // the name that was typed, where its field says by now what came of it
 let written = ""; // the name in the code
@@ -142,7 +143,8 @@ function build() {
 async function buildNow() {
   const mine = ++turn;
   const sent = { name: nameBox.value.trim(), blocks: desk.blocks.map(toServer), sentence: sentenceBox.value };
-  const got = await call("build_function", sent);
+  mapped = page.given?.mapped ?? "";
+  const got = await call("build_function", { ...sent, mapped });
   if (mine !== turn) return newest;
   if (!got) return false;
   page.toBuild = false;
@@ -233,7 +235,10 @@ export function drawBuilder() {
   drawKinds();
   drawGiven();
   on("data", drawGiven);
-  on("columns", drawGiven);
+  on("columns", () => {
+    drawGiven();
+    if (desk.blocks.length && mapped !== (page.given?.mapped ?? "")) soon(); // the sentences name it
+  });
   listenToTabs(tabs, ({ dataset }) => {
     choosing = false;
     showWay(dataset.way);

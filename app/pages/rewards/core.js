@@ -10,7 +10,8 @@ const topic = Math.random().toString(36).slice(2);
 // open: the function in the editor: {name, hash, newest, builtIn, clean (its text as saved), network, draft, versions,
 // users, blocks: as `reading` of its text as saved, begun: blocks of a draft}. reading: the blocks that make the text,
 // {blocks, sentence}, or {line} where it was edited by hand, null where it never was of blocks. unfinished: blocks that
-// make no code yet, {name, blocks, sentence}. given: what the data gives (columns.js), notGiven: why that is not known.
+// make no code yet, {name, blocks, sentence}. given: what the data gives (columns.js), notGiven: why that is not known,
+// slip: what is wrong with how its file is read, {message, fixes: [{label, take}]}.
 export const page = {
   about: null,
   open: null,
@@ -21,6 +22,7 @@ export const page = {
   columns: null,
   given: null,
   notGiven: "",
+  slip: null,
   reading: null,
   unfinished: null,
   toBuild: false, // whether something is typed in the blocks that is not in the code yet

@@ -148,15 +148,15 @@ def difference(old: str, new: str) -> list[dict[str, str]]:
     ]
 
 
-def build_code(name: str, blocks: Any, sentence: str) -> dict[str, Any]:
+def build_code(name: str, blocks: Any, sentence: str, mapped: str = "") -> dict[str, Any]:
     """What blocks mean: {name: the given one as Python can have it; code; traced: the same, which tells what each block
     gives; problems: [{block, setting, message, meant: the numbers that what is none may mean}], words: what each block
-    looks for; untraced: why there is no traced one}. A name that cannot be keeps nothing from being
-    scored."""
+    looks for, with the column that the data has `mapped` as its answer; untraced: why there is no traced one}. A name
+    that cannot be keeps nothing from being scored."""
     read, usable = _blocks(blocks), names.written_out(name)
     problems = [*_typed_weights(blocks), *(_with_meant(problem, read) for problem in builder.block_problems(read))]
     found = {"name": usable, "code": "", "traced": "", "untraced": "", "problems": problems,
-             "words": builder.describe_blocks(read)}  # fmt: skip
+             "words": builder.describe_blocks(read, mapped)}  # fmt: skip
     if problems:
         return found
     try:

@@ -1,13 +1,13 @@
 // Three real rows beside the blocks, scored while one builds. Who answers: examples, the model, or a past run.
 
 import { el, press, setText } from "../../ui/dom.js";
-import { cut } from "../../ui/text.js";
+import { cut, sentence } from "../../ui/text.js";
 import { alikeBlocks, alikeNote } from "./alike_answers.js";
 import { blocksNow, isTraced, requireBlock, traced, waysShown } from "./builder.js";
 import { action, askWorker, button, find, on, page, stopAsking } from "./core.js";
 import { columnsInWords } from "./columns.js";
 import { drawPoint, worth } from "./points.js";
-import { dataChosen, isWithoutData, runOfData, takeQuickstart } from "./source.js";
+import { addressOfFile, dataChosen, isWithoutData, runOfData, takeQuickstart } from "./source.js";
 import { drawTotals, markTotals, sayOfBlocks } from "./row_totals.js";
 import { plain, questionOf } from "./text.js";
 import { keepAnswer, typedAnswer } from "./typed_answers.js";
@@ -29,6 +29,7 @@ let past = []; // the rows that were shown before these, the last of them first
 let of = ""; // whose rows they are
 let from = "probes"; // who answers: the probes, the model, or a run
 let wished = from; // who is to answer, as soon as they do
+let failedFile = ""; // what was said as the chosen file's rows did not come
 let kept = null; // {key, question}: the completions as the worker has them
 let ofRun = null; // {question, listed: all completions of a run's step}
 let timer = null;
@@ -54,17 +55,26 @@ function wish(source) {
   if (source !== from) setText(box.querySelector(".how"), shown.length ? STILL[source] : "");
 }
 // Nothing came: those who answered before still do.
-function wishNothing(sentence = "") {
+function wishNothing(words = "") {
   wish(from);
   setText(box.querySelector(".how"), how);
-  say(sentence, Boolean(sentence));
+  say(words, Boolean(words));
 }
 // Nothing is wrong: there is something to choose first, there or here.
-function sayNoData(sentence) {
+function sayNoData(words) {
   wishNothing();
   const there = el("a", { href: "/new" }, "Choose it there");
   const example = button("take the quickstart’s rows", takeQuickstart, "link s");
-  box.querySelector(".wait").replaceChildren(`${sentence} `, there, ", or ", example, ".");
+  box.querySelector(".wait").replaceChildren(`${words} `, there, ", or ", example, ".");
+}
+// A file's rows are not there: what one click does about it, and where all of how it is read can be set.
+function sayOfFile(words) {
+  failedFile = words;
+  wishNothing(words);
+  const { message = words, fixes = [] } = page.slip ?? {};
+  const offers = fixes.flatMap(({ label, take }) => [button(label, take), " "]);
+  const there = el("a", { href: addressOfFile() }, "Choose in New run how it is read");
+  box.querySelector(".wait").replaceChildren(`${plain(sentence(message))} `, ...offers, there, ".");
 }
 // Whether they came. `anew`: what the model wrote is replaced, too; what was typed stays.
 async function fetchRows(rows, source = wished, anew = false) {
@@ -76,6 +86,7 @@ async function fetchRows(rows, source = wished, anew = false) {
   if (!got || data !== dataChosen()) return false;
   if (!got.answer) {
     if (isWithoutData(got.sentence)) sayNoData(got.sentence);
+    else if (addressOfFile()) sayOfFile(got.sentence);
     else wishNothing(got.sentence);
     return false;
   }
@@ -323,8 +334,10 @@ export function drawLive() {
     for (const node of box.querySelectorAll(".rows, .paid")) node.replaceChildren();
     drawTotals();
     offerRun();
+    failedFile = "";
     scoreSoon(0);
   });
+  on("columns", () => failedFile && sayOfFile(failedFile)); // what can be done about it is known by now
   for (const what of ["columns", "runs"]) on(what, offerRun);
   action("other-rows", otherRows);
   action("earlier-rows", earlierRows);

@@ -132,7 +132,8 @@ def rename_column(payload: Payload) -> dict[str, Any]:
 @answer
 def build_function(payload: Payload) -> dict[str, Any]:
     """The Python that the builder's blocks mean, or what is wrong with them."""
-    return library_view.build_code(name_of(payload), payload.get("blocks"), text(payload, "sentence", 300))
+    sentence, mapped = text(payload, "sentence", 300), text(payload, "mapped", 300)
+    return library_view.build_code(name_of(payload), payload.get("blocks"), sentence, mapped)
 
 
 @answer

@@ -21,18 +21,45 @@ export function dataChosen() {
   if (value === "new") return `text:${newRunText()}`;
   return value.startsWith("file:") ? `text:${specOfFile(value)}` : value;
 }
-// How the columns of a file of the home are mapped: {file: settings of its data}, as its preview suggests.
+// How a file of the home is read and mapped: {file: settings of its data}, as its preview suggests, or as a button set.
 const mappings = {};
+const pastOf = (file) => page.about.sources.files.find((one) => one.value === file)?.past;
+// As the newest run of it did, where there is one: all that could be suggested is set there.
+const settingsOfFile = (file) => ({ ...pastOf(file)?.settings, ...mappings[file] });
 function specOfFile(file) {
   const data = { source: file };
-  for (const [path, value] of Object.entries(mappings[file] ?? {})) data[path.replace("data.", "")] = value;
+  for (const [path, value] of Object.entries(settingsOfFile(file))) data[path.replace("data.", "")] = value;
   return JSON.stringify({ name: "trial", data, rewards: [{ name: "format" }] });
 }
 // Takes what the preview suggests; whether that is anything new.
 function mapFile(file, guess) {
-  if (!file.startsWith("file:") || mappings[file] || !Object.keys(guess ?? {}).length) return false;
-  mappings[file] = guess;
+  const isKnown = pastOf(file) || Object.keys(mappings[file] ?? {}).some((path) => path in (guess ?? {}));
+  if (!file.startsWith("file:") || isKnown || !Object.keys(guess ?? {}).length) return false;
+  mappings[file] = { ...mappings[file], ...guess };
   return true;
+}
+// What is wrong with how the chosen file is read, as its preview says it, with what one click does about it:
+// {message, fixes: [{label, take}]}; null for nothing.
+function slipOfFile(problems = []) {
+  const file = find("select.data").value;
+  const wrong = problems.find(({ level, fixes }) => level === "blocking" && fixes.length);
+  if (!file.startsWith("file:") || !wrong) return null;
+  const fixes = wrong.fixes.map(({ label, settings }) => ({ label, take: () => setOfFile(file, settings) }));
+  return { message: wrong.message, fixes };
+}
+function setOfFile(file, settings) {
+  mappings[file] = { ...mappings[file], ...settings };
+  askColumns();
+}
+// Where how the chosen file is read can be seen and changed; "" where no file is chosen.
+export function addressOfFile() {
+  const file = find("select.data").value;
+  return file.startsWith("file:") ? `/new?${new URLSearchParams(pairsOfFile(file))}` : "";
+}
+function pairsOfFile(file) {
+  const said = ([, value]) => value !== null && typeof value !== "object";
+  const set = Object.entries(settingsOfFile(file)).filter(said);
+  return [["data.source", file], ...set].map(([path, value]) => ["set", `${path}=${value}`]);
 }
 // Whether that is all there is to say: that New run's draft has no data, as sources.py says it.
 export const isWithoutData = (sentence) => sentence === "New run’s draft has no data yet.";
@@ -46,8 +73,7 @@ export function beginningOfRun() {
   const [kind, id] = value.split(/:(.*)/s);
   if (currentDraft() || !id) return [];
   if (kind !== "file") return [[{ run: "from", preset: "preset" }[kind], id]];
-  const mapped = Object.entries(mappings[value] ?? {}).filter(([, set]) => set !== null);
-  return [["data.source", value], ...mapped].map(([path, set]) => ["set", `${path}=${set}`]);
+  return pairsOfFile(value);
 }
 
 // The data that the blocks which are open were built on; null where that is not known. A draft of a new run may have
@@ -133,7 +159,7 @@ function chooseLikely(then = () => {}) {
     select.value = value;
     if (select.selectedIndex < 0) continue;
     isOfOpened = why === BUILT_ON;
-    setText(find(".why-data"), `(${why})`);
+    sayWhy(why);
     break;
   }
   then();
@@ -181,8 +207,15 @@ function chooseData(value, then = () => {}) {
   isOfOpened = false;
   select.value = value;
   if (select.selectedIndex < 0) chooseLikely();
-  else setText(find(".why-data"), "");
+  else sayWhy("");
   then();
+}
+// Why this data is chosen; and as what a file is read.
+function sayWhy(why) {
+  const past = pastOf(find("select.data").value);
+  const words = [why, past ? `read as in run “${plain(past.run)}”` : ""].filter(Boolean).join("; ");
+  const change = past ? [" ", el("a", { href: addressOfFile() }, "Change it in New run")] : [];
+  find(".why-data").replaceChildren(words && `(${words})`, ...change);
 }
 // The newest run whose completions are kept and whose rows are from the chosen data: {id, label}; null for none.
 export function runOfData() {
@@ -272,6 +305,7 @@ async function askColumns() {
   page.columns = null;
   page.given = null;
   page.notGiven = "";
+  page.slip = null;
   tell("data");
   const data = dataChosen();
   const [got, set] = await Promise.all([askWorker("columns", { data }), call("run_rewards", { data }, () => {})]);
@@ -290,6 +324,7 @@ async function askColumns() {
     return;
   }
   const { answer: mapped = "", decimal = null, source = "" } = set ?? {};
+  page.slip = slipOfFile(got.answer.problems);
   page.given = { columns: got.answer.columns, answer: got.answer.answer, mapped, decimal, source };
   page.columns = givenNames();
   tell("columns");

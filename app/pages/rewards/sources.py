@@ -4,10 +4,10 @@ from typing import Any
 
 from groupwise.app.core import format, run_query
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.new import choices, launch, presets
+from groupwise.app.pages.new import launch, past_reading, presets
 from groupwise.app.pages.new.known import is_chosen
 from groupwise.storage.home import paths
-from groupwise.storage.record import run_files, states
+from groupwise.storage.record import run_files
 from groupwise.storage.registry import registry
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
@@ -20,7 +20,8 @@ RUNS = 100  # runs that are offered
 def list_sources() -> dict[str, list[dict[str, Any]]]:
     """What settings can be taken from, {presets, files, runs}, the newest run first: each {value, label}; a run's
     `stored` says whether completions of it are kept, `begun` whether it made a step or still may, `data` where its
-    rows are from. A file is mapped by the page, as its preview suggests."""
+    rows are from. A file is read and mapped as the newest run of it did (`past`), else as its preview suggests."""
+    listed = registry.list_runs()
     named = [{"value": f"preset:{one['name']}", "label": one["title"]} for one in presets.list_presets()]
     runs = [
         {
@@ -29,11 +30,11 @@ def list_sources() -> dict[str, list[dict[str, Any]]]:
             "label": f"{format.shorten(run.name, 60)} · {run_query.state_and_age(run)}",
             "data": run.data,
             "stored": run.folder.db.is_file(),
-            "begun": run.step > 0 or run.state not in states.ENDED,
+            "begun": past_reading.has_begun(run),
         }
-        for run in registry.list_runs()[:RUNS]
+        for run in listed[:RUNS]
     ]
-    return {"presets": named, "files": choices.home_data_files(), "runs": runs}
+    return {"presets": named, "files": past_reading.describe_files(listed), "runs": runs}
 
 
 def source_text(source: str) -> str:

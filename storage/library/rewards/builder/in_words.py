@@ -14,9 +14,10 @@ Settings = dict[str, Any]
 SHOWN = 6  # texts or keys of a list; more are three dots
 
 
-def sentence_of(block: Block) -> str:
-    """What a block that can be built looks for, in a sentence or two; of a penalty, what it takes points off for."""
-    clause, *more = _CLAUSES[block.kind](settings_of(block), block.partial)
+def sentence_of(block: Block, mapped: str = "") -> str:
+    """What a block that can be built looks for, in a sentence or two; of a penalty, what it takes points off for.
+    `mapped`: the data's column that a reward gets as “answer”, where that is known."""
+    clause, *more = _CLAUSES[block.kind]({**settings_of(block), "mapped": mapped}, block.partial)
     verb = "Earns" if block.weight > 0 else "A penalty: points off"
     return " ".join([f"{verb} where {clause}.", *(f"{one}." for one in more if one)])
 
@@ -67,13 +68,18 @@ def _listed(texts: list[str]) -> str:
 
 def _number(settings: Settings, partial: bool) -> list[str]:
     fixed = settings["value"]
-    column = quote_in_words(settings["column"], 40)
-    right = f"the number in the column {column}" if fixed is None else number_literal(fixed)
+    right = _right_number_in(settings["column"], settings["mapped"]) if fixed is None else number_literal(fixed)
     off = f", give or take {number_literal(settings['tolerance'])}" if settings["tolerance"] else ""
     written = "Numbers are written like 1.234,5" if settings["decimal"] == "comma" else ""
     near = f"A number that is up to {number_literal(settings['near'])} % off counts in part" if partial else ""
     tagless = "Without the tag, the last number of the text counts" if settings["where"] == "tag" else ""
     return [f"{_place(settings)} equals {right}{off}", tagless, written, near]
+
+
+def _right_number_in(column: str, mapped: str) -> str:
+    if column == "answer" and mapped not in ("", "answer"):
+        return f"the number in the column {quote_in_words(mapped, 40)}, which rewards get as “answer”"
+    return f"the number in the column {quote_in_words(column, 40)}"
 
 
 def _place(settings: Settings) -> str:

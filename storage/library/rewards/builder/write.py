@@ -85,10 +85,11 @@ def to_traced_code(name: str, blocks: list[Block]) -> str:
     return "\n".join([code, "", *lines, f"    return {name}({given})", ""])
 
 
-def describe_blocks(blocks: list[Block]) -> list[str]:
-    """What each block looks for, in a sentence; empty for one that cannot be built yet."""
+def describe_blocks(blocks: list[Block], mapped: str = "") -> list[str]:
+    """What each block looks for, in a sentence; empty for one that cannot be built yet. `mapped`: the data's column
+    that a reward gets as “answer”, where that is known."""
     wrong = {problem.block for problem in block_problems(blocks)}
-    return ["" if n in wrong or None in wrong else sentence_of(block) for n, block in enumerate(blocks)]
+    return ["" if n in wrong or None in wrong else sentence_of(block, mapped) for n, block in enumerate(blocks)]
 
 
 def default_sentence(blocks: list[Block]) -> str:
