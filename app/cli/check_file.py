@@ -9,6 +9,7 @@ from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import worker_requests
 from groupwise.app.pages.new.known import Known
 from groupwise.app.pages.new.launch import estimates
+from groupwise.app.pages.new.left_out import LeftOut
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RunSpec
@@ -28,12 +29,14 @@ WORDS = {BLOCKING: "", WARNING: "warning", ADVICE: "advice"}
 
 
 def problems_of_file(
-    spec: RunSpec, offer: Offer, lines: dict[str, int], patience: float, form: Sequence[Problem] = ()
-) -> list[Problem]:
+    spec: RunSpec, offer: Offer, lines: dict[str, int], patience: float, form: Sequence[Problem] = (),
+    out: LeftOut | None = None,
+) -> list[Problem]:  # fmt: skip
     """Everything that there is to say of a spec, what blocks first, and all at once: the worker is asked (so long, in
-    seconds) also where something blocks without it. `form`: what is wrong with the form of what was left out of `spec`.
-    Raises CommandError where the worker cannot answer and nothing blocks."""
-    found = _found_here(spec, offer, lines, Known(), form)
+    seconds) also where something blocks without it. `form`: what is wrong with the form of what was left out
+    (`out`) of `spec`. Raises CommandError where the worker cannot answer and nothing blocks."""
+    out = out or LeftOut()
+    found = _found_here(spec, offer, lines, Known(), form, out)
     blocked = _blocks(found)
     try:
         confirmed = worker_requests.confirm(spec, min(SOON, patience) if blocked else patience)
@@ -41,24 +44,25 @@ def problems_of_file(
         if not blocked:
             raise CommandError(str(error)) from error
     else:
-        found = _found_here(spec, offer, lines, Known(**confirmed.known), form)
-        found = [one for one in found if one.level != ADVICE or not _is_said(one, confirmed.problems)]
-        found += [one for one in confirmed.problems if not _is_said(one, found)]
+        found = _found_here(spec, offer, lines, Known(**confirmed.known), form, out)
+        answered = out.problems_as_written(confirmed.problems)
+        found = [one for one in found if one.level != ADVICE or not _is_said(one, answered)]
+        found += [one for one in answered if not _is_said(one, found)]
     said = without_advice_on_refused(without_answered(found))
     placed = [replace(one, line=one.line or line_of(one.field, lines)) for one in said]
     return sorted(in_order_of_lines(_once(placed)), key=_gravity)
 
 
 def _found_here(
-    spec: RunSpec, offer: Offer, lines: dict[str, int], known: Known, form: Sequence[Problem]
+    spec: RunSpec, offer: Offer, lines: dict[str, int], known: Known, form: Sequence[Problem], out: LeftOut
 ) -> list[Problem]:
     """What is told without the worker, but for what it has seen of the data (`known`)."""
     named = {one.field for one in form}
     found = [
-        *examine_spec(spec, offer, lines, known.columns, known.rows),
+        *examine_spec(spec, offer, out.lines_of_rest(lines), known.columns, known.rows),
         *estimates(spec, offer, known, told=False).problems,
     ]  # fmt: skip
-    return [*form, *(one for one in found if one.field not in named)]
+    return [*form, *(one for one in out.problems_as_written(found) if one.field not in named)]
 
 
 def _gravity(problem: Problem) -> int:

@@ -14,7 +14,7 @@ from groupwise.app.core.command_errors import DONE, WRONG_INPUT, CommandError, o
 from groupwise.app.core.data_files import copy_into_home
 from groupwise.app.core.terminal import print_outcome
 from groupwise.app.pages.new.found_reading import write_found_reading
-from groupwise.app.pages.new.launch import problems_of_text, read_form
+from groupwise.app.pages.new.launch import Reading, problems_of_text, read_form
 from groupwise.storage.checks.model import model_folder
 from groupwise.storage.checks.script_reader.recipe import is_recipe
 from groupwise.storage.home import paths
@@ -25,7 +25,7 @@ from groupwise.storage.spec.rows.as_written import say_as_written
 from groupwise.storage.spec.rows.number_text import ask_for_thousands
 from groupwise.storage.spec.rows.other_kinds import CODE, kind_by_name
 from groupwise.storage.spec.rows.text_kinds import is_binary
-from groupwise.storage.spec.spec import RunSpec, line_numbers, parse_spec, to_yaml
+from groupwise.storage.spec.spec import RunSpec, parse_spec, to_yaml
 from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Problem, SpecError
 from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES, read_yaml
 
@@ -44,11 +44,12 @@ def launch(spec_path: str, *, name: str | None, wait: bool, strict: bool = False
     text = _read_spec_file(path)
     _refuse_foreign(path, text)
     try:
-        spec, form = _parse_whole(text)
-        spec = _set_name(spec, name)
+        reading = _parse_whole(text)
+        assert reading.sound is not None  # else it was refused
+        spec = _set_name(reading.sound, name)
         open_home()
         worker_process.hold_app_lock()
-        run_id, known = _create_run(spec, form, text, path.absolute().parent, strict=strict)
+        run_id, known = _create_run(spec, reading, text, path.absolute().parent, strict=strict)
     except SpecError as error:
         print_problems(spec_path, error.problems)
         if all(problem.level != BLOCKING for problem in error.problems):
@@ -60,13 +61,12 @@ def launch(spec_path: str, *, name: str | None, wait: bool, strict: bool = False
     return follow(run_id) if wait else DONE
 
 
-def _parse_whole(text: str) -> tuple[RunSpec, list[Problem]]:
-    """The spec that a text means, without what is wrong with its form, and what that is. Raises SpecError for a text
-    that means none, with all that is wrong with it; but for the model and the data, which may be named as seen from
-    the file."""
+def _parse_whole(text: str) -> Reading:
+    """What a text means, with a spec at least of what is right in it. Raises SpecError for a text that means none, with
+    all that is wrong with it; but for the model and the data, which may be named as seen from the file."""
     reading = read_form(text)
     if reading.sound is not None:
-        return reading.sound, reading.problems
+        return reading
     found = [one for one in problems_of_text(text) if one.field not in ("model.id", "data.source")]
     raise SpecError(found or reading.problems)
 
@@ -124,12 +124,10 @@ def _refuse_foreign(path: Path, text: str) -> None:
         raise CommandError(f"{path} is {kind}, not a run in YAML. {advice}", WRONG_INPUT)
 
 
-def _create_run(
-    spec: RunSpec, form: list[Problem], text: str, beside: Path, *, strict: bool
-) -> tuple[str, list[Problem]]:
-    """The new run's id, and what should be known of it all the same. `form`: what is wrong with the form of the text.
+def _create_run(spec: RunSpec, reading: Reading, text: str, beside: Path, *, strict: bool) -> tuple[str, list[Problem]]:
+    """The new run's id, and what should be known of it all the same. `reading`: of the text.
     Raises SpecError, with nothing made, where it cannot run, or with `strict` where there is a warning."""
-    lines = line_numbers(text)
+    lines, form, out = reading.lines, reading.problems, reading.left_out
     offer = published_offer()
     print(CHECKING, file=sys.stderr, flush=True)  # the libraries take up to 20 s to be imported
     spec.model.id = _absolute_model_id(spec.model.id, beside)
@@ -137,13 +135,13 @@ def _create_run(
     source = _outside_file(written, beside)
     if source is not None and not source.is_file():
         missing = Problem("data.source", f"there is no file {source}.{_at_home(source)}", lines.get("data.source"))
-        others = problems_of_file(spec, offer, lines, PATIENCE, [*form, missing])
+        others = problems_of_file(spec, offer, lines, PATIENCE, [*form, missing], out)
         raise SpecError([one for one in others if one == missing or one.field not in ("data", "data.source")])
     copied, is_new = copy_into_home(source) if source else (None, False)
     if copied is not None:
         spec.data.source = f"file:{copied.name}"
     try:
-        of_file = problems_of_file(spec, offer, lines, PATIENCE, form)
+        of_file = problems_of_file(spec, offer, lines, PATIENCE, form, out)
         found = say_as_written(ask_for_thousands(of_file, text), text)
         if any(problem.level == BLOCKING or (strict and problem.level == WARNING) for problem in found):
             raise SpecError([_add_hint(problem, written, beside) for problem in found])

@@ -48,14 +48,14 @@ export class WorkerQuestions {
     }
     if (!asked?.question) return asked?.sentence ? { sentence: asked.sentence } : { lost: true };
     this.running[lane] = asked.question;
-    return this.await(lane, turn, asked.question, waiting);
+    return this.await(lane, turn, asked, waiting);
   }
 
   // {gone: true} where the question was withdrawn or forgotten; else what `ask` resolves to.
-  async await(lane, turn, question, waiting) {
+  async await(lane, turn, { question, left_out }, waiting) {
     const began = Date.now();
     for (let pause = FIRST_PAUSE; this.turns[lane] === turn; pause = Math.min(pause * 1.3, LONGEST_PAUSE)) {
-      const now = await answerOf(this.server.read_answer({ question }));
+      const now = await answerOf(this.server.read_answer({ question, left_out }));
       if (this.turns[lane] !== turn) return undefined;
       if (now?.answer || now?.gone) delete this.running[lane];
       if (now?.answer) return { answer: now.answer, question };

@@ -200,8 +200,7 @@ def _conditions(data: DataSpec) -> list[Problem]:
         try:
             row_filter.parse_condition(written)
         except row_filter.ConditionError as error:
-            others = [other for index, other in enumerate(data.filter) if index != number]
-            fix = Fix("Remove it", {"data.filter": others})
+            fix = Fix("Remove it", {}, (f"data.filter.{number}",))
             found.append(Problem(f"data.filter.{number}", str(error), fixes=(fix,)))
     return found
 

@@ -71,7 +71,7 @@ def test_the_quickstart_as_it_ships_waits_for_nobody() -> None:
 @pytest.mark.usefixtures("no_worker")
 def test_what_trl_does_not_take_is_not_launched() -> None:
     offer.publish_installed()
-    question = worker_requests.ask_about_text(questions.BUILD, TEXT, topic="t")
+    question, _ = worker_requests.ask_about_text(questions.BUILD, TEXT, topic="t")
     problems = messages_of([Problem("training.temperature", "should be above 0.")])
     questions.answer_question(question, BuildAnswer(problems=problems))
     assert "should be above 0" in new_run.launch_run({"text": TEXT, "built": question})["sentence"]

@@ -32,7 +32,9 @@ def after(data: dict[str, Any], fix: Fix) -> dict[str, Any]:
         changed[name] = {**changed[name], inner[0]: value} if inner else value
     for path in fix.removed:
         _, name, *inner = path.split(".")
-        if inner:
+        if inner and isinstance(changed[name], list):
+            changed[name] = [one for place, one in enumerate(changed[name]) if str(place) != inner[0]]
+        elif inner:
             changed[name] = {key: value for key, value in changed[name].items() if key != inner[0]}
         else:
             changed[name] = getattr(DataSpec(), name)
@@ -110,7 +112,7 @@ def test_correctness_needs_an_answer():
     assert problem.field == "data.answer_column"
     assert [fix.settings for fix in problem.fixes] == [
         {"data.answer_column": "answer"},
-        {"rewards": [{"name": "format", "weight": 1.0}]},
+        {"rewards.0": {"name": "format", "weight": 1.0}},
     ]
     assert problems({"answer_column": None}, reward="format") == []
 

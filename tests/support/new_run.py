@@ -11,6 +11,6 @@ TEXT = presets.quickstart_text().replace("max_steps: 60", "max_steps: 60  # mine
 
 def built(text: str) -> int:
     """A question to TRL about this text, answered as the worker would when it finds nothing wrong."""
-    question = worker_requests.ask_about_text(questions.BUILD, text, topic="t")
+    question, _ = worker_requests.ask_about_text(questions.BUILD, text, topic="t")
     questions.answer_question(question, BuildAnswer(problems=[]))
     return question

@@ -207,8 +207,7 @@ def _column_problems(data: DataSpec, columns: list[str], listed: str) -> list[Pr
         except row_filter.ConditionError:
             continue  # said where the text is checked
         if name not in columns:
-            others = [other for index, other in enumerate(data.filter) if index != number]
-            fix = Fix("Remove it", {"data.filter": others})
+            fix = Fix("Remove it", {}, (f"data.filter.{number}",))
             found.append(Problem(f"data.filter.{number}", f"there is no column “{name}”. {listed}", fixes=(fix,)))
     for number, name in enumerate(data.columns or []):
         if name not in columns or name in RESERVED:

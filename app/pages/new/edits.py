@@ -70,7 +70,7 @@ def of_fix(fix: dict[str, Any]) -> list[Edit]:
     settings, removed = fix.get("settings"), fix.get("removed")
     gone = [path for path in (removed if isinstance(removed, list) else []) if isinstance(path, str) and _is_path(path)]
     given = settings.items() if isinstance(settings, dict) else []
-    edits = [Edit(path, ABSENT) for path in sorted(gone, key=_sort_key, reverse=True)]
+    edits = [Edit(path, ABSENT) for path in sorted(gone, key=sort_key, reverse=True)]
     return [*edits, *(Edit(path, value) for path, value in given if isinstance(path, str) and _is_path(path))]
 
 
@@ -138,7 +138,7 @@ def _make_edit(raw: dict[str, Any], edit: Edit) -> bool:
     parts = edit.path.split(".")
     if edit.value is ABSENT and value_at(raw, edit.path) is ABSENT and _remove_by_odd_name(raw, parts):
         return True
-    place = next((n for n, part in enumerate(parts) if _is_place(part)), None)
+    place = next((n for n, part in enumerate(parts) if is_place(part)), None)
     if place is None:
         if _passes_a_list(raw, parts):
             return False
@@ -209,7 +209,7 @@ def set_value_in(container: Any, parts: list[str], value: Any) -> bool:
         if container is None and isinstance(before, dict) and part in ("parameters", "adapt") and value is not ABSENT:
             container = before[part] = {}
     if isinstance(container, list):
-        if not _is_place(last) or int(last) > len(container) or (value is ABSENT and int(last) == len(container)):
+        if not is_place(last) or int(last) > len(container) or (value is ABSENT and int(last) == len(container)):
             return False
         if value is ABSENT:
             del container[int(last)]
@@ -230,11 +230,11 @@ def set_value_in(container: Any, parts: list[str], value: Any) -> bool:
 
 def _child_of(container: Any, part: str) -> Any:
     if isinstance(container, list):
-        return container[int(part)] if _is_place(part) and int(part) < len(container) else None
+        return container[int(part)] if is_place(part) and int(part) < len(container) else None
     return container.get(part) if isinstance(container, dict) else None
 
 
-def _is_place(part: str) -> bool:
+def is_place(part: str) -> bool:
     """Whether a part of a path counts the entries of a list."""
     return part.isascii() and part.isdecimal() and len(part) < 6
 
@@ -243,6 +243,6 @@ def _is_path(path: str) -> bool:
     return 0 < len(path) <= 200 and all(path.split("."))
 
 
-def _sort_key(path: str) -> list[tuple[int, str]]:
+def sort_key(path: str) -> list[tuple[int, str]]:
     """Sorts rewards.10 behind rewards.9."""
-    return [(int(part), "") if _is_place(part) else (0, part) for part in path.split(".")]
+    return [(int(part), "") if is_place(part) else (0, part) for part in path.split(".")]

@@ -1,7 +1,5 @@
 """From a spec's text to a queued run: the last check, the row, and a worker to take it."""
 
-import copy
-import re
 import sqlite3
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
@@ -9,10 +7,10 @@ from typing import Any
 
 from groupwise.app.core import worker_process
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.new import edits, found_reading, presets
+from groupwise.app.pages.new import found_reading, presets
 from groupwise.app.pages.new.known import NO_ROWS, Known, known_of
+from groupwise.app.pages.new.left_out import LeftOut, is_at_or_inside, leave_out
 from groupwise.app.pages.new.preflight.report import Report, report
-from groupwise.app.pages.new.yaml_edit import ABSENT
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import model_files
@@ -30,11 +28,8 @@ from groupwise.storage.spec.yaml import yaml_text
 from groupwise.storage.spec.yaml.repairs import BRACKET
 from groupwise.storage.spec.yaml.slips import read_past_slips
 
-ROUNDS = 4  # of reading a spec without what was wrong with it before
+ROUNDS = 8  # of reading a spec without what was wrong with it before
 STAND_INS: dict[str, Any] = {"name": "…", "rewards": [{"name": "format"}]}  # for what a spec must have
-# For the name that an entry of the rewards lacks: no function has it, and so nothing is said of its settings.
-NAMELESS = "nameless_reward"
-REWARD_NAME = re.compile(r"(stages\.\d+\.)?rewards\.\d+\.name")
 TASK_TOKENS = 16  # of a built-in task's question, until the checks have counted them
 
 
@@ -42,13 +37,14 @@ TASK_TOKENS = 16  # of a built-in task's question, until the checks have counted
 class Reading:
     """What a text means: the spec, where its form is right; else `sound`, the spec without what is wrong, where that
     is one; and everything there is to say about it. `lines`: that of each field; `raw`: what is given, as plain
-    values."""
+    values; `left_out`: what `sound` is without, by which everything that is said of it has to be placed."""
 
     spec: RunSpec | None
     sound: RunSpec | None
     problems: list[Problem]
     lines: dict[str, int] = field(default_factory=dict)
     raw: Any = None
+    left_out: LeftOut = field(default_factory=LeftOut)
 
     @property
     def as_checked(self) -> RunSpec | None:
@@ -70,27 +66,22 @@ def read_form(text: str) -> Reading:
 def _read_values(raw: Any, lines: dict[str, int]) -> Reading:
     """What plain values mean. What is wrong is left out and the rest read again, as one problem can hide another."""
     found: list[Problem] = []
-    given = raw
+    out, rest = LeftOut(), raw
     for _ in range(ROUNDS):
         try:
-            spec = specs.from_dict(raw, lines)
-            return Reading(None if found else spec, spec, found, lines, given)
+            spec = specs.from_dict(rest, out.lines_of_rest(lines))
+            return Reading(None if found else spec, spec, found, lines, raw, out)
         except SpecError as error:
-            more = [problem for problem in error.problems if problem not in found]
+            more = error.problems
         # A list whose wrong entries were left out here is not empty in the text, and a value that was is not missing.
         said = [other.field for other in found]
-        found += [
-            problem for problem in more
-            if problem.field not in said and not any(_is_inside(field, problem.field) for field in said)
-        ]  # fmt: skip
-        if not more or not isinstance(raw, dict):
+        placed = out.problems_as_written(more)
+        found += [one for one in placed if not any(is_at_or_inside(field, one.field) for field in said)]
+        if not isinstance(raw, dict):
             break
-        raw = _leave_problems_out(raw, more)
-    return Reading(None, None, found, lines, given)
-
-
-def _is_inside(path: str, of: str) -> bool:
-    return path.startswith(f"{of}.")
+        out = leave_out(raw, [out.path_as_written(one.field) for one in more], out)
+        rest = {**STAND_INS, **out.take_from(raw)}
+    return Reading(None, None, found, lines, raw)
 
 
 def check_text(text: str, offer: Offer | None = None, known: Any = None) -> Reading:
@@ -107,7 +98,9 @@ def _check(reading: Reading, offer: Offer | None, known: Any = None) -> Reading:
         return reading
     about = known_of(known, reading.as_checked.data)
     offer = offer or Offer.read_published()
-    found = examine_spec(reading.as_checked, offer, reading.lines, about.columns, about.rows)
+    out = reading.left_out
+    lines = out.lines_of_rest(reading.lines)
+    found = out.problems_as_written(examine_spec(reading.as_checked, offer, lines, about.columns, about.rows))
     named = {problem.field for problem in reading.problems}
     of_form = [below_filled_rewards(one, reading.raw, offer.rewards, RunSpec.model_fields) for one in reading.problems]
     found = [*of_form, *(one for one in found if one.field not in named and not _follows_from(named, one))]
@@ -118,7 +111,7 @@ def problems_of_values(raw: dict[str, Any], offer: Offer, known: Any = None) -> 
     """Everything there is to say of plain values without the worker."""
     reading = _check(_read_values(raw, {}), offer, known)
     about = estimates(reading.as_checked, offer, known, told=False) if reading.as_checked else None
-    return [*reading.problems, *(about.problems if about else ())]
+    return [*reading.problems, *(reading.left_out.problems_as_written(about.problems) if about else ())]
 
 
 def _follows_from(unread: set[str], problem: Problem) -> bool:
@@ -168,7 +161,7 @@ def spec_and_problems(text: str, known: Any = None) -> tuple[RunSpec | None, lis
     offer = Offer.read_published()
     reading = check_text(text, offer, known)
     about = estimates(reading.sound, offer, known).problems if reading.sound else []
-    found = without_answered([*reading.problems, *about])
+    found = without_answered([*reading.problems, *reading.left_out.problems_as_written(about)])
     if reading.sound and known_of(known, reading.sound.data).rows == 0:
         found.append(Problem("data.source", NO_ROWS))
     return reading.spec, [problem for problem in found if problem.level == BLOCKING]
@@ -189,20 +182,6 @@ def estimates(
     facts = model_files.facts_at_hand(spec.model)
     sums, point = about.sums, about.point
     return report(spec, offer, facts, about.rows, tokens, told=told, blamed=blamed, sums=sums, point=point)
-
-
-def _leave_problems_out(raw: dict[str, Any], found: list[Problem]) -> dict[str, Any]:
-    """The settings without those that have a problem; where one must be there, something stands in for it."""
-    sound = copy.deepcopy(raw)
-    for problem in sorted(found, key=lambda problem: problem.field, reverse=True):
-        edits.set_value_in(sound, problem.field.split("."), _stand_in(sound, problem.field))
-    return {**STAND_INS, **sound}
-
-
-def _stand_in(raw: dict[str, Any], path: str) -> Any:
-    """What is set where a value is left out: a name where a reward lacks one, without which nothing could be read; else
-    nothing."""
-    return NAMELESS if REWARD_NAME.fullmatch(path) and edits.value_at(raw, path) is ABSENT else ABSENT
 
 
 def queue_run(text: str, known: Any = None) -> str:

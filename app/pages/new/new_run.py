@@ -4,6 +4,7 @@ The page holds nothing but the spec's text; every function here is handed that t
 """
 
 import sqlite3
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -134,11 +135,12 @@ def edit_settings(payload: Payload) -> dict[str, Any]:
 
 @answer
 def ask_worker(payload: Payload) -> dict[str, Any]:
-    """Ask the worker; the question's number."""
+    """Ask the worker; the question's number, and what is `left_out` of what is asked about (`read_answer` needs it)."""
     kind, topic = text(payload, "kind"), text(payload, "topic", 40)
     row = None if payload.get("row") is None else whole_number(payload, "row")
     every = payload.get("all") is True
-    return {"question": worker_requests.ask_about_text(kind, spec_text(payload), topic=topic, row=row, every=every)}
+    asked, out = worker_requests.ask_about_text(kind, spec_text(payload), topic=topic, row=row, every=every)
+    return {"question": asked, **({"left_out": view.json_value(asdict(out))} if out.paths else {})}
 
 
 @answer

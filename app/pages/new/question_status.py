@@ -4,9 +4,16 @@ import time
 from typing import Any
 
 from groupwise.app.pages.new import view
+from groupwise.app.pages.new.left_out import LeftOut, read_left_out
 from groupwise.app.ui.live import Payload, answer, whole_number
 from groupwise.storage.home import locks, paths
 from groupwise.storage.registry import questions
+from groupwise.storage.registry.messages.build import BuildAnswer
+from groupwise.storage.registry.messages.data_checks import CheckDataAnswer
+from groupwise.storage.registry.messages.message import Answer
+from groupwise.storage.registry.messages.model import ModelAnswer
+from groupwise.storage.registry.messages.preview import PreviewAnswer
+from groupwise.storage.registry.messages.problem import Failed, messages_of
 from groupwise.storage.spec.words.number_words import count_words
 
 PATIENCE = 4.0  # seconds after which it is said why nobody took a question up
@@ -27,16 +34,26 @@ DOING = {
 @answer
 def read_answer(payload: Payload) -> dict[str, Any]:
     """What became of a question: {answer}, or {waiting: a sentence, done, total (None: not known)}; {gone: true} where
-    it was withdrawn."""
+    it was withdrawn. `left_out`, as it came with the question: what is said is placed in the text with it."""
     question = questions.get_question(whole_number(payload, "question"))
     if question is None:
         return {"gone": True}
     said = question.read_answer()
     if said is not None:
-        return {"answer": view.json_value(said.as_dict())}
+        return {"answer": view.json_value(_place_answer(said, read_left_out(payload.get("left_out"))).as_dict())}
     so_far = question.progress or {}
     words = str(so_far.get("sentence") or _waiting_sentence(question))
     return {"waiting": words, "done": so_far.get("done"), "total": so_far.get("total")}
+
+
+def _place_answer(said: Answer, out: LeftOut) -> Answer:
+    """An answer about the rest of a spec, with what it says at the places of the text."""
+    changed: dict[str, Any] = {}
+    if isinstance(said, (BuildAnswer, PreviewAnswer, CheckDataAnswer, ModelAnswer, Failed)):
+        changed["problems"] = messages_of(out.problems_as_written(one.problem() for one in said.problems))
+    if isinstance(said, Failed):
+        changed["field"] = out.path_as_written(said.field)
+    return said.model_copy(update=changed) if out.paths else said
 
 
 @answer

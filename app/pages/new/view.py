@@ -61,7 +61,8 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         if as_checked
         else None
     )
-    advised = [*about.problems, *name_problems(as_checked)] if about and as_checked else []
+    out = reading.left_out
+    advised = [*out.problems_as_written(about.problems), *name_problems(as_checked)] if about and as_checked else []
     found = reading.problems + advised
     if as_checked and of_data.unreadable:
         found = without_column_problems(found, as_checked, offer)
@@ -81,7 +82,7 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         "figures": about.figures if about else [],
         "quickstart": text == presets.quickstart_text(),
         "name": str(raw.get("name") or "run"),
-        "keys": keys(sound, as_checked, with_data=missing in (None, *BY_WORKER)) if sound is not None else {},
+        "keys": keys(sound, as_checked, out.paths, with_data=missing in (None, *BY_WORKER)) if sound else {},
         "lines": reading.lines,
     }
     if "script" not in hidden:
@@ -177,15 +178,19 @@ def emptied_settings(raw: dict[str, Any]) -> dict[str, str | None]:
     return {path: v for path, v in said.items() if v is None or (isinstance(v, str) and not v.strip())}
 
 
-def keys(spec: RunSpec, as_checked: RunSpec | None = None, *, with_data: bool = True) -> dict[str, str]:
+def keys(
+    spec: RunSpec, as_checked: RunSpec | None = None, left_out: Collection[str] = (), *, with_data: bool = True
+) -> dict[str, str]:
     """What each question to the worker depends on, in a few characters: asked again only when it changes. Without data
     that can be there is nothing to ask about it. `source`, `rows`, `reading`: which rows there are, which of them are
-    used, and how their file is read. `as_checked`: the spec without the model that stands in for one to be chosen."""
+    used, and how their file is read. `as_checked`: the spec without the model that stands in for one to be chosen.
+    `left_out`: what is not in the spec, by which answers are placed in the text."""
     checked = as_checked or spec
     asked: list[Ask] = [about_build(checked), about_model(spec)]
     if with_data:
         asked += [about_data(spec), about_lengths(checked)]
-    found = {one.kind: short_hash(one.as_dict()) for one in asked}
+    beside = {"left_out": [*left_out]} if left_out else {}
+    found = {one.kind: short_hash(one.as_dict() | beside) for one in asked}
     of_data = {"source": source_key(spec.data), "rows": rows_key(spec.data), "reading": reading_key(spec.data)}
     return {**found, **of_data}
 

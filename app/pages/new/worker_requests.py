@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from groupwise.app.core import worker_process
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import launch, view
+from groupwise.app.pages.new.left_out import LeftOut
 from groupwise.storage.home import paths
 from groupwise.storage.home.redaction import to_json
 from groupwise.storage.registry import questions
@@ -26,9 +27,12 @@ from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Problem
 _OF_WHAT_FITS = (questions.BUILD, questions.CHECK_DATA)  # a model: nothing is said of one that stands in
 
 
-def ask_about_text(kind: str, text: str, *, topic: str, row: int | None = None, every: bool = False) -> int:
-    """Ask the worker about this text; the question's id. `topic`: one open page, whose newest question counts. `row`:
-    which one is previewed (see `view.about_data`); `every`: whether all rows are checked.
+def ask_about_text(
+    kind: str, text: str, *, topic: str, row: int | None = None, every: bool = False
+) -> tuple[int, LeftOut]:
+    """Ask the worker about this text; the question's id, and what of the text is not asked about. `topic`: one open
+    page, whose newest question counts. `row`: which one is previewed (see `view.about_data`); `every`: whether all rows
+    are checked.
 
     Raises Unanswerable while the text means no spec, not even in part.
     """
@@ -41,7 +45,7 @@ def ask_about_text(kind: str, text: str, *, topic: str, row: int | None = None, 
     except ValidationError as error:
         raise Unanswerable(str(misfit_of(error))) from error
     worker_process.wake_worker()
-    return questions.ask_question(question, topic=f"{topic}:{kind}"[:100])
+    return questions.ask_question(question, topic=f"{topic}:{kind}"[:100]), reading.left_out
 
 
 def _question(kind: str, spec: RunSpec, row: int | None, every: bool) -> Ask:

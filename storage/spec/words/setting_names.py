@@ -20,7 +20,7 @@ from groupwise.storage.spec.words.problem import Fix, Problem
 
 TRL, TRANSFORMERS_5, TRANSFORMERS_5_15 = "TRL 0.28", "transformers 5.0", "transformers 5.15"
 SHORT = 2  # letters of a word that can stand for all of it
-_STAGE = re.compile(r"^stages\.\d+\.")
+_STAGE = re.compile(r"^stages\.\d+\.(?=training\b)")  # its rewards are its own
 COMPLETION = "max_completion_length"
 ALIKE = 0.72  # of each word of a name to that of another, from where on one is a slip of the other
 
