@@ -267,7 +267,7 @@ def test_nothing_is_said_of_what_a_model_reads_that_is_still_to_be_chosen(model:
     sound = reading.sound
     assert sound is not None
     for kind in (questions.BUILD, questions.CHECK_DATA):
-        question = questions.get_question(worker_requests.ask_about_text(kind, text, topic="t"))
+        question = questions.get_question(worker_requests.ask_about_text(kind, text, topic="t")[0])
         assert question is not None
         about = question.payload["spec"] if kind == questions.BUILD else question.payload
         assert about["model"]["id"] == (model or NO_MODEL)
