@@ -259,6 +259,25 @@ def test_what_a_recipe_says_that_has_no_place_is_said(line: str, words: str):
     from_dict(raw)
 
 
+def test_a_mixture_goes_before_a_dataset_that_is_named_beside_it():
+    """The dataset of the one was taken with the config and the split of the other."""
+    beside = "dataset_name: x/y\ndataset_config: z\nreward_funcs: [think_format_reward]\n"
+    one = "dataset_mixture: {datasets: [{id: a/b, config: c, split: s, weight: 0.5}], seed: 3, test_split_size: 0.1}"
+    raw, said = recipe(f"{beside}{one}")
+    data = raw["data"]
+    assert (data["source"], data["config"], data["split"]) == ("hub:a/b", "c", "s") and "holdout" not in data
+    for words in (
+        "dataset_name (line 1) was not taken: the datasets of dataset_mixture go before it.",
+        "dataset_config (line 2) was not taken: the datasets of dataset_mixture go before it.",
+        "dataset_mixture (line 4) has weight, which was not taken.",
+        "dataset_mixture (line 4) has seed, which was not taken. Set data.shuffle.",
+        "dataset_mixture (line 4) has test_split_size, which was not taken. Set data.holdout.",
+    ):
+        assert words in said, said
+    raw, said = recipe(f"{beside}dataset_mixture: {{datasets: [{{id: a/b}}, {{id: c/d}}]}}")
+    assert "source" not in raw["data"] and "names no dataset: choose the data here" in said
+
+
 def test_a_recipe_with_one_dataset_in_its_mixture_and_a_reward_model():
     raw, said = recipe("datasets: [{path: a/b, name: c, split: test}]\nreward_model_name_or_path: r/m\nreward_funcs: 7")
     assert raw["data"]["source"] == "hub:a/b" and raw["data"]["config"] == "c" and raw["data"]["split"] == "test"

@@ -219,6 +219,8 @@ class ModelReader:
             said = _dtype_name(value) or plain_or(value, ...)
             if name in ("load_in_4bit", "load_in_8bit", "quant_method"):
                 pass
+            elif self.reading.own and name in _BITS_OTHER:
+                pass  # a script of Groupwise's own chooses it by the GPU, as a run does
             elif said is None or (name in BITS and said == BITS[name]):
                 self.reading.leave_out(name, value, AS_HERE if said is not None else NO_CHANGE)
             elif name in BITS:

@@ -27,6 +27,10 @@ _PARAMETERS = {
     "max_completion_len": ("soft_overlong_punishment", "max_completion_len"),
     "soft_punish_cache": ("soft_overlong_punishment", "soft_punish_cache"),
 }  # fmt: skip
+# Of all datasets of a mixture: what says it here.
+_OF_MIXTURES = {
+    "seed": " Set data.shuffle.", "test_split_size": " Set data.holdout.", "streaming": " Set data.streaming.",
+}  # fmt: skip
 _LORA = {name: field for name, (part, field) in RECIPE_PLACES.items() if part == "lora"}
 
 
@@ -164,7 +168,8 @@ class _Recipe:
         if solution:
             self.unsaid.set("data.answer_column", "solution", "which the rewards compare with")
         mixture = self._only_dataset()
-        said = self.take("dataset_name") or mixture.get("id")
+        said = self.take("dataset_name") if mixture is None else mixture.get("id")
+        mixture = mixture or {}
         name = MOVED.get(said, said) if said else None
         if name and HUB_DATASET.fullmatch(name):
             taken["source"] = f"hub:{name}"
@@ -174,8 +179,8 @@ class _Recipe:
             )
         else:
             self.notes.append("The recipe names no dataset: choose the data here.")
-        config = self.take("dataset_config") or mixture.get("config") or self._only_config()
-        split = self.take("dataset_train_split") or mixture.get("split")
+        config = mixture.get("config") or self.take("dataset_config") or self._only_config()
+        split = mixture.get("split") or self.take("dataset_train_split")
         taken |= ({"config": config} if config else {}) | ({"split": split} if split else {})
         taken |= {"streaming": True} if self.take("dataset_streaming", bool) else {}
         if self.take("dataset_test_split"):
@@ -196,20 +201,28 @@ class _Recipe:
             return None
         return configs[0] if configs else None
 
-    def _only_dataset(self) -> dict[str, Any]:
-        """The one dataset of a mixture of one; what makes a mixture of several is noted as it has no place."""
-        for name in ("dataset_mixture", "datasets"):
-            mixture = self.left.get(name)
-            listed = mixture.get("datasets") if isinstance(mixture, dict) else mixture
-            if isinstance(listed, list) and len(listed) == 1 and isinstance(listed[0], dict):
-                del self.left[name]
-                one = listed[0]
-                for key in sorted(set(map(str, one)) - {"id", "path", "config", "name", "split"}):
-                    self.note(name, f"has {key}, which was not taken.")
-                fields = {"id": one.get("id") or one.get("path"), "config": one.get("config") or one.get("name"),
-                          "split": one.get("split")}  # fmt: skip
-                return {key: value for key, value in fields.items() if isinstance(value, str)}
-        return {}
+    def _only_dataset(self) -> dict[str, Any] | None:
+        """The one dataset of a mixture of one, {} of several, which have no place and are noted as such; None where
+        there is no mixture. TRL and open-r1 read no other dataset where there is one."""
+        where = next((name for name in ("dataset_mixture", "datasets") if self.left.get(name)), "")
+        if not where:
+            return None
+        for name in ("dataset_name", "dataset_config", "dataset_configs"):
+            if self.left.pop(name, None) is not None:
+                self.note(name, f"was not taken: the datasets of {where} go before it.")
+        mixture = self.left[where]
+        listed = mixture.get("datasets") if isinstance(mixture, dict) else mixture
+        if not (isinstance(listed, list) and len(listed) == 1 and isinstance(listed[0], dict)):
+            return {}
+        del self.left[where]
+        one, others = listed[0], mixture if isinstance(mixture, dict) else {}
+        for key in sorted(set(map(str, one)) - {"id", "path", "config", "name", "split"}):
+            self.note(where, f"has {key}, which was not taken.")
+        for key in sorted(set(map(str, others)) - {"datasets"}):
+            self.note(where, f"has {key}, which was not taken.{_OF_MIXTURES.get(key, '')}")
+        fields = {"id": one.get("id") or one.get("path"), "config": one.get("config") or one.get("name"),
+                  "split": one.get("split")}  # fmt: skip
+        return {key: value for key, value in fields.items() if isinstance(value, str)}
 
     def _rewards(self, weights: Any) -> list[dict[str, Any]]:
         named = [name for name in self.functions if isinstance(name, str)]
