@@ -171,7 +171,7 @@ def test_an_upload_is_copied_under_a_plain_name_and_never_over_another(registry_
     upload.write_text('{"other": 1}\n')
     said = new_run.keep_data_file({"path": str(upload)})
     assert said["name"] == "my data-x-2.jsonl"
-    assert {"value": "file:my data-x.jsonl", "label": "my data-x.jsonl"} in said["files"]
+    assert {"value": "file:my data-x.jsonl", "label": "my data-x.jsonl", "past": None} in said["files"]
 
 
 def test_only_what_was_uploaded_is_taken_in_and_only_data_files(registry_home: Path, tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ def test_two_runs_have_no_stretch_to_be_beside(open_page: OpenPage, runs: Runs) 
 
 
 def test_a_walk_stays_on_its_run_and_prompts_follow(open_page: OpenPage, runs: Runs) -> None:
-    live = made_run("live", 11, groups=1, prompts=8, state=states.RUNNING)
+    live = made_run("live", 3, groups=1, prompts=8, state=states.RUNNING)
     page = compared(open_page, runs, "", live, runs[1][0])
     reward = page.get_by_role("slider", name="reward of the runs", exact=True)
     reward.scroll_into_view_if_needed()
@@ -177,7 +177,7 @@ def test_a_walk_stays_on_its_run_and_prompts_follow(open_page: OpenPage, runs: R
         if "run 1" not in (reward.get_attribute("aria-valuetext") or ""):
             page.keyboard.press(key)
     expect(reward).to_have_attribute("aria-valuetext", re.compile("^run 1, step 1:"))
-    more(page, live, 12)
+    more(page, live, 4)
     page.wait_for_function("document.querySelector('[data-chart=reward] .plot').data.length === 3")
     expect(reward).to_have_attribute("aria-valuetext", re.compile("^run 1, step 1:"))
 
@@ -185,7 +185,7 @@ def test_a_walk_stays_on_its_run_and_prompts_follow(open_page: OpenPage, runs: R
     expect(page.locator(".prompts [data-hash]").first).to_be_visible()
     page.locator(".prompts [data-hash]").first.click()
     expect(page.locator(".cards .comp")).to_have_count(2)
-    for function, step in (("shared_prompts", 13), ("prompt_in_runs", 14)):
+    for function, step in (("shared_prompts", 5), ("prompt_in_runs", 6)):
         page.evaluate(LATER)
         questions = Held(page, function)
         page.mouse.move(0, 0)
@@ -197,7 +197,7 @@ def test_a_walk_stays_on_its_run_and_prompts_follow(open_page: OpenPage, runs: R
     page.locator(".one").hover()
     questions = Held(page, "prompt_in_runs")
     with page.expect_response(lambda reply: '"fn_name":"shared_prompts"' in (reply.request.post_data or "")):
-        more(page, live, 15)
+        more(page, live, 7)
     page.wait_for_timeout(300)
     assert questions.kept == []
     page.mouse.move(0, 0)

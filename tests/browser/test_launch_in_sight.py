@@ -118,7 +118,7 @@ def test_the_name_of_the_run_that_a_time_is_known_from_has_room_in_its_sentence(
     slow_down(run_id, 2.0)
     new_run.reload()
     quoted = new_run.locator(".figures .quoted")
-    expect(quoted).to_have_text("“Klasse 4b – mit „Antwort“ & ‹Län… copy 2”")
+    expect(quoted).to_have_text("“Klasse 4b – mit „Antwort“ & ‹Läng…copy 2”")
     expect(quoted).to_have_attribute("title", name)
     for width in (1440, 390):
         new_run.set_viewport_size({"width": width, "height": 900})

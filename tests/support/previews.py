@@ -27,4 +27,10 @@ def fixed(parts: dict[str, Any], problem: dict[str, Any], number: int = 0) -> di
     """The data settings after one click."""
     fix = problem["fixes"][number]
     changed = {**parts, **{path.removeprefix("data."): value for path, value in fix["settings"].items()}}
-    return {name: value for name, value in changed.items() if f"data.{name}" not in fix["removed"]}
+    for path in fix["removed"]:
+        name, _, place = path.removeprefix("data.").partition(".")
+        if place:
+            changed[name] = [one for number, one in enumerate(changed[name]) if number != int(place)]
+        else:
+            changed.pop(name, None)
+    return changed

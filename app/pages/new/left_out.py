@@ -51,12 +51,13 @@ class LeftOut:
         return placed | {path: lines[path] for path in self.paths if path in lines and path not in entries}
 
     def problems_as_written(self, problems: Iterable[Problem]) -> list[Problem]:
-        """What is said of the rest, at the places where it is written; without what is said of a stand-in, and the
-        fixes that would write over what was left out."""
+        """What is said of the rest, at the places where it is written; without what is said of a stand-in or only as
+        something was left out, and the fixes that would write over that."""
         if not self.paths:
             return list(problems)
         moved = [one.move(self.path_as_written) for one in problems]
-        said = [one for one in moved if not self._is_out(one.field) and NAMELESS not in one.message]
+        said = [one for one in moved if not (self._is_out(one.field) or self._lacks_left_out(one))]
+        said = [one for one in said if NAMELESS not in one.message]
         return [replace(one, fixes=tuple(fix for fix in one.fixes if not self._loses(fix))) for one in said]
 
     def _path_in_rest(self, path: str) -> str:
@@ -71,6 +72,10 @@ class LeftOut:
 
     def _is_out(self, path: str) -> bool:
         return any(is_at_or_inside(path, one) for one in self.paths)
+
+    def _lacks_left_out(self, problem: Problem) -> bool:
+        """Whether it asks for a value that the text has, and that was only left out."""
+        return any(path in self.written for fix in problem.fixes for path in fix.settings)
 
     def _loses(self, fix: Fix) -> bool:
         """Whether a fix sets anew what was left out, or is of its stand-in."""
