@@ -1,5 +1,6 @@
 // One metric of all compared runs: a line a run (its points faint under it), or a mean and a band a group of runs.
 
+import { Curves } from "../../ui/charts/curves.js";
 import { Plots } from "../../ui/charts/plots.js";
 import { Span } from "../../ui/charts/span.js";
 import { el, setText, showText } from "../../ui/dom.js";
@@ -80,13 +81,19 @@ export class CompareChart {
     return this.about.unit !== "%" && values.every((value) => value >= 0) && values.some((value) => value > 0);
   }
 
+  // Not where “now” is of a line's last value: it would end elsewhere.
+  get isSmoothed() {
+    return this.view.smooth && !Curves.single(this.about.name);
+  }
+
   figure() {
     const farthest = this.view.zoom?.[1] ?? this.view.end;
     this.over = this.view.x;
     const [by, unit] = (this.unit = this.view.x === "time" ? Lines.unit(farthest) : [1, ""]);
     const scale = this.about.unit === "%" ? 100 : 1;
     const scaledBy = (y) => (y === null ? null : y * scale);
-    const { smooth, zoom } = this.view;
+    const { zoom } = this.view;
+    const smooth = this.isSmoothed;
     const scaled = (line) => ({
       ...line,
       x: line.x.map((x) => x / by),
@@ -109,7 +116,7 @@ export class CompareChart {
   }
 
   // `label`: as hoverName has it. `value`: what was logged, which a smoothed line does not go through.
-  hover(label, value, more = "", smooth = this.view.smooth) {
+  hover(label, value, more = "", smooth = this.isSmoothed) {
     const where = {
       step: "step %{x:,.0f}",
       tokens: "%{x:.3s} tokens",
@@ -137,7 +144,7 @@ export class CompareChart {
     // which line it is, wherever it is drawn
     const meta = `${one.key} ${this.view.x === "attempt" ? line.attempt : ""}`;
     const alone = one.alone && `<br>${this.hoverName({ group: true, label: one.alone })}`;
-    const calm = this.view.smooth && Lines.reach(line) > 0;
+    const calm = this.isSmoothed && Lines.reach(line) > 0;
     const main = {
       ...base,
       y: line.smooth,
@@ -154,7 +161,8 @@ export class CompareChart {
 
   banded(one, lines) {
     const colour = Plots.colour(one.colour);
-    const { smooth, band: how } = this.view;
+    const { band: how } = this.view;
+    const smooth = this.isSmoothed;
     const logged = Lines.band(lines, how);
     const smoothed = () => lines.map((line) => ({ ...line, y: line.smooth }));
     const drawn = smooth ? Lines.band(smoothed(), how) : logged;

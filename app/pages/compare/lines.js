@@ -56,11 +56,11 @@ export class Lines {
   }
   // `lines`: those of the charts, with `single` where “now” is of a line's last value (recent.py).
   static reachWords(lines) {
-    const each = lines.map((line) => Lines.reach(line)).filter((reach) => reach);
-    const few = lines.some((line) => !line.single && !Lines.reach(line));
-    const [least, most] = [Math.min(...each), Math.max(...each)];
+    const each = lines.filter(({ single }) => !single).map((line) => Lines.reach(line));
+    const few = each.includes(0);
+    const [least, most] = [Math.min(...each.filter(Boolean)), Math.max(...each)];
     const from = least < most ? `${wholeNumber(least)} to ` : "";
-    const over = each.length ? `over the last ${from}${countWords(most, "logged step")}` : "";
+    const over = each.some(Boolean) ? `over the last ${from}${countWords(most, "logged step")}` : "";
     const raw = few ? `lines of fewer than ${Smoother.LEAST} logged steps are as logged` : "";
     return [over, raw].filter(Boolean).join("; ");
   }

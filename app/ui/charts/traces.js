@@ -3,6 +3,7 @@
 
 import { number } from "../number.js";
 import { AXES } from "./axis.js";
+import { Curves } from "./curves.js";
 import { Plots } from "./plots.js";
 import { Smoother } from "./smoother.js";
 
@@ -41,7 +42,8 @@ export const Traces = {
     const curve = chart.curve(name);
     const y = Traces.y(chart, curve.y);
     const count = curve.x.length;
-    const smooth = chart.panel.smooth === false ? y : Traces.smooth(chart, curve, y);
+    const isSmoothed = chart.panel.smooth !== false && !Curves.single(name); // it ends where “now” is
+    const smooth = isSmoothed ? Traces.smooth(chart, curve, y) : y;
     const place = { ...Traces.base, ...Traces.x(chart, curve) };
     return [
       ...Traces.band(chart, curve, place, colour, 0.12),
