@@ -218,7 +218,7 @@ def test_what_looks_like_a_comment_in_a_text_of_several_lines_goes_with_it() -> 
     change("name: |-\n   0\n   #\n   \nrewards:\n- name: A  # c1.\n", [Edit("name", " \n")])
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(specs(any_texts()), st.integers(0, 10**9))
 def test_in_any_spec_however_it_is_written(spec: RunSpec, seed: int) -> None:
     text = Writer(seed).write(spec.model_dump(exclude_unset=True))
