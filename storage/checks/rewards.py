@@ -10,6 +10,7 @@ from groupwise.storage.checks.reward_columns import with_name, without_reward
 from groupwise.storage.checks.reward_settings import check_settings
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
+from groupwise.storage.spec.words.number_words import count_words
 from groupwise.storage.spec.words.problem import ADVICE, WARNING, Fix, Problem, nearest_name
 
 FEW = 10  # names that are all listed
@@ -112,7 +113,25 @@ def _check_known(spec: RunSpec, index: int, offer: Offer) -> Iterator[Problem]:
             message = f"“{reward.name}” cannot score without {' or '.join(names)}: set it in its settings."
             yield Problem(f"{path}.parameters.{names[0]}", message, fixes=fixes)
     yield from _place(reward, f"{path}.name", about, offer, fixes)
+    yield from _failed_try(spec, index, about, offer)
     yield from check_settings(spec, index, about)
+
+
+def _failed_try(spec: RunSpec, index: int, about: dict[str, Any], offer: Offer) -> Iterator[Problem]:
+    """Of one's own function, in the version that would be used, that it failed when it was last tried."""
+    name, limit = spec.rewards[index].name, spec.launch.reward_failures
+    tried = offer.failed_tries.get((name, about.get("hash", ""))) if about.get("own") else None
+    if tried is None:
+        return
+    why = f": “{tried.error}”" if tried.error else ""
+    failed = (
+        f"“{name}” failed on {tried.failed:,} of {count_words(tried.of, 'completion')} when it was last tried{why}."
+    )
+    then = "A completion that it fails on gets no score from it."
+    if limit and tried.failed == tried.of:
+        then = f"A run in which it scores nothing in {count_words(limit, 'call')} in a row fails."
+    message = f"{failed} {then} Edit it under Rewards."
+    yield Problem(f"rewards.{index}.name", message, level=WARNING)
 
 
 def _missing(name: str, about: dict[str, Any], offer: Offer) -> Iterator[str]:

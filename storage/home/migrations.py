@@ -143,6 +143,20 @@ def r006_end_before(db: Database) -> None:
     )
 
 
+@registry()
+def r007_reward_tried(db: Database) -> None:
+    """The versions of reward functions that failed when they were last tried, and at what."""
+    _run_all(
+        db,
+        """
+        CREATE TABLE reward_tried (
+          name TEXT NOT NULL, hash TEXT NOT NULL, failed INTEGER NOT NULL, of INTEGER NOT NULL, error TEXT NOT NULL,
+          at REAL NOT NULL, PRIMARY KEY (name, hash)
+        ) STRICT
+        """,
+    )
+
+
 @record()
 def d001_metrics_groups_events(db: Database) -> None:
     """Make the tables of metrics, groups of completions, events and checkpoints."""

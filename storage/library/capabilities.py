@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from groupwise.storage.library.rewards import library
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import registry, tried
 from groupwise.storage.registry.messages.facts import Catalogue, Fact, Hardware, Sandbox, Shipped
+from groupwise.storage.registry.tried import FailedTry
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Offer:
     # One's own by name, also those that were deleted → every version, the newest first: {hash, at, network, parameters,
     # arguments}.
     versions: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    # Code that failed when it was last tried, by name and hash; also drafts that were not saved.
+    failed_tries: dict[tuple[str, str], FailedTry] = field(default_factory=dict)
     sandbox: dict[str, Any] = field(default_factory=dict)  # as worker.sandbox.tiers describes it; or unknown
     trusted: bool = False  # whether one's own functions may run without a sandbox
 
@@ -49,6 +52,7 @@ class Offer:
             built_in.get("extras", {}),
             _as_plain(Hardware),
             versions=library.all_versions(),
+            failed_tries=tried.failed_tries(),
             sandbox=_as_plain(Sandbox),
             trusted=registry.is_trusted(),
         )

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from groupwise.app.pages.new import edits, left_out, new_run, view, yaml_edit
-from groupwise.storage.registry import questions, registry
+from groupwise.storage.library.rewards import library
+from groupwise.storage.registry import questions, registry, tried
 from groupwise.storage.registry.messages.problem import messages_of
+from groupwise.storage.registry.tried import FailedTry
 from groupwise.storage.spec.words.problem import Fix, Problem, line_of
 from groupwise.storage.spec.yaml import yaml_text
 from tests.conftest import Groupwise
@@ -20,12 +22,16 @@ from tests.support.launching import write
 
 SECRET = "hf_" + "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA2cD4e"
 PARAMETERS = [{"name": "low", "types": ["int"], "default": 64, "help": "", "choices": None}]
+OWN = "def divides(completions, **kwargs):\n    return [1 / len(one) for one in completions]\n"
 OFFER = offer.Offer(
-    offer.TRAINING, offer.LORA, {**offer.REWARDS, "length": {"help": "", "parameters": PARAMETERS}}, offer.TASKS
-)
+    offer.TRAINING, offer.LORA,
+    {**offer.REWARDS, "length": {"help": "", "parameters": PARAMETERS}, "divides": {"own": True, "hash": "a" * 16}},
+    offer.TASKS, failed_tries={("divides", "a" * 16): FailedTry(3, 8, "ZeroDivisionError: division by zero")},
+)  # fmt: skip
 REWARDS = [
     {"name": "nosuch", "weight": 0.5}, {"name": "length", "parameters": {"foo": 1}},
-    {"name": "correctness", "weight": 2.0}, {"name": "correctness"}, {"name": "format", "weight": "heavy"},
+    {"name": "correctness", "weight": 2.0}, {"name": "divides"}, {"name": "correctness"},
+    {"name": "format", "weight": "heavy"},
 ]  # fmt: skip
 RAW: dict[str, Any] = {
     "name": "a",
@@ -188,3 +194,18 @@ def test_launch_counts_entries_as_they_are_written(groupwise: Groupwise, offered
     ]  # fmt: skip
     assert left_out.NAMELESS not in said
     assert registry.list_runs() == []
+
+
+def test_launch_warns_of_a_function_that_failed_when_tried_at_its_own_line(
+    groupwise: Groupwise, offered: Path, tmp_path: Path
+) -> None:
+    tried.note_try("divides", library.save_reward("divides", OWN).hash, 3, 8, "ZeroDivisionError: division by zero")
+    warning = "warning: rewards.2.name: “divides” failed on 3 of 8 completions when it was last tried: “ZeroDivision"
+    rest = "name: a\ndata: {source: task:arithmetic}\nrewards:\n"
+    wrong = write(tmp_path, f"{rest}- format\n- {{name: correctness}}\n- {{name: divides}}\n")
+    assert f"{wrong}:6: {warning}" in groupwise("launch", str(wrong)).stderr
+    sound = write(tmp_path, f"{rest}- {{name: format}}\n- {{name: correctness}}\n- {{name: divides}}\n")
+    for strict, made in (("--strict", 0), ("--", 1)):
+        said = groupwise("launch", strict, str(sound))
+        assert f"{sound}:6: {warning}" in said.stderr
+        assert (len(registry.list_runs()), said.returncode == 2) == (made, not made)

@@ -14,7 +14,8 @@ from groupwise.storage.library import presets
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Sandbox
 from tests.browser.conftest import OpenPage, bring, no_sideways_scroll, picture
-from tests.browser.rewards_page import ENDLESS, SHORT, begin, do, open_emptied, ready, source, try_it, write
+from tests.browser.new_run_page import add_reward, reward
+from tests.browser.rewards_page import ENDLESS, SHORT, begin, do, open_emptied, ready, save, source, try_it, write
 from tests.support.bad_input import ONE_ROW, Bad, code, codes, line
 
 HALF = '''def generous(completions, **kwargs):
@@ -29,6 +30,7 @@ RAISES = '''def first_tag(completions, **kwargs):
         scores.append(float(text.split("<answer>")[1][0].isdigit()))
     return scores
 '''
+DIVIDES = "def divides(completions, **kwargs):\n    return [1 / (len(one[0]['content']) % 2) for one in completions]\n"
 GOOD = "def hostile(completions, **kwargs):\n    return [1.0] * len(completions)\n"
 # Without a function of that name in the text there is nothing to try; the others look on the page like one that is
 # tried (tests/worker/test_workbench_bad_input.py tries them all).
@@ -312,3 +314,27 @@ def test_the_keyboard_tries(rewards: Page) -> None:
     rewards.locator(".ace_content").click()
     rewards.keyboard.press("Control+Enter")
     expect(rewards.locator(".view-try .go .wait")).to_contain_text("scored", timeout=120_000)
+
+
+def test_a_function_that_failed_when_tried_is_warned_of_on_new_run_until_it_is_fixed(rewards: Page) -> None:
+    new = rewards.url.replace("/rewards?name=format", "/new")
+    begin(rewards, DIVIDES)
+    try_it(rewards)  # before it is saved: the same code then
+    save(rewards)
+    rewards.goto(new)
+    add_reward(rewards, "divides")
+    warning = rewards.locator(".verdict.warning", has_text="divides")
+    expect(warning).to_contain_text("when it was last tried: “ZeroDivisionError: division by zero”. A completion that")
+    expect(warning).to_contain_text("Edit it under Rewards.")
+    expect(reward(rewards, "divides")).to_contain_text("failed on")
+    picture(rewards, "new-run-failed-try")
+    assert no_sideways_scroll(rewards)
+    reward(rewards, "divides").get_by_role("link", name="Edit divides").click()
+    ready(rewards)
+    write(rewards, DIVIDES.replace("1 /", "1 +"))
+    save(rewards)
+    try_it(rewards)
+    rewards.goto(new)
+    expect(reward(rewards, "divides")).to_be_visible()
+    expect(rewards.locator(".preview .of")).to_have_text("of 2,500", timeout=90_000)
+    expect(warning).to_have_count(0)

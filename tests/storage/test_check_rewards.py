@@ -11,8 +11,9 @@ import pytest
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import library
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import registry, tried
 from groupwise.storage.registry.messages.facts import Sandbox, TrustRewardCode
+from groupwise.storage.registry.tried import FailedTry
 from groupwise.storage.spec.spec import from_dict, line_numbers, parse_spec
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING
 from tests.support.offered_rewards import HASH, MINE, OFFERED, OLD, OWN, after_a_click, problems
@@ -203,6 +204,28 @@ def test_a_function_that_is_meant_and_listed_is_said_to_be():
     assert [fix.label for fix in problem.fixes] == ["Remove it"]
 
 
+@pytest.mark.parametrize(("reward", "launch", "tried", "words"), [
+    (MINE, {}, FailedTry(3, 8, "ZeroDivisionError: division by zero"),
+     "“mine” failed on 3 of 8 completions when it was last tried: “ZeroDivisionError: division by zero”. "
+     "A completion that it fails on gets no score from it. Edit it under Rewards."),
+    ({**MINE, "version": HASH}, {}, FailedTry(1, 1, ""),
+     "“mine” failed on 1 of 1 completion when it was last tried. "
+     "A run in which it scores nothing in 5 calls in a row fails. Edit it under Rewards."),
+    (MINE, {"reward_failures": 0}, FailedTry(4, 4, "KeyError: 'level'"),
+     "“mine” failed on 4 of 4 completions when it was last tried: “KeyError: 'level'”. "
+     "A completion that it fails on gets no score from it. Edit it under Rewards."),
+    ({**MINE, "version": OLD}, {}, FailedTry(3, 8, "KeyError: 'level'"), ""),
+])  # fmt: skip
+def test_a_function_that_failed_when_it_was_tried_is_a_warning_in_that_version_alone(
+    reward: dict[str, Any], launch: dict[str, Any], tried: FailedTry, words: str
+):
+    offered = replace(OFFERED, failed_tries={("mine", HASH): tried, ("format", ""): tried})
+    listed = [{"name": "format"}, reward]
+    found = problems(*listed, offered=offered, data={"source": "hub:org/rows"}, launch=launch)
+    said = [("rewards.1.name", WARNING, words)] if words else []
+    assert [(one.field, one.level, one.message) for one in found] == said
+
+
 def test_all_stages_use_the_same_version_of_a_function():
     rows = {"source": "hub:org/rows"}
     raw = {"name": "a", "data": rows, "rewards": [MINE], "stages": [{"rewards": [{**MINE, "version": OLD}]}, {}]}
@@ -241,3 +264,20 @@ def test_the_offer_has_the_versions_the_sandbox_and_what_is_trusted(registry_hom
     assert (offered.function("mine") or {})["hash"] == newest["hash"]
     assert (offered.function("mine", older["hash"]) or {})["parameters"][0]["default"] == 20
     assert offered.function("mine", OLD) is None
+
+
+def test_the_offer_has_what_failed_when_it_was_tried_of_the_version_that_would_be_used(registry_home: Path):
+    older = library.save_reward("mine", OWN)
+    tried.note_try("mine", older.hash, 3, 8, "KeyError: 'level'")
+
+    def warnings() -> list[str]:
+        raw = {"name": "a", "rewards": [MINE], "data": {"source": "hub:org/rows"}}
+        return [one.message for one in examine_spec(from_dict(raw), Offer.read_published()) if one.level == WARNING]
+
+    assert ["last tried: “KeyError: 'level'”" in one for one in warnings()] == [True]
+    newer = library.save_reward("mine", OWN.replace("20", "30"))
+    assert warnings() == []
+    tried.note_try("mine", newer.hash, 1, 8, "")
+    assert len(warnings()) == 1
+    tried.note_try("mine", newer.hash, 0, 8, "")
+    assert warnings() == []

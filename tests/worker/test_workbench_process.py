@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from groupwise.storage.registry import questions
+from groupwise.storage.library.rewards import library
+from groupwise.storage.registry import questions, tried
 from groupwise.storage.registry.questions import COMPLETIONS, RESCORE, SCORE
 from tests.support.asking import Warm, answer_of, ask, children, put, taken, warm_server
 from tests.support.homes import wait_for
@@ -46,6 +47,14 @@ def test_completions_of_the_model_are_scored_in_the_same_sitting(living: subproc
     scored = ask(SCORE, {"functions": [own(length), {"name": "correctness"}], "groups": found["groups"]})
     for one in (one for each in scored["groups"] for one in each["completions"]):
         assert one["scores"]["size"] == {"value": float(one["tokens"]), "status": "ok"}
+
+
+def test_a_function_that_failed_is_known_once_its_scores_are_there(living: subprocess.Popen[bytes]) -> None:
+    saved = library.save_reward("reads", READS)
+    for text, failed in (("two", 1), ("2", 0)):
+        found = ask(SCORE, {"functions": [own(READS)], "groups": [group("1", text)]})
+        kept = tried.failed_tries().get(("reads", saved.hash))
+        assert found["functions"][0]["errors"] == failed == (kept.failed if kept else 0)
 
 
 def test_a_long_history_says_how_far_it_is_and_can_be_cancelled(living: subprocess.Popen[bytes]) -> None:

@@ -19,7 +19,7 @@ from groupwise.storage.registry.messages.score import (
     ScoreQuestion,
 )
 from groupwise.storage.spec.words.number_words import count_words
-from groupwise.worker.questions.workbench import analysis, loopholes, request, words
+from groupwise.worker.questions.workbench import analysis, loopholes, request, tries, words
 from groupwise.worker.questions.workbench.calling import Caller, Rows, chat
 from groupwise.worker.sandbox import client
 from groupwise.worker.sandbox.limits import Limits
@@ -45,6 +45,7 @@ def answer_score(question: ScoreQuestion) -> ScoreAnswer:
             at_once=function.network or len(rows.completions) > QUICK or not caller.is_read(),
         )  # fmt: skip
         results.append(_call(caller, rows))
+    tries.keep_tries(functions, groups, [result for result, _ in results])
     scores = np.array([[np.nan if value is None else value for value in one.values] for one, _ in results]).T
     found = _weigh(groups, functions, scores.astype(np.float64), scale, together)
     return ScoreAnswer.from_plain({
@@ -176,7 +177,7 @@ def _function(
     return {
         "name": function.name, "weight": 1.0 if function.weight is None else function.weight, "mean": mean, "std": std,
         "none": result.statuses.count("none"),
-        "errors": result.statuses.count("error") + result.statuses.count("timeout"),
+        "errors": words.count_failed(result.statuses),
         "seconds": seconds, "out": result.out[:SHOWN_OUT],
         "extras": {str(name)[:80]: [_cell(value) for value in values] for name, values in result.extras.items()},
         "metrics": result.metrics, "histogram": {"edges": edges, "counts": analysis.count_in_bins(values, edges)},

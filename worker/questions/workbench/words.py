@@ -59,9 +59,14 @@ def _how_many(count: int) -> str:
     return "both" if count == 2 else f"all {count}"
 
 
+def count_failed(statuses: list[str]) -> int:
+    """On how many completions a function failed, too late included."""
+    return statuses.count("error") + statuses.count("timeout")
+
+
 def about_failures(name: str, statuses: list[str]) -> list[str]:
     """On how many completions one function failed."""
-    wrong = statuses.count("error") + statuses.count("timeout")
+    wrong = count_failed(statuses)
     if not wrong:
         return []
     late = " in time" if statuses.count("timeout") == wrong else ""
