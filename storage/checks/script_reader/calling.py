@@ -3,6 +3,7 @@ defaults; attributes and keys that are set on what it does not define are kept a
 
 import ast
 import functools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from groupwise.storage.checks.script_reader.command_line import (
@@ -21,7 +22,7 @@ from groupwise.storage.checks.script_reader.members import (
     is_trl_class,
     spread_into,
 )
-from groupwise.storage.checks.script_reader.places import owner_of_dict
+from groupwise.storage.checks.script_reader.places import is_config, owner_of_dict
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.scopes import Scope, either
 from groupwise.storage.checks.script_reader.values import (
@@ -65,7 +66,8 @@ class Frame:
 class Caller(Evaluator):
     """Follows calls. `settings`: what the script sets, in its order; `followed`: the functions that were followed;
     `parsed`: what it reads from its command line; `environment`: the variables that it reads, with a default;
-    `repeated`: calls in a loop whose rounds cannot be told."""
+    `repeated`: calls in a loop whose rounds cannot be told; `unmet`: what stands under a condition that does not hold
+    only as nobody gives a command line or an environment, each with that condition."""
 
     def __init__(self, not_followed: set[str]) -> None:
         """`not_followed`: functions whose calls stay as they are said."""
@@ -76,6 +78,9 @@ class Caller(Evaluator):
         self.parsed: list[Value] = []
         self.repeated: set[int] = set()
         self.environment: list[tuple[str, ast.AST]] = []
+        self.unmet: list[tuple[ast.expr, Sequence[ast.AST]]] = []
+        self._defaults: dict[int, Value] = {}  # what is so only where nobody says otherwise from outside
+        self._commanded: set[int] = set()  # functions whose arguments a command line gives
         self._commands: dict[int, list[Function]] = {}
         self._frames: list[Frame] = []
         self._active: list[ast.AST] = []
@@ -96,6 +101,8 @@ class Caller(Evaluator):
             self.parsed.append(function)
         self.followed.add(id(body))
         bound = self._bound(function, call, node)
+        if function.options or id(body) in self._commanded:
+            self._keep_defaults(bound.values())
         scope = Scope(dict(bound), function.scope)
         if isinstance(body, ast.Lambda):
             self._active.append(body)
@@ -169,6 +176,7 @@ class Caller(Evaluator):
             return Plain(node, True)
         if path in ENVIRONMENT and len(call.given) == 2 and isinstance(name := plain_or(call.given[0]), str):
             self.environment.append((name, node))
+            self._keep_defaults(call.given[1:])
             return call.given[1]
         if id(callee) in self._commands:
             self._run_commands(callee, node)
@@ -180,18 +188,41 @@ class Caller(Evaluator):
             method = class_member(callee.cls, "__call__")
             if isinstance(method, Function):
                 return self.call_function(method, Arguments([callee, *call.given], call.named, call.dark), node)
-        if path in ("dataclasses.replace", "replace") and len(call.given) == 1 and isinstance(call.given[0], Made):
-            old = call.given[0]
+        if _copies_config(path, call) and isinstance(old := call.given[0], Made):
             self.calls = [one for one in self.calls if one is not old]
             changed = Arguments(old.arguments, {**old.keywords, **old.later, **call.named}, old.dark + call.dark)
             return self.record_call(old.path, changed, node, None, old.cls)
+        if (
+            path in _FIELDS_OF
+            and len(call.given) == 1
+            and (fields := self._fields(path, call.given[0], node)) is not None
+        ):
+            return fields
         if isinstance(callee, Function) and callee.name in self._not_followed:
             return self.record_call(callee.name, call, node)
         for value in call.given[:1] if path.rpartition(".")[2] in RUNNERS else []:
             if isinstance(value, Function):  # typer.run(main), fire.Fire(main), app.run(main)
                 self.parsed.append(Value(node))
+                self._commanded.add(id(value.node))
                 self.call_function(value, Arguments([]), node)
         return super().call(callee, call, node)
+
+    def _fields(self, path: str, of: Value, node: ast.AST) -> Mapping | None:
+        """What asdict(settings) and vars(args) give; None where not all fields are known."""
+        if not isinstance(of, Made) or (path == "vars" and is_config(of)):
+            return None
+        if of.path == "argparse.Namespace":
+            return Mapping(node, of.later)
+        if of.cls is None and (of.parsed or not is_config(of)):
+            return None
+        members = of.cls.members if of.cls is not None else {}
+        names = [name for name, value in members.items() if not isinstance(value, Function)]
+        defaults = {name: value for name in names if (value := class_member(of.cls, name)) is not None}
+        if of.cls is not None and (of.cls.bases or len(of.arguments) > len(names)):
+            return None
+        if of.cls is None:
+            self.calls = [one for one in self.calls if one is not of]
+        return Mapping(node, {**defaults, **of.keywords, **of.later}, list(of.dark))
 
     def define_command(self, function: Function, decorators: list[Value]) -> None:
         """What the decorators of a function say of its arguments: those of click, typer and Hydra."""
@@ -204,9 +235,12 @@ class Caller(Evaluator):
         """app(), of typer or a group of click: whichever command is named, so each is followed."""
         for function in self._commands.pop(id(app)):
             self.parsed.append(Value(node))
+            self._commanded.add(id(function.node))
             self.call_function(function, Arguments([]), node)
 
     def call_method(self, of: Value, name: str, call: Arguments, node: ast.AST) -> Value:
+        if name == "to_dict" and is_config(of) and (fields := self._fields(name, of, node)) is not None:
+            return fields
         owner = owner_of_dict(of)
         if name == "update" and owner is not None and self._update(owner, call, node):
             return Plain(node, None)
@@ -216,7 +250,29 @@ class Caller(Evaluator):
         parsed = parsed_arguments(of, name, call, node)
         if name in PARSES and parsed is not None:
             self.parsed.append(parsed)
+            first = parsed.items[0] if isinstance(parsed, Items) and parsed.items else parsed
+            if isinstance(first, Made):
+                self._keep_defaults(first.later.values())
         return parsed if parsed is not None else super().call_method(of, name, call, node)
+
+    # ---- what only a command line or an environment changes ----
+    def _keep_defaults(self, values: Iterable[Value]) -> None:
+        self._defaults |= {id(value): value for value in values}
+
+    def keep_unmet(self, test: ast.expr, body: Sequence[ast.AST], scope: Scope) -> None:
+        if not self.quiet and any(self._is_default(node, scope) for node in ast.walk(test)):
+            self.unmet.append((test, body))
+
+    def _is_default(self, node: ast.AST, scope: Scope) -> bool:
+        """Whether a name, or an attribute of one, is a default of the command line or of the environment."""
+        if isinstance(node, ast.Name):
+            return id(scope.look_up(node.id)) in self._defaults
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            return False
+        of = scope.look_up(node.value.id)
+        if not isinstance(of, Made):
+            return False
+        return of.parsed and node.attr not in of.later or id(of.later.get(node.attr)) in self._defaults
 
     def record_call(
         self, path: str, call: Arguments, node: ast.AST, receiver: Value | None = None, cls: Class | None = None
@@ -277,6 +333,17 @@ class Caller(Evaluator):
 
 ENVIRONMENT = {"os.environ.get", "os.getenv", "environ.get", "getenv"}
 RUNNERS = {"run", "Fire", "launch", "notebook_launcher", "CLI"}
+
+
+_FIELDS_OF = {"asdict", "dataclasses.asdict", "vars"}
+
+
+def _copies_config(path: str, call: Arguments) -> bool:
+    """Whether a call makes another object like the one that it is given: replace(args, beta=0), deepcopy(args)."""
+    if len(call.given) != 1 or not isinstance(call.given[0], Made):
+        return False
+    copied = path in ("copy.deepcopy", "copy.copy", "deepcopy") and is_config(call.given[0])
+    return copied or path in ("dataclasses.replace", "replace")
 
 
 def one_of_batch(value: Value) -> Value:

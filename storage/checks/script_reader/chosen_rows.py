@@ -5,8 +5,9 @@ import re
 from typing import Any
 
 from groupwise.storage.checks.script_reader import conditions
+from groupwise.storage.checks.script_reader.places import is_config
 from groupwise.storage.checks.script_reader.reading import Reading
-from groupwise.storage.checks.script_reader.values import Function, Items, Made, Row, Value, plain_or
+from groupwise.storage.checks.script_reader.values import Function, Items, Made, Part, Row, Value, plain_or
 
 _SPLIT = re.compile(r"([A-Za-z_]\w*)(?:\[(\d*):(\d*)\])?")
 
@@ -56,11 +57,14 @@ class ChosenRows:
 
     def _do_shuffle(self, step: Made) -> None:
         self._keep_cut(step)
-        value = step_arguments(step, "seed").get("seed")
-        seed = plain_or(value)
+        given = step_arguments(step, "seed")
+        value = given.get("seed")
+        seed = _seed_said(value)
+        if "buffer_size" in given:
+            self.reading.note("shuffle's buffer_size", step, "was not taken: a spec has no place for it.")
         if not _count(seed, 0):
             after = "has no seed: rows stay in the order of the source here. Set data.shuffle to shuffle them."
-            said = value is not None and seed is not None
+            said = plain_or(value, 0) is not None and value is not None
             self._lost = self._lost or "shuffle"
             self.reading.note(
                 "shuffle(…)", step, "has a seed that could not be taken: set data.shuffle." if said else after
@@ -138,13 +142,15 @@ class ChosenRows:
 
     def _split_seed(self, step: Made, given: dict[str, Value]) -> None:
         """It shuffles, by its seed, before it splits: so does data.shuffle, but other rows are held out."""
-        seed = plain_or(given.get("seed"))
+        seed = _seed_said(given.get("seed"))
         if _count(seed, 0) and plain_or(given.get("shuffle")) is not False:
             self._keep_cut(step)
         if plain_or(given.get("shuffle")) is False:
             self.reading.note("train_test_split(…)", step, "holds out the last rows; here it is the first.")
         elif not _count(seed, 0):
-            self.reading.note("train_test_split(…)", step, "has no seed: the first rows are held out here, unshuffled.")
+            no_seed = plain_or(given.get("seed"), 0) is None or "seed" not in given
+            has = "has no seed" if no_seed else "has a seed that could not be taken"
+            self.reading.note("train_test_split(…)", step, f"{has}: the first rows are held out here, unshuffled.")
         elif "shuffle" in self._done or "limit" in self._done:
             self.reading.note(f"train_test_split's seed {seed}", step, "was not taken: the first rows are held out "
                               "here.")  # fmt: skip
@@ -167,6 +173,16 @@ class ChosenRows:
         self._order("filter", step, "shuffle", "limit", "holdout")
         self._done.append("filter")
         self.taken.setdefault("filter", []).extend(found)
+
+
+_USUAL_SEED = 42  # TrainingArguments' own
+
+
+def _seed_said(value: Value | None) -> Any:
+    """A seed; also of `training_args.seed`, which has TRL's default where the script sets none."""
+    if isinstance(value, Part) and value.name == "seed" and isinstance(value.of, Made) and is_config(value.of):
+        return _USUAL_SEED if not value.of.dark else None
+    return plain_or(value)
 
 
 def step_arguments(step: Made, *places: str) -> dict[str, Value]:

@@ -18,9 +18,11 @@ def conditions_of(reading: Reading, function: Function, row: Row) -> list[str] |
     if isinstance(body, list):
         body = body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None  # type: ignore[assignment]
     names = [argument.arg for argument in function.node.args.args]
-    if not isinstance(body, ast.expr) or not names:
+    owner = [function.owner] if function.owner is not None else []
+    if not isinstance(body, ast.expr) or len(names) <= len(owner):
         return None
-    scope = Scope({names[0]: Row(function.node, dict(row.columns))}, function.scope)
+    given = [*owner, Row(function.node, dict(row.columns))]
+    scope = Scope(dict(zip(names, given, strict=False)), function.scope)
     parts = body.values if isinstance(body, ast.BoolOp) and isinstance(body.op, ast.And) else [body]
     found = [_condition(reading, part, scope) for part in parts]
     return [one for one in found if one is not None] if None not in found else None

@@ -15,6 +15,7 @@ from groupwise.storage.checks.script_reader.members import (
 from groupwise.storage.checks.script_reader.places import given_by_place
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.scopes import Scope, either
+from groupwise.storage.checks.script_reader.text_values import fill_format
 from groupwise.storage.checks.script_reader.values import (
     Batch,
     Class,
@@ -58,7 +59,10 @@ class Evaluator(Expressions):
             return Outer(node, f"{of.path}.{name}")
         found = self._member(of, name)
         if isinstance(found, Function) and isinstance(of, Made):
-            if any(ast.unparse(one).endswith("property") for one in getattr(found.node, "decorator_list", [])):
+            decorators = [ast.unparse(one) for one in getattr(found.node, "decorator_list", [])]
+            if "staticmethod" in decorators:
+                return found
+            if any(one.endswith("property") for one in decorators):
                 return self.call_function(found, Arguments([of]), node)
             return Function(found.node, found.scope, found.name, of, within=found.within)
         return found if found is not None else Part(node, of, name)
@@ -248,7 +252,10 @@ class Evaluator(Expressions):
     def call_method(self, of: Value, name: str, call: Arguments, node: ast.AST) -> Value:
         """What a method makes: of texts, lists and mappings by what it is known to do, else as it is said."""
         before = dict(of.columns) if isinstance(of, Row) else {}
-        known = plain_calls.call_method(of, name, call.given, call.named, node)
+        if name == "format" and isinstance(of, Plain) and len(call.dark) == 1 and isinstance(call.dark[0], Row):
+            known = fill_format(str(of.value), call.given, call.named, node, call.dark[0])
+        else:
+            known = plain_calls.call_method(of, name, call.given, call.named, node)
         if isinstance(of, Row) and self.branches:
             of.columns = {column: either(node, before.get(column), value) for column, value in of.columns.items()}
         if known is not None and self.branches and name in plain_calls.CHANGES:

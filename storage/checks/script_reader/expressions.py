@@ -2,6 +2,7 @@
 the script is executed: plain values are computed within bounds, and what cannot be told stays a value of its own."""
 
 import ast
+from collections.abc import Sequence
 
 from groupwise.storage.checks.script_reader import plain, plain_calls
 from groupwise.storage.checks.script_reader.members import (
@@ -44,6 +45,10 @@ class Expressions:
         self.count()
         reader = getattr(self, f"_read_{type(node).__name__.lower()}", None)
         return reader(node, scope) if reader is not None else self._unread(node, scope)
+
+    def keep_unmet(self, test: ast.expr, body: Sequence[ast.AST], scope: Scope) -> None:
+        """What stands under a condition that does not hold."""
+        raise NotImplementedError
 
     def count(self, work: int = 1) -> None:
         """Count work. Raises SpecError where it is too much for any script that is meant."""
@@ -155,6 +160,8 @@ class Expressions:
 
     def _read_ifexp(self, node: ast.IfExp, scope: Scope) -> Value:
         truth = self.truth(self.evaluate(node.test, scope))
+        if truth is False:
+            self.keep_unmet(node.test, [node.body], scope)
         if truth is not None:
             return self.evaluate(node.body if truth else node.orelse, scope)
         return either(node, self._read_perhaps(node.body, scope), self._read_perhaps(node.orelse, scope))

@@ -79,6 +79,8 @@ class Interpreter(Caller):
     def _do_if(self, node: ast.If, scope: Scope) -> bool:
         truth = self.truth(self.evaluate(node.test, scope))
         if truth is not None:
+            if not truth:
+                self.keep_unmet(node.test, node.body, scope)
             return self.follow_block(node.body if truth else node.orelse, scope)
         return self._branches([node.body, node.orelse], scope, node)
 

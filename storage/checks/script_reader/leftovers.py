@@ -12,6 +12,7 @@ from groupwise.storage.checks.script_reader.source import is_source
 from groupwise.storage.checks.script_reader.table_file import reads_file
 from groupwise.storage.checks.script_reader.tracker_calls import note_tracker, note_variable
 from groupwise.storage.checks.script_reader.training import config_values
+from groupwise.storage.checks.script_reader.unmet import note_unmet
 from groupwise.storage.checks.script_reader.unsaid import BY_TRL, FOR_THE_SHELL, NO_CHANGE, list_names
 from groupwise.storage.checks.script_reader.values import (
     Column,
@@ -121,6 +122,7 @@ def note_leftovers(reading: Reading) -> None:
         else:
             _note_call(reading, call, lost)
     _note_late(reading, list(reversed(late)))
+    note_unmet(reading)
     for statement in reading.script.skipped:
         _note_handler(reading, statement)
 

@@ -74,6 +74,7 @@ class ModelReader:
         for _ in range(32):
             if isinstance(value, Item) and plain_or(value.key) == 0 and isinstance(value.of, Made):
                 value = value.of  # model, tokenizer = FastLanguageModel.from_pretrained(…)
+            value = self._without_adapter(value)
             if not isinstance(value, Made) or value.name == "from_pretrained":
                 break
             inner = self._inside(value)
@@ -81,6 +82,18 @@ class ModelReader:
                 break
             value = inner
         return value
+
+    def _without_adapter(self, value: Value) -> Value:
+        """The model that PeftModel.from_pretrained(model, "an/adapter") puts an adapter on."""
+        if not isinstance(value, Made) or value.name != "from_pretrained" or "PeftModel" not in value.path:
+            return value
+        base = value.arguments[0] if value.arguments else value.keywords.get("model")
+        if base is None or not _is_loaded_model(base):
+            return value
+        after = "is put on the model: it was not taken. Merge it into a model's folder first."
+        self.reading.note("A saved adapter", value, after)
+        self.reading.account_one(value)
+        return self._without_adapter(base)
 
     def _inside(self, call: Made) -> Value | None:
         """The model that a call is given, or whose method it is."""
@@ -133,7 +146,7 @@ class ModelReader:
         named, revision = model_id(value)
         if named is None:
             reading.note_computed("The model", value)
-            return {}
+            return self._of_computed(value)
         reading.account(value)
         self.named = named
         taken: dict[str, Any] = {"id": named} | ({"revision": revision} if revision else {})
@@ -149,6 +162,17 @@ class ModelReader:
         found = {str(name): value for name, value in options.entries.items()}
         self._note_rest(found)
         return self._in_float32(taken, self._how(found))
+
+    def _of_computed(self, value: Value) -> dict[str, Any]:
+        """What model_init_kwargs says of a model that may be passed by its name, which is not known."""
+        options = config_values(self.reading).get("model_init_kwargs")
+        if self.load is not None or isinstance(value, Made) or not isinstance(options, Mapping):
+            return {}
+        self._by_name = True
+        self.reading.note_dark(options.dark, "model_init_kwargs")
+        found = {str(name): inner for name, inner in options.entries.items()}
+        self._note_rest(found)
+        return self._how(found)
 
     def _note_unused_kwargs(self) -> None:
         """The config's model_init_kwargs, which TRL reads only where the model is passed by its name."""

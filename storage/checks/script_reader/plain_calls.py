@@ -6,7 +6,7 @@ from typing import Any
 
 from groupwise.storage.checks.script_reader.members import from_python
 from groupwise.storage.checks.script_reader.plain import Unknown
-from groupwise.storage.checks.script_reader.text_values import fill_format
+from groupwise.storage.checks.script_reader.text_values import fill_format, fill_replace
 from groupwise.storage.checks.script_reader.values import (
     Batch,
     Column,
@@ -176,6 +176,9 @@ def _builtin(path: str, given: list[Value], node: ast.AST) -> Value | None:
 
 def call_method(of: Value, name: str, given: list[Value], named: dict[str, Value], node: ast.AST) -> Value | None:
     """The result of a method of a text, a list, a mapping or a row; None where it is not known here."""
+    by_column = name == "replace" and len(given) == 2 and not isinstance(given[1], Plain)
+    if by_column and (isinstance(of, Text) or (isinstance(of, Plain) and isinstance(of.value, str))):
+        return fill_replace(of, given, node)
     if isinstance(of, Plain) and isinstance(of.value, str):
         return _text_method(of.value, name, given, named, node)
     if isinstance(of, Items):
@@ -190,6 +193,8 @@ def call_method(of: Value, name: str, given: list[Value], named: dict[str, Value
 def _text_method(text: str, name: str, given: list[Value], named: dict[str, Value], node: ast.AST) -> Value | None:
     if name == "format":
         return fill_format(text, given, named, node)
+    if name == "format_map" and len(given) == 1 and isinstance(given[0], Row):
+        return fill_format(text, [], {}, node, given[0])
     try:
         values = [to_plain(value) for value in given]
         if name not in _TEXT_METHODS or named or len(text) > MAX_BYTES:

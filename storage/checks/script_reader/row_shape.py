@@ -36,7 +36,8 @@ def apply_function(
     script = reading.script
     script.quiet += 1
     branches, script.branches = script.branches, 0
-    given = [rows, *(Value(at.node) for _ in range(more))]
+    owner = [function.owner] if function.owner is not None else []
+    given = [*owner, rows, *(Value(at.node) for _ in range(more))]
     result = script.call_function(function, Arguments(given, named), at.node)
     script.branches = branches
     script.quiet -= 1
@@ -79,6 +80,7 @@ def shape_settings(reading: Reading, row: Row, made_by: Value | None) -> dict[st
 
 
 def _prompt(reading: Reading, value: Value) -> dict[str, Any]:
+    value = _without_end(reading, value)
     if isinstance(value, Made) and value.name == "apply_chat_template":
         given = value.arguments[0] if value.arguments else value.keywords.get("conversation", Value(value.node))
         extra = set(value.keywords) - {"conversation", "tokenize", "add_generation_prompt"}
@@ -96,6 +98,18 @@ def _prompt(reading: Reading, value: Value) -> dict[str, Any]:
         why = "depends on a condition" if isinstance(value, Either) else "is made by the script"
         reading.note("The prompt", value, f"{why}: set its template here.")
         return {}
+
+
+def _without_end(reading: Reading, value: Value) -> Value:
+    """A chat in its template, without the text that a script puts behind it."""
+    first, *rest = value.parts if isinstance(value, Text) else [value]
+    said = "".join(str(plain_or(part, "")) for part in rest)
+    templated = isinstance(first, Made) and first.name == "apply_chat_template"
+    if not rest or not templated or not all(isinstance(part, Plain) for part in rest):
+        return value
+    where = f"“{said.strip()[:40]}” behind the chat template"
+    reading.note(where, value, "was not taken: a prompt ends here where the model's template ends.")
+    return first
 
 
 def _messages(reading: Reading, value: Value) -> dict[str, Any]:

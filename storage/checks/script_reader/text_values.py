@@ -3,7 +3,7 @@
 import ast
 
 from groupwise.storage.checks.script_reader.plain import Unknown
-from groupwise.storage.checks.script_reader.values import Plain, Text, Value, plain_or
+from groupwise.storage.checks.script_reader.values import Column, Plain, Row, Text, Value, plain_or
 from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
 
 MOST_PARTS = 1000
@@ -42,8 +42,27 @@ def is_text(value: Value) -> bool:
     return isinstance(value, Text) or (isinstance(value, Plain) and isinstance(value.value, str))
 
 
-def fill_format(text: str, given: list[Value], named: dict[str, Value], node: ast.AST) -> Value | None:
-    """TEMPLATE.format(question=row["question"]), where the template holds nothing but plain {names}."""
+def fill_replace(of: Value, given: list[Value], node: ast.AST) -> Value | None:
+    """TEMPLATE.replace("<<question>>", row["question"]), where the template's own text has that mark."""
+    mark = plain_or(given[0]) if len(given) == 2 else None
+    pieces = of.parts if isinstance(of, Text) else [of]
+    if not isinstance(mark, str) or not mark or not any(mark in str(plain_or(each, "")) for each in pieces):
+        return None
+    parts: list[Value] = []
+    for each in pieces:
+        if not isinstance(each, Plain):
+            parts.append(each)
+            continue
+        for number, part in enumerate(str(each.value).split(mark)):
+            parts += [given[1], Plain(node, part)] if number else [Plain(node, part)]
+    return join_texts(node, parts) if len(parts) <= MOST_PARTS else None
+
+
+def fill_format(
+    text: str, given: list[Value], named: dict[str, Value], node: ast.AST, row: Row | None = None
+) -> Value | None:
+    """TEMPLATE.format(question=row["question"]), where the template holds nothing but plain {names}. `row`: one whose
+    columns are spread into it: TEMPLATE.format(**row)."""
     parts: list[Value] = []
     rest, counted = text, 0
     while "{" in rest or "}" in rest:
@@ -55,6 +74,8 @@ def fill_format(text: str, given: list[Value], named: dict[str, Value], node: as
             value, counted = (given[counted] if counted < len(given) else None), counted + 1
         else:
             value = given[int(inside)] if inside.isdecimal() and int(inside) < len(given) else named.get(inside)
+        if value is None and row is not None and inside.isidentifier():
+            value = row.columns.get(inside) or Column(node, inside)
         if value is None or not closed:
             return None
         said = plain_or(value, Unknown)
