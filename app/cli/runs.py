@@ -36,7 +36,6 @@ HEAD = ("ID", "NAME", "STATE", "STEP", "REWARD", "AGE")
 LONGEST_STATE = 32  # characters of it in a table
 NO_RUNS = "There are no runs yet. `groupwise` opens the dashboard; `groupwise launch SPEC.yaml` starts one."
 REPAIRED = "The registry is in order now."
-NO_DELETED = "No run was deleted in the last day."
 # What `list --json` leaves out: no one's business, or bulk.
 PRIVATE = ("boot", "pid", "started", "tag", "spark", "number", "ended_state", "ended_sentence", "ended_at")
 
@@ -75,7 +74,7 @@ def list_runs(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps([_as_json(run, facts.get(run.id)) for run in runs], indent=1, ensure_ascii=False))
     elif not everything:
-        print(NO_DELETED if options.deleted else NO_RUNS)
+        print(trash.NONE_DELETED if options.deleted else NO_RUNS)
     elif not runs:
         print("No run matches.")
     else:

@@ -160,10 +160,10 @@ def run_of(payload: Payload) -> registry.Run:
 def _why_no_run(run_id: str) -> str:
     if not run_id:
         return "This address names no run."
-    gone = next((one for one in trash.deleted_runs() if one.run.id == run_id), None)
+    gone = trash.find_deleted(run_id)
     if gone is None:
         return strays.why_stray(run_id) or f"There is no run “{format.shorten(run_id, 80)}”."
-    return f"The run “{gone.run.name}” was deleted. The Runs page can restore it, under Deleted, for a day."
+    return f"The run “{gone.run.name}” was deleted. It can be restored for a day: on its page, or on Runs under Deleted."
 
 
 def say_missing_folder(run: registry.Run) -> str:

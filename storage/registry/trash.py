@@ -24,6 +24,7 @@ from groupwise.storage.registry.registry import Run
 
 IDLE = (states.QUEUED, *states.ENDED)  # no process works on it
 KEPT = 24 * 3600.0  # seconds for which a deleted run can be put back
+NONE_DELETED = "There are no deleted runs. A run that is deleted can be restored for 24 hours."
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,11 @@ def deleted_runs() -> list[Deleted]:
     with registry.read_registry() as index:
         rows = index.execute("SELECT row, deleted_at FROM trash ORDER BY deleted_at DESC, id DESC").fetchall()
     return [Deleted(_run_of(row), at) for row, at in rows]
+
+
+def find_deleted(run_id: str) -> Deleted | None:
+    """The deleted run of this id; None where there is none."""
+    return next((one for one in deleted_runs() if one.run.id == run_id), None)
 
 
 def _row(index: Database, run_id: str) -> str | None:

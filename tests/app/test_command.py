@@ -248,7 +248,7 @@ def test_runs_are_renamed_tagged_deleted_and_restored_by_command(groupwise: Grou
     assert ids_of(groupwise("list").stdout) == [going]
     assert set(ids_of(groupwise("list", "--deleted").stdout)) == {one, two}
     assert groupwise("restore", one[:-1], two).returncode == 0
-    assert "No run was deleted in the last day." in groupwise("list", "--deleted").stdout
+    assert "There are no deleted runs." in groupwise("list", "--deleted").stdout
     assert groupwise("list", "--json", "--text", "night new").stdout.count('"id"') == 1
 
 

@@ -395,11 +395,23 @@ def test_many_are_deleted_restored_and_erased_and_those_that_cannot_be_are_named
     assert runs_table.draw_runs({"search": ended[1]})["chips"][-1]["n"] == "1"
     assert runs_table.matching_runs({"deleted": True, "search": ended[1]}) == {"runs": [ended[1]]}
     refusal = live.answer(lambda payload: {"run": live.run_of(payload)})({"run": ended[0]})["sentence"]
-    assert "was deleted. The Runs page can restore it" in refusal
+    assert "was deleted. It can be restored for a day: on its page, or on Runs under Deleted." in refusal
     assert changes.restore_runs({"ids": ended[:1]})["done"] == 1 and ended[0] in shown(runs_table.draw_runs({}))
     assert changes.erase_runs({"ids": [ended[1], ended[0]]})["done"] == 1  # what is not deleted is not erased
-    assert runs_table.draw_runs({"deleted": True})["nothing"] == "No run was deleted in the last day."
+    nothing = "There are no deleted runs. A run that is deleted can be restored for 24 hours."
+    assert runs_table.draw_runs({"deleted": True})["nothing"] == nothing  # one was, and is back
     assert "There is no deleted run" in changes.restore_runs({"ids": [ended[1]]})["sentence"]
+
+
+def test_the_page_of_a_deleted_run_restores_it(registry_home: Path, no_worker: None) -> None:
+    ended, waits = made_run("done", 3, groups=0), queue()
+    assert header.run_status({"run": "20260101-000000-none"})["deleted"] is False
+    for run_id in (ended, waits):
+        trash.delete_run(run_id)
+        assert header.run_status({"run": run_id})["deleted"] is True
+        assert header.put_back({"run": run_id}) == header.put_back({"run": run_id}) == {"done": True}
+        assert registry.get_run(run_id) is not None
+    assert "There is no deleted run" in header.put_back({"run": "20260101-000000-none"})["sentence"]
 
 
 def test_only_what_trains_or_waits_is_stopped(no_worker: None) -> None:

@@ -47,7 +47,7 @@ let asked = null; // what was asked here, until the server says what became of i
 const problems = { asking: "", reading: "" };
 function complain(about, words) {
   problems[about] = words;
-  showText(find(".problem"), [...new Set(Object.values(problems))].filter(Boolean).join(" "));
+  showText(find(".found > .problem"), [...new Set(Object.values(problems))].filter(Boolean).join(" "));
 }
 // The page answers at once; a second click while it waits asks nothing.
 async function ask(wish, more = {}) {
@@ -207,6 +207,26 @@ function draw(given) {
     if (dialog.open && !now.actions.some((action) => action.confirm === dialog.dataset.of)) dialog.close();
 }
 
+// ---- no run, or a deleted one, which can be restored here ----
+function drawMissing({ missing, deleted }) {
+  const words = deleted ? "This run was deleted" : "No such run";
+  setText(find(".missing h1"), words);
+  setText(find(".why"), missing);
+  find(".missing .restore").hidden = !deleted;
+  find(".missing .all").classList.toggle("pri", !deleted);
+  document.title = `${words} · Groupwise`;
+}
+find(".missing .restore").addEventListener("click", async ({ target }) => {
+  target.disabled = true;
+  const reply = await server.put_back({ run });
+  showText(
+    find(".missing .problem"),
+    reply ? reply.sentence : "The dashboard did not answer. The run was not restored.",
+  );
+  target.disabled = false;
+  wake();
+});
+
 // Takes an answer of the server; how long it holds, in ms.
 function take(now) {
   if (now.sentence && !now.name) {
@@ -219,8 +239,7 @@ function take(now) {
   find(".found").hidden = !!now.missing;
   document.body.classList.toggle("gw-missing", !!now.missing);
   if (now.missing) {
-    setText(find(".why"), now.missing);
-    document.title = "No such run · Groupwise";
+    drawMissing(now);
     return 5000;
   }
   const record = now.unreadable ? "unreadable" : "";

@@ -20,6 +20,7 @@ from groupwise.app.ui.live import (
     is_ongoing,
     is_restarting,
     live,
+    run_by_id,
     run_of,
     say_missing_folder,
     text,
@@ -30,7 +31,7 @@ from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import finals
 from groupwise.storage.home import db, disk
 from groupwise.storage.record import checkpoint_files, groups, metrics, record_check, states
-from groupwise.storage.registry import commands, registry
+from groupwise.storage.registry import commands, registry, trash
 
 TABS = ["overview", "groups", "completions", "statistics", "config", "log", "checkpoints"]
 POLL, POLL_ENDED = 1000, 5000  # ms; an ended run may be resumed from elsewhere
@@ -46,8 +47,9 @@ TOOK = (
     "the pauses between attempts not."
 )
 TEMPLATE = f"""
-<div class="missing" hidden><h1>No such run</h1><p class="why mut"></p>
-<div class="row"><a class="btn pri" href="/">See all runs</a><a class="btn" href="/new">New run</a></div></div>
+<div class="missing" hidden><h1></h1><p class="why mut"></p><p class="s problem" role="alert" hidden></p>
+<div class="row"><button class="btn pri restore" type="button" hidden>Restore this run</button><a
+class="btn all" href="/">See all runs</a><a class="btn" href="/new">New run</a></div></div>
 <div class="found" hidden>
 <div class="row between"><div class="row title"><span class="dot"></span><h1 dir="auto"></h1>
 {labels.PENCIL}<span class="stand"><span class="pill"><i></i><span></span></span> <span
@@ -82,7 +84,8 @@ def run_status(payload: Payload) -> dict[str, object]:
         try:
             run = run_of(payload)
         except Unanswerable as missing:
-            return {"missing": str(missing)}
+            deleted = trash.find_deleted(text(payload, "run")) is not None
+            return {"missing": str(missing), "deleted": deleted}
         with record_check.one_look(run.folder.db):
             return _status(run, time.time())
 
@@ -332,6 +335,17 @@ def command_run(payload: Payload) -> dict[str, object]:
     return {"done": True}
 
 
+@answer
+def put_back(payload: Payload) -> dict[str, object]:
+    """Restore the deleted run of this page. One that was restored meanwhile needs nothing more."""
+    run_id = text(payload, "run")
+    if run_by_id(run_id) is None:
+        trash.restore_run(run_id)
+    if run_of(payload).state == states.QUEUED:
+        worker_process.wake_worker()
+    return {"done": True}
+
+
 def header() -> gr.HTML:
     """The head of the run's page."""
-    return live("pages/run/header", run_status, command_run, *LABELLERS, template=TEMPLATE)
+    return live("pages/run/header", run_status, command_run, put_back, *LABELLERS, template=TEMPLATE)

@@ -309,7 +309,7 @@ def nothing_words(payload: Payload, asked: Asked) -> str:
 
 def nothing_of_deleted(words: str) -> str:
     """Why no deleted run is shown."""
-    return f"No deleted run matches “{words}”. {search.HINT}" if words else "No run was deleted in the last day."
+    return f"No deleted run matches “{words}”. {search.HINT}" if words else trash.NONE_DELETED
 
 
 def hardware_words() -> str:
