@@ -343,3 +343,9 @@ def test_the_chosen_runs_have_their_colours_in_compare_and_compare_is_in_the_nav
     picture(page, "compare-empty")
     page.get_by_role("link", name="Compare 2 runs").click()
     expect(page.locator(".chosen")).to_have_count(2)
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Runs").click()  # not Back: begun anew
+    page.wait_for_selector("[data-drawn=yes]")
+    expect(page.locator(".choosing")).to_be_hidden()
+    page.goto(f"{home}/?q={word}")
+    order(page, ids)
+    expect(page.locator("tbody :checked")).to_have_count(0)

@@ -1,5 +1,5 @@
 // Runs that are chosen, and what is done to all of them: compared, tagged, stopped, deleted. What is chosen stays so
-// while the table changes, the search hides it, or one looks at another page in this tab.
+// while the table changes, the search hides it, or one goes Back to this page.
 
 import { tryStore } from "../../ui/browser_store.js";
 import { setText, show, showText } from "../../ui/dom.js";
@@ -19,7 +19,9 @@ const earlier = new Set(); // what was chosen before this page was loaded or com
 let lost = 0; // chosen runs that were deleted meanwhile
 const busy = new Set(); // what is being changed, until the server has answered: nothing is asked of it twice
 const POINTS = matchMedia("(hover: hover)").matches; // by a mouse, with a keyboard beside it
-const key = () => `groupwise:chosen-runs${look.deleted ? "-deleted" : ""}`;
+const KEY = "groupwise:chosen-runs";
+const VIEWS = ["", "-deleted"];
+const key = () => KEY + VIEWS[Number(look.deleted)];
 const bar = find(".choosing");
 const runs = (n) => countWords(n, "run");
 
@@ -107,6 +109,13 @@ export function forgetChosen() {
   chooseAnew();
   lastChosen = null;
   drawChosen();
+}
+// Where one came by a link or an address, nothing is chosen yet; Back and a reload show the page as it was left.
+export function beginChosen() {
+  // see ui/mount.js
+  if (document.documentElement.dataset.came === "navigate")
+    for (const view of VIEWS) tryStore(() => sessionStorage.removeItem(KEY + view));
+  recallChosen();
 }
 // What was chosen in this tab before it was reloaded, or one came back to it. Of the deleted runs other ones are.
 export function recallChosen() {

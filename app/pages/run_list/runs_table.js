@@ -3,7 +3,7 @@
 import { onAddress, setParams } from "../../ui/address.js";
 import { el, option, setHtml, setText, showText } from "../../ui/dom.js";
 import { poll } from "../../ui/poll.js";
-import { chosen, drawChosen, recallChosen } from "./chosen.js";
+import { beginChosen, chosen, drawChosen, recallChosen } from "./chosen.js";
 import "./chooser.js";
 import { forgetOver, openTyped } from "./editing.js";
 import "./keys.js";
@@ -185,7 +185,7 @@ function follow() {
 onAddress(follow);
 useRemembered();
 readAddress();
-recallChosen();
+beginChosen();
 recallUndo();
 search.value = look.search;
 
