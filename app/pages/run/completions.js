@@ -323,6 +323,7 @@ const wake = poll(view, async () => {
   // Beside what cannot be asked stays the list from before it, greyed.
   const isPast = Boolean(now.problem) && find(".hits").childElementCount > 0 && isBeforeWrong(query);
   find(".result").classList.toggle("past", isPast);
+  if (isPast) setText(find(".told"), "The list from before this filter");
   find(".result").hidden = !!(wait || (now.problem && !isPast) || now.sentence);
   if (now.sentence || wait) return now.live ? 1000 : 5000;
   drawn = query;
