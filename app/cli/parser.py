@@ -38,7 +38,9 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=f"Runs are kept in $GROUPWISE_HOME (~/.groupwise). {EXIT_CODES}",
     )  # fmt: skip
     parser.add_argument("--version", action=_PrintVersion, help="show the versions of Groupwise and TRL, and exit")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", required=False)
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", title="commands", required=False, parser_class=_Command
+    )
     for name, summary in SUMMARIES.items():
         sub = _parser(commands.add_parser, name, help=summary, description=summary, epilog=EXIT_CODES)
         if name in _OPTIONS:
@@ -49,6 +51,23 @@ def build_parser() -> argparse.ArgumentParser:
 def _parser(make: Callable[..., argparse.ArgumentParser], *names: str, **options: Any) -> argparse.ArgumentParser:
     """A parser whose help has one width everywhere, so that the documentation can hold it."""
     return make(*names, formatter_class=_Help, allow_abbrev=False, **options)
+
+
+class _Command(argparse.ArgumentParser):
+    """The parser of a subcommand, which answers what it does not know with its own usage."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(self._say_unknown(unknown[0].split("=")[0]))
+        return options, unknown
+
+    def _say_unknown(self, word: str) -> str:
+        if not word.startswith("-"):
+            return f"“{word[:80]}” is one argument too many."
+        from groupwise.storage.spec.words.problem import did_you_mean  # here: a right word needs none
+
+        return f"there is no option {word[:80]}.{did_you_mean(word, list(self._option_string_actions))}"
 
 
 class _Help(argparse.HelpFormatter):

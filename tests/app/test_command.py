@@ -216,6 +216,13 @@ def test_list_narrows_and_sorts_and_says_what_ended_worse(groupwise: Groupwise, 
     assert groupwise("list", "--text", "nowhere").stdout == "No run matches.\n"
     for wrong in (["--state", "over"], ["--sort=weight"]):
         assert groupwise("list", *wrong).returncode == 2
+    for word, said in (
+        ("--deletd", "there is no option --deletd. Did you mean “--deleted”?"),
+        ("--foo=3", "there is no option --foo.\n"), ("more", "“more” is one argument too many."),
+    ):  # fmt: skip
+        unknown = groupwise("list", word)
+        assert unknown.returncode == 2 and "usage: groupwise list" in unknown.stderr
+        assert f"groupwise list: error: {said}" in unknown.stderr
 
 
 def test_runs_are_renamed_tagged_deleted_and_restored_by_command(groupwise: Groupwise, registry_home: Path):
