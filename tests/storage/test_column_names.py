@@ -23,6 +23,16 @@ from groupwise.storage.spec.rows.column_names import meant_column, say_columns
         ("answer", ["Frage", "Lösung (€)"], "Lösung (€)"),
         ("answer", ["Nr", "Ergebnis [kg]"], "Ergebnis [kg]"),
         ("answer", ["answer (old)", "answer"], "answer"),
+        ("question", ["编号", "问题", "答案"], "问题"),
+        ("answer", ["編號", "問題", "答案"], "答案"),
+        ("answer", ["番号", "質問", "回答"], "回答"),
+        ("question", ["번호", "질문", "답변"], "질문"),
+        ("question", ["№", "Вопрос", "Ответ"], "Вопрос"),
+        ("answer", ["№", "Вопрос", "Ответ"], "Ответ"),
+        ("question", ["الرقم", "السؤال", "الجواب"], "السؤال"),
+        ("answer", ["Nº", "Pregunta", "Respuesta"], "Respuesta"),
+        ("question", ["N", "Énoncé", "Réponse"], "Énoncé"),
+        ("answer", ["N", "E\u0301nonce\u0301", "Re\u0301ponse"], "Re\u0301ponse"),
     ],
 )
 def test_the_column_that_was_meant(name: str, columns: list[str], meant: str | None) -> None:

@@ -2,15 +2,20 @@
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Collection
 
 CHATS = ("messages", "prompt", "conversation", "conversations", "chat")
 PROMPTS = ("question", "problem", "prompt", "instruction", "query", "input", "text", "task", "puzzle", "goal", "q",
-           "frage", "aufgabe", "pregunta", "domanda")  # fmt: skip
+           "frage", "aufgabe", "pregunta", "problema", "domanda", "problème", "énoncé", "pergunta", "vraag", "fråga",
+           "pytanie", "soru", "câu_hỏi", "вопрос", "задача", "питання", "ερώτηση", "प्रश्न", "سؤال", "السؤال", "שאלה",
+           "问题", "問題", "题目", "題目", "提问", "質問", "問い", "질문", "문제", "คำถาม")  # fmt: skip
 ANSWERS = ("answer", "final_answer", "solution", "target", "label", "expected", "ground_truth", "expected_answer",
            "output", "response", "result", "completion", "a", "lösung", "loesung", "antwort", "réponse", "reponse",
            "respuesta", "risposta", "ergebnis", "resultat", "résultat", "resultado", "risultato", "solución",
-           "soluzione", "solução", "resposta",
+           "soluzione", "solução", "resposta", "antwoord", "svar", "odpowiedź", "cevap", "yanıt", "câu_trả_lời", "đáp_án",
+           "ответ", "решение", "відповідь", "απάντηση", "उत्तर", "جواب", "الجواب", "إجابة", "الإجابة", "תשובה",
+           "答案", "回答", "解答", "答え", "正解", "답변", "정답", "답", "คำตอบ",
            "answers", "solutions", "targets", "labels", "groundtruth", "gold", "gold_answer", "reference",
            "reference_answer", "correct_answer", "truth")  # fmt: skip
 TESTS = ("tests", "test_cases", "unit_tests", "test_list", "testcases")
@@ -49,7 +54,7 @@ def _without_unit(plain: str) -> str:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[\s-]+", "_", name.strip().lower())
+    return re.sub(r"[\s-]+", "_", unicodedata.normalize("NFC", name).strip().lower())
 
 
 def say_columns(names: Collection[str], most: int = 0) -> str:
