@@ -164,6 +164,19 @@ def test_a_changed_file_is_read_anew(registry_home: Path):
 
 
 ZEROS = gzip.compress(bytes(10 * 2**20))
+ROWS_OF_THEIR_OWN = [
+    lines({"messages": [{"role": "user", "content": "1+1?"}]}),
+    lines({"question": "1+1?", "tests": [{"in": 1, "out": 2}]}),
+    lines({"pairs": [{"q": 1}]}, {"pairs": [{"q": 2}]}),
+    lines(*[{"pairs": [{"q": "x" * 90}]}] * 4000),
+]
+
+
+@pytest.mark.parametrize("content", ROWS_OF_THEIR_OWN, ids=["chat", "tests", "two", "long"])
+def test_a_row_that_holds_a_list_is_a_row(registry_home: Path, content: str):
+    assert opened("a.json", content).count() == (content.count("\n"), True)
+
+
 FAULTS: list[tuple[str, bytes | str, str]] = [
     ("a.jsonl", "", "“a.jsonl” is empty"),
     ("a.jsonl", "\n\n \n", "a.jsonl"),
@@ -183,6 +196,10 @@ FAULTS: list[tuple[str, bytes | str, str]] = [
     ("a.jsonl", "[1, 2]\n", "is JSON, but not an object with columns"),
     ("a.jsonl", '[{"q": 1},\n{"q": 2}', "cannot be read as a JSON list: entry 2 is no whole JSON value"),
     ("a.json", "[]", "holds no rows"),
+    ("a.json", '{"data": [{"q": 1}, {"q": 2}]}', "one object, with its rows in a list under “data”. Save that list alone"),
+    ("a.json", '{\n "fragen": [\n  {"q": 1}\n ]\n}\n', "its rows in a list under “fragen”"),
+    ("a.json", '{"version": "1.1", "data": [{"q": 1}]}', "its rows in a list under “data”"),
+    ("a.json", '{"rows": [' + '{"q": 1}, ' * 40_000 + '{"q": 2}]}', "its rows in a list under “rows”"),
     ("a.json", '[{"q": 1}, {"q": 2}, 3]', "cannot be read as a JSON list: entry 3 is JSON, but not an object"),
     ("a.json", '["a", {"q": 2}]', "it should be a list of objects|cannot be read as a JSON list: entry 1 is"),
     ("a.jsonl", '{"q":\n "pretty"}\n', "cannot be read as JSONL"),

@@ -31,6 +31,7 @@ from groupwise.worker.data.files import separators, text_encoding
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.mixed_lines import OddLines, find_odd_lines
 from groupwise.worker.data.files.text_encoding import Encoded, find_encoding
+from groupwise.worker.data.files.wrapped_list import refuse_wrapped
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ def find_reading(path: Path, data: DataSpec) -> FileReading:
     text = _decode(head, found.name)
     doubt = found if found.rival else None
     if kind == "json":
+        refuse_wrapped(path.name, text, whole=len(head) < text_encoding.HEAD)
         as_list = text.lstrip().startswith("[")
         return FileReading(kind, encoding=found.name, packed=packed, as_list=as_list, doubt=doubt, odd=odd)
     said = {name: value for name in ("separator", "quote") if (value := getattr(data, name)) is not None}
