@@ -163,7 +163,9 @@ def _why_no_run(run_id: str) -> str:
     gone = trash.find_deleted(run_id)
     if gone is None:
         return strays.why_stray(run_id) or f"There is no run “{format.shorten(run_id, 80)}”."
-    return f"The run “{gone.run.name}” was deleted. It can be restored for a day: on its page, or on Runs under Deleted."
+    return (
+        f"The run “{gone.run.name}” was deleted. It can be restored for a day: on its page, or on Runs under Deleted."
+    )
 
 
 def say_missing_folder(run: registry.Run) -> str:

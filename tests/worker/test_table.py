@@ -196,7 +196,11 @@ FAULTS: list[tuple[str, bytes | str, str]] = [
     ("a.jsonl", "[1, 2]\n", "is JSON, but not an object with columns"),
     ("a.jsonl", '[{"q": 1},\n{"q": 2}', "cannot be read as a JSON list: entry 2 is no whole JSON value"),
     ("a.json", "[]", "holds no rows"),
-    ("a.json", '{"data": [{"q": 1}, {"q": 2}]}', "one object, with its rows in a list under “data”. Save that list alone"),
+    (
+        "a.json",
+        '{"data": [{"q": 1}, {"q": 2}]}',
+        "one object, with its rows in a list under “data”. Save that list alone",
+    ),
     ("a.json", '{\n "fragen": [\n  {"q": 1}\n ]\n}\n', "its rows in a list under “fragen”"),
     ("a.json", '{"version": "1.1", "data": [{"q": 1}]}', "its rows in a list under “data”"),
     ("a.json", '{"rows": [' + '{"q": 1}, ' * 40_000 + '{"q": 2}]}', "its rows in a list under “rows”"),

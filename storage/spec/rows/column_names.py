@@ -13,8 +13,8 @@ PROMPTS = ("question", "problem", "prompt", "instruction", "query", "input", "te
 ANSWERS = ("answer", "final_answer", "solution", "target", "label", "expected", "ground_truth", "expected_answer",
            "output", "response", "result", "completion", "a", "lösung", "loesung", "antwort", "réponse", "reponse",
            "respuesta", "risposta", "ergebnis", "resultat", "résultat", "resultado", "risultato", "solución",
-           "soluzione", "solução", "resposta", "antwoord", "svar", "odpowiedź", "cevap", "yanıt", "câu_trả_lời", "đáp_án",
-           "ответ", "решение", "відповідь", "απάντηση", "उत्तर", "جواب", "الجواب", "إجابة", "الإجابة", "תשובה",
+           "soluzione", "solução", "resposta", "antwoord", "svar", "odpowiedź", "cevap", "yanıt", "đáp_án",
+           "câu_trả_lời", "ответ", "решение", "відповідь", "απάντηση", "उत्तर", "جواب", "الجواب", "إجابة", "الإجابة", "תשובה",
            "答案", "回答", "解答", "答え", "正解", "답변", "정답", "답", "คำตอบ",
            "answers", "solutions", "targets", "labels", "groundtruth", "gold", "gold_answer", "reference",
            "reference_answer", "correct_answer", "truth")  # fmt: skip

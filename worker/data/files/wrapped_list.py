@@ -1,4 +1,4 @@
-"""JSON whose rows are a list under a key of one object, {"data": [{…}, {…}]}: told from a row that holds a list. Pure."""
+"""JSON whose rows are a list under a key of one object, {"data": [{…}, {…}]}, told from a row that holds one. Pure."""
 
 import json
 import re
