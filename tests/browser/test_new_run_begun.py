@@ -305,7 +305,12 @@ def test_a_function_comes_into_a_new_run_after_a_launch(open_page: OpenPage, sha
     expect(page.locator(".handed")).to_contain_text("“length” was added to this draft’s rewards, with weight 1.")
     expect(reward(page, "length")).to_be_visible()
     expect(reward(page, "short")).to_be_visible()
+    expect(page.locator(".handed")).to_contain_text("“format”, “correctness” and “short” stay.")
     picture(page, "new-function-added")
+    page.locator(".handed").get_by_role("button", name="Remove format").click()
+    expect(reward(page, "format")).to_have_count(0)
+    for name in ("correctness", "short", "length"):
+        expect(reward(page, name)).to_be_visible()
     use(page, shared_dashboard, "length")
     expect(page.locator(".handed")).to_contain_text("“length” is one of this draft’s rewards already.")
 

@@ -17,11 +17,13 @@ import {
   setRequest,
 } from "../../ui/run_drafts.js";
 import {
+  edit,
   find,
   isDraftChanged,
   keepDraft,
   onView,
   page,
+  plainAt,
   replaceText,
   restoreDraft,
   server,
@@ -38,6 +40,7 @@ const origin = find(".origin");
 // What the arrival says: {said, from, before: changed on another page, typed: or on this one, kept: its changes that
 // still stand}.
 let standing = null;
+const MOST_OUT = 4; // functions that can be taken out where another was added
 
 const link = (label, onclick) => el("button.link.s", { type: "button", onclick }, label);
 const closer = (onclick) => el("button.btn.quiet.s", { type: "button", "aria-label": "Dismiss", onclick }, "×");
@@ -174,7 +177,22 @@ export async function takeReward(name) {
       { wrong: true },
     );
   if (got.text !== page.text) replaceText(got.text, { notes: page.notes });
-  return tellHanded(got.words, { wrong: !got.done, actions: got.unreadable ? wayOut(name) : [] });
+  const actions = got.unreadable ? wayOut(name) : got.stay.length ? waysWithout(got.stay) : [];
+  return tellHanded(got.words, { wrong: !got.done, actions });
+}
+// A function is often added in place of one that scores much the same, such as a changed copy of a built-in.
+function waysWithout(names) {
+  return names.slice(0, MOST_OUT).map((name) => {
+    const out = el("button.btn.s", { type: "button" }, `Remove ${name}`);
+    out.addEventListener("click", async () => {
+      out.disabled = true;
+      await settled();
+      const at = (plainAt("rewards") ?? []).findIndex((one) => one?.name === name);
+      if (at >= 0) edit([{ path: `rewards.${at}`, remove: true }]);
+      out.remove();
+    });
+    return out;
+  });
 }
 function wayOut(name) {
   const fix = el("button.btn.s", { type: "button" }, "Fix the YAML");

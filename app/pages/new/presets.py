@@ -25,11 +25,13 @@ from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.spec.shapes import shape_fault
 from groupwise.storage.spec.spec import MOST_NAME, line_numbers
+from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.problem import SpecError
 from groupwise.storage.spec.yaml import yaml_text
 
 SHIPPED = Path(__file__).with_name("shipped_presets")
 QUICKSTART = "quickstart"
+NAMED = 4  # of the functions that one was added to
 ABOUT_DATA = (QUICKSTART, "gsm8k", "small-gpu", "large-gpu")  # others speak of the method, on whatever data
 
 
@@ -119,16 +121,29 @@ def from_stage(text: str, number: int) -> str:
 
 def add_to_draft(text: str, name: str, offer: Offer) -> dict[str, Any]:
     """A draft's text with a function among its rewards: {text, words: what was done, or why not, done: whether it is
-    among them now, unreadable: whether the text cannot be read}."""
-    said = {"text": text, "done": False, "unreadable": yaml_edit.load(text) is None}
+    among them now, stay: those that it was added to, unreadable: whether the text cannot be read}."""
+    said = {"text": text, "done": False, "stay": [], "unreadable": yaml_edit.load(text) is None}
     if unknown := unknown_reward(name, offer):
         return {**said, "words": unknown}
     if said["unreadable"]:
         return {**said, "words": f"“{name}” was not added: the YAML of this draft cannot be read."}
     changed = with_reward(text, name)
     there = f"“{name}” is one of this draft’s rewards already."
-    words = f"“{name}” was added to this draft’s rewards, with weight 1." if changed != text else there
-    return {"text": changed, "done": True, "unreadable": False, "words": words}
+    if changed == text:
+        return {**said, "done": True, "words": there}
+    stay = _reward_names(text)
+    others = (
+        f" {join_words([f'“{one}”' for one in stay], NAMED)} {'stays' if len(stay) == 1 else 'stay'}." if stay else ""
+    )
+    words = f"“{name}” was added to this draft’s rewards, with weight 1.{others}"
+    return {**said, "text": changed, "done": True, "stay": stay, "words": words}
+
+
+def _reward_names(text: str) -> list[str]:
+    listed = (yaml_edit.load(text) or {}).get("rewards")
+    entries = listed if isinstance(listed, list) else []
+    names = (one.get("name") for one in entries if isinstance(one, dict))
+    return list(dict.fromkeys(name for name in names if isinstance(name, str)))
 
 
 def with_reward(text: str, name: str) -> str:
