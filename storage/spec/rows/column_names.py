@@ -14,8 +14,8 @@ ANSWERS = ("answer", "final_answer", "solution", "target", "label", "expected", 
            "output", "response", "result", "completion", "a", "lösung", "loesung", "antwort", "réponse", "reponse",
            "respuesta", "risposta", "ergebnis", "resultat", "résultat", "resultado", "risultato", "solución",
            "soluzione", "solução", "resposta", "antwoord", "svar", "odpowiedź", "cevap", "yanıt", "đáp_án",
-           "câu_trả_lời", "ответ", "решение", "відповідь", "απάντηση", "उत्तर", "جواب", "الجواب", "إجابة", "الإجابة", "תשובה",
-           "答案", "回答", "解答", "答え", "正解", "답변", "정답", "답", "คำตอบ",
+           "câu_trả_lời", "ответ", "решение", "відповідь", "απάντηση", "उत्तर", "جواب", "الجواب", "إجابة", "الإجابة",
+           "תשובה", "答案", "回答", "解答", "答え", "正解", "답변", "정답", "답", "คำตอบ",
            "answers", "solutions", "targets", "labels", "groundtruth", "gold", "gold_answer", "reference",
            "reference_answer", "correct_answer", "truth")  # fmt: skip
 TESTS = ("tests", "test_cases", "unit_tests", "test_list", "testcases")
