@@ -1,7 +1,8 @@
 """How many tokens the tags take that “format” wants: in fewer it never earns anything. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from groupwise.storage.spec.spec import RewardSpec
 
@@ -21,8 +22,14 @@ def tag_room(rewards: Sequence[RewardSpec], *, by_letter: bool) -> TagRoom | Non
     wanted = next((one.parameters for one in rewards if one.name == "format" and not one.version), None)
     if wanted is None or wanted.get("strict", True) is not True:
         return None
-    tags = wanted.get("tags", ("think", "answer"))
-    names = [one for one in ([tags] if isinstance(tags, str) else tags) if isinstance(one, str)]
+    names = tags_wanted(wanted)
     if by_letter:
         return TagRoom(sum(len(f"<{name}></{name}>") + 1 for name in names), 48)
     return TagRoom(3 * len(names), 256)
+
+
+def tags_wanted(parameters: Mapping[str, Any]) -> list[str]:
+    """The names of the tags that “format” wants, with these settings."""
+    tags = parameters.get("tags", ("think", "answer"))
+    given = [tags] if isinstance(tags, str) else tags if isinstance(tags, (list, tuple)) else []
+    return [one for one in given if isinstance(one, str)]

@@ -85,6 +85,28 @@ def test_answers_with_a_point_beside_prompts_with_commas_are_read_as_the_model_w
         assert said(settled, point="0.75") == []
 
 
+def test_a_format_that_nothing_asks_for_is_told_of_with_a_system_prompt_that_does() -> None:
+    def of(rewards: Any, tags: tuple[str, ...] = (), model: str = "a/b", **data: Any) -> list[Problem]:
+        rows = {"source": "task:arithmetic", **data}
+        return said(a_spec(data=rows, rewards=rewards).model_copy(update={"model": ModelSpec(id=model)}), tags=tags)
+
+    both = [{"name": "correctness"}, {"name": "format"}]
+    (found,) = of(both)
+    assert (found.field, found.level) == ("rewards.1.name", ADVICE)
+    assert found.message.startswith("nothing asks the model for <think> and <answer>: no prompt names them")
+    (fix,) = found.fixes
+    asked = fix.settings["data.system_prompt"]
+    assert "<think> and </think>" in asked and "<answer> and </answer>" in asked
+    for told in ({"system_prompt": asked}, {"prompt_template": "Use <think> and <answer>. {question}"}, {
+        "examples": [{"prompt": "1+1?", "completion": "<think>two</think><answer>2</answer>"}]}):  # fmt: skip
+        assert of(both, **told) == []
+    assert of(both, tags=("think", "answer")) == of(both, model="starter") == of([{"name": "correctness"}]) == []
+    assert of([{"name": "correctness"}, {"name": "format", "weight": 0.0}]) == []
+    (other,) = of([{"name": "format", "parameters": {"tags": ["plan", "reply"]}}], tags=("b",))
+    assert other.fixes[0].settings["data.system_prompt"].endswith("<plan>…</plan> <reply>…</reply>")
+    assert [one.fixes for one in of(both, system_prompt="Be brief.")] == [()]
+
+
 def test_a_group_that_no_run_has_is_said_with_what_it_costs() -> None:
     (found,) = said(a_spec(num_generations=8000, per_device_train_batch_size=8000, gradient_accumulation_steps=2))
     assert (found.level, found.message) == (WARNING, (
@@ -298,7 +320,7 @@ def test_completions_that_are_too_short_for_the_tags_of_format() -> None:
     partial = [{"name": "format", "parameters": {"strict": False}}]
     assert said(a_spec(max_completion_length=4, rewards=partial)) == []
     other = a_spec(max_completion_length=4).model_copy(update={"model": ModelSpec(id="org/name")})
-    (problem,) = said(other)
+    (problem,) = (one for one in said(other) if one.field == "training.max_completion_length")
     assert "which take 6 at the least" in problem.message
 
 

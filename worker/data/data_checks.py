@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from groupwise.storage.checks.answer_writing import point_beside_commas
+from groupwise.storage.checks.format_untold import tags_in
 from groupwise.storage.checks.starter_use import is_known_sum, is_wrong_sum, say_wrong_sum
 from groupwise.storage.registry import progress
 from groupwise.storage.registry.messages.data_checks import (
@@ -100,6 +101,7 @@ def check_data(asked: DataSpec, model: ModelSpec, completion: int, every: bool) 
         answers=AnswerCounts(distinct=len(found.answers), top=found.answers.most_common(TOP)),
         sums=bool(found.lengths) and not found.others,
         point=_point_beside_commas(found),
+        tags=tags_in(_first_prompts(found)),
         usable=found.rows_usable,
         kept=found.in_figures(found.rows_trained_on),
         estimated=found.is_estimate,
@@ -165,10 +167,15 @@ def _point_beside_commas(found: Found) -> str:
     column = found.asked.answer_column
     if column is None:
         return ""
-    asking = unasked.asking_columns(found.asked, found.columns)
-    prompts = [row_filter.text(row.get(name)) for row in found.first for name in asking]
+    prompts = _first_prompts(found)
     answers = [data.answer_of_cell(row[column], found.asked.answer_pattern) for row in found.first]
     return point_beside_commas(prompts, [row_filter.text(one) for one in answers])[:EXAMPLE]
+
+
+def _first_prompts(found: Found) -> list[str]:
+    """What the prompts of the first rows are made of."""
+    asking = unasked.asking_columns(found.asked, found.columns)
+    return [row_filter.text(row.get(name)) for row in found.first for name in asking]
 
 
 def _is_heading(row: dict[str, Any]) -> bool:

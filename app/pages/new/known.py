@@ -23,7 +23,8 @@ NO_ROWS = "No row is left to train on."
 class Known:
     """Each is None while it is not known. `rows`: as they were counted, before `limit` and `holdout`; `prompt_tokens`:
     of the longest prompt; `sums`: whether every prompt is one of the sums that the starter knows; `unreadable`: whether
-    the data cannot be read as it is set; `point`: an answer with a decimal point, where the prompts have a comma."""
+    the data cannot be read as it is set; `point`: an answer with a decimal point, where the prompts have a comma;
+    `tags`: those in the prompts."""
 
     rows: int | None = None
     prompt_tokens: int | None = None
@@ -31,12 +32,13 @@ class Known:
     sums: bool = False
     unreadable: bool = False
     point: str = ""
+    tags: list[str] | None = None
 
 
 def known_of(sent: Any, data: DataSpec) -> Known:
-    """What of that which a page sent is about this data: {source, columns, prompt_tokens, sums, point, unreadable,
-    rows, rows_of}, where `source` and `rows_of` are the keys that it was found out for. How many rows there are says
-    nothing of how many a filter keeps. A Known is about it already."""
+    """What of that which a page sent is about this data: {source, columns, prompt_tokens, sums, point, tags,
+    unreadable, rows, rows_of}, where `source` and `rows_of` are the keys that it was found out for. How many rows there
+    are says nothing of how many a filter keeps. A Known is about it already."""
     if isinstance(sent, Known):
         return sent
     if not isinstance(sent, dict) or sent.get("source") != source_key(data):
@@ -45,7 +47,8 @@ def known_of(sent: Any, data: DataSpec) -> Known:
     rows = _count(sent.get("rows")) if sent.get("rows_of") in counted else None
     sums, unreadable = sent.get("sums") is True, sent.get("unreadable") is True
     point = str(sent.get("point") or "")[:EXAMPLE]
-    return Known(rows, _count(sent.get("prompt_tokens")), _names(sent.get("columns")), sums, unreadable, point)
+    tokens, columns, tags = _count(sent.get("prompt_tokens")), _names(sent.get("columns")), _names(sent.get("tags"))
+    return Known(rows, tokens, columns, sums, unreadable, point, tags)
 
 
 def is_chosen(data: DataSpec) -> bool:

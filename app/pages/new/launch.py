@@ -180,8 +180,10 @@ def estimates(
     if tokens is None and spec.data.source.startswith("task:"):
         tokens = TASK_TOKENS
     facts = model_files.facts_at_hand(spec.model)
-    sums, point = about.sums, about.point
-    return report(spec, offer, facts, about.rows, tokens, told=told, blamed=blamed, sums=sums, point=point)
+    return report(
+        spec, offer, facts, about.rows, tokens, told=told, blamed=blamed, sums=about.sums, point=about.point,
+        tags=about.tags or (),
+    )  # fmt: skip
 
 
 def queue_run(text: str, known: Any = None) -> str:

@@ -234,6 +234,7 @@ async function check(all = false) {
     page.known.prompt_tokens = Math.round(found.lengths.longest?.length ?? found.lengths.p95);
   page.known.sums = found.sums;
   page.known.point = found.point;
+  page.known.tags = found.tags;
   if (found.rows.exact && found.checked >= found.rows.count)
     Object.assign(page.known, { rows: found.usable, rows_of: rows });
   drawChecks(found);

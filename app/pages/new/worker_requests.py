@@ -132,7 +132,7 @@ def _known_of_data(answers: dict[str, Answer]) -> dict[str, Any]:
     if isinstance(preview, PreviewAnswer):
         known = {"rows": preview.rows.count, "columns": [column.name for column in preview.columns]}
     if isinstance(checked, CheckDataAnswer):
-        known |= {"sums": checked.sums, "point": checked.point}
+        known |= {"sums": checked.sums, "point": checked.point, "tags": checked.tags}
         if checked.rows.exact and checked.checked >= checked.rows.count:
             known["rows"] = checked.usable
         if checked.lengths.unit == "tokens" and checked.checked:

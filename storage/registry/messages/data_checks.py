@@ -79,7 +79,7 @@ class CheckDataAnswer(Answer):
     sums: whether every prompt is a sum such as the starter model knows; usable: rows before limit and holdout; kept,
     held_out: rows to train on, and to evaluate with; estimated: whether those are estimates; answer_numbers: None where
     answers need no change; point: an answer with a decimal point, where prompts have a comma (point_beside_commas);
-    note: how much was looked at, in words."""
+    tags: those in the first prompts; note: how much was looked at, in words."""
 
     checked: int
     rows: RowCount
@@ -94,6 +94,7 @@ class CheckDataAnswer(Answer):
     answer_numbers: AnswerNumbers | None = None
     sums: bool = False
     point: Annotated[str, Field(max_length=EXAMPLE)] = ""
+    tags: Annotated[list[str], Field(max_length=20)] = []
     usable: int
     kept: int
     held_out: int

@@ -4,7 +4,7 @@ Thresholds are of three kinds, each said at its rule: what the libraries do (rea
 what a model's own config says, and “common practice”, what practitioners' guides agree on.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from groupwise.app.pages.new.preflight.counts import Counts, counts
 from groupwise.app.pages.new.preflight.odd_numbers import odd_numbers
 from groupwise.app.pages.new.preflight.settings import Settings
 from groupwise.storage.checks.batch import group_for
+from groupwise.storage.checks.format_untold import untold_format
 from groupwise.storage.checks.held_out import HOLDOUT, fewer_held_out
 from groupwise.storage.checks.stages import at_own_setting
 from groupwise.storage.checks.starter_use import STARTER_KNOWS, is_beyond_starter, is_from_starter
@@ -38,11 +39,11 @@ WITHOUT_BF16 = ("V100", "T4", "P100", "P40", "GTX", "RTX 20", "Quadro RTX", "TIT
 
 def advise(
     spec: RunSpec, offer: Offer, facts: ModelFacts | None, rows: int | None = None, prompt_tokens: int | None = None,
-    *, sums: bool = False, point: str = "",
+    *, sums: bool = False, point: str = "", tags: Collection[str] = (),
 ) -> list[Problem]:  # fmt: skip
     """What is to be said, each thing once, though several stages may have it. prompt_tokens: the longest that was
     counted; None while nobody has. sums: whether every prompt is one of those that the starter knows. point: an answer
-    with a decimal point, where the prompts have a comma."""
+    with a decimal point, where the prompts have a comma. tags: those in the prompts."""
     starter = () if sums else _starter(spec, facts)
     found: dict[tuple[str, str], Problem] = {(one.field, one.message): one for one in starter}
     for number, stage in enumerate(spec.by_stage()):
@@ -50,7 +51,7 @@ def advise(
         rules = (
             *_group(numbers), *_rate(settings, facts), *_positions(settings, facts, prompt_tokens),
             *_tags(settings, facts), *_sampling(settings), *_precision(settings), *_devices(settings), *_rewards(stage),
-            *_commas(stage, point),
+            *_commas(stage, point), *untold_format(stage, facts, tags),
             *_steps(settings, numbers), *odd_numbers(settings, numbers), *_saving(settings, numbers),
             *_watching(settings, numbers),
         )  # fmt: skip

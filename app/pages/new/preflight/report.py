@@ -40,12 +40,13 @@ def report(
     blamed: Collection[str] = (),
     sums: bool = False,
     point: str = "",
+    tags: Collection[str] = (),
 ) -> Report:
     """What a spec will do and need; without `told` its problems alone. `blamed`: the fields whose
     problem is said there, and not here again. `facts`: None while the model's files are not
     here. `rows`: how many rows the data has, as the preview counted them. `prompt_tokens`: the longest prompt, as the
     data checks counted it. `sums`: whether every prompt is one that the starter knows. `point`: an answer with a
-    decimal point, where the prompts have a comma."""
+    decimal point, where the prompts have a comma. `tags`: those in the prompts."""
     readable = _readable(prompt_tokens, facts)
     estimate = memory.estimate(spec, offer, facts, readable)
     written = disk.disk(spec, offer, facts, rows, disk.free_space())
@@ -64,7 +65,7 @@ def report(
     problems = [
         *memory_fixes.memory_problems(spec, offer, facts, estimate),
         *disk.disk_problems(spec, offer, written),
-        *advice.advise(spec, offer, facts, rows, prompt_tokens, sums=sums, point=point),
+        *advice.advise(spec, offer, facts, rows, prompt_tokens, sums=sums, point=point, tags=tags),
     ]
     return Report(said, shown, sorted(problems, key=lambda problem: ORDER[problem.level]), estimate)
 
