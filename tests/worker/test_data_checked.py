@@ -74,6 +74,11 @@ def test_answers_with_a_point_beside_prompts_with_commas_are_noticed(asked: str,
     assert check(source="file:decimals.csv", **mapped)["point"] == point
 
 
+def test_tags_that_the_prompts_ask_for_are_noticed():
+    write("tags.jsonl", [{"question": "Use <think> and <answer>: 1 < 2?", "answer": "<b>"}] * 3)
+    assert check(source="file:tags.jsonl")["tags"] == ["think", "answer"]
+
+
 def test_sums_whose_answers_are_other_numbers_are_said():
     """With random answers to “25+22?” a run came to “The prompts are too hard”."""
     rows = [{"question": f"{n}+{n + 1}?", "answer": str(731 if n < 6 else 2 * n + 1)} for n in range(9)]
