@@ -138,6 +138,8 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
         "hacking_one", "suspicion"),
     "one text at temperature 0.01": (
         healthy(training={"temperature": 0.01}, last=scored(format=[1.0] * 4, text="4")), "temperature_low", "problem"),
+    "one text at top_p 0.05": (
+        healthy(training={"top_p": 0.05}, last=scored(format=[1.0] * 4, text="4")), "sampling_narrow", "problem"),
     "noise at temperature 4": (
         healthy(training={"temperature": 4.0}, curves={"entropy": line(4.5, 4.4)}), "temperature_high", "problem"),
     "groups of two": (healthy(first=[], last=scored(format=[1.0, 0.0])), "group_small", "warning"),
@@ -271,6 +273,7 @@ WELL: dict[str, Evidence] = {
     "cool, but of many words": healthy(training={"temperature": 0.2}, last=scored(format=[1.0] * 4)),
     "one answer, and right": healthy(last=scored(format=[1.0] * 4, text="4")),
     "groups of three": healthy(last=scored(format=[1.0, 0.0, 0.0])),
+    "few tokens to draw, and many words": healthy(training={"top_k": 1}, last=scored(format=[1.0] * 4)),
     "hot, and it still makes sense": healthy(training={"temperature": 1.5}, curves={"entropy": line(0.9, 0.5)}),
     "a heavy KL, and it learns": healthy(training={"beta": 2.0}),
     "two that differ": healthy(last=scored(format=[1.0, 0.0, 1.0, 0.0], correctness=[0.0, 1.0, 1.0, 0.0])),

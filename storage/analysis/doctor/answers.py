@@ -170,6 +170,13 @@ def _says_answer(e: Evidence, one: Sample, mark: str) -> bool:
     return said_number(given, mark) == _value(str(number_of_answer(one.answer, mark)))
 
 
+def gives_answer(one: Sample) -> bool:
+    """Whether a completion's answer, in the tag or else its last number, is its row's, as text or as a number."""
+    given = WAYS["auto"](one.text, "answer", "point").strip()
+    value = _value(given)
+    return bool(given) and (given == one.answer.strip() or value is not None and value == _value(one.answer.strip()))
+
+
 def _in_tag(text: str, tag: str, mark: str) -> str:
     """What stands in the last pair of these tags."""
     found = re.findall(rf"<{re.escape(tag)}>(.*?)</{re.escape(tag)}>", text, re.DOTALL)

@@ -58,7 +58,7 @@ def no_gradient(e: Evidence) -> Verdict | None:
     from_start = tied.first >= TIED / 2 and rates.fall(e) is None and not lost  # what fell had been better in between
     rests = Grounds(Place.PROMPTS, from_start, tied.now, about)
     links = (chart("groups/tied", "The chart of tied groups"), step_groups(tied.steps[-1], "tied"))
-    if len(low) and low.now >= tied.now / 2 and not e.goes_by_length_alone:
+    if len(low) and low.now >= tied.now / 2 and not (e.goes_by_length_alone or _is_nearly_all_right(e)):
         title, words, fixes = _say_lost(e, said) if lost else _say_too_hard(e, said)
         key = "tied" if lost else "too_hard"
         return Verdict(key, level, title, words, threshold, source, links, fixes, rests)
@@ -100,6 +100,12 @@ def no_gradient(e: Evidence) -> Verdict | None:
         (LIMITS_OF_LENGTH,) if e.goes_by_length_alone else changes.tell_apart(e),
         rests,
     )
+
+
+def _is_nearly_all_right(e: Evidence) -> bool:
+    """Whether nearly all completions are right: then prompts are not too hard, though they earn the least ever seen."""
+    solved = e.curve("groups/solved")
+    return len(solved) > 0 and solved.at_least(SOLVED) and e.right_is_told and not e.scale_is_other
 
 
 def _say_lost(e: Evidence, said: str) -> tuple[str, str, tuple[Change, ...]]:

@@ -24,6 +24,7 @@ from groupwise.storage.analysis.doctor.verdict import (
 )
 from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number
 from groupwise.storage.record import group_metrics
+from groupwise.storage.spec.words.number_words import count_words
 
 ENOUGH, MANY = 32, 64  # completions
 TREND = 20  # logged steps
@@ -37,6 +38,7 @@ FAILING, MOSTLY = 0.05, 0.5  # shares of completions
 DOMINATES = 0.95  # of the scatter that weighted scores bring
 NEARLY = 0.95  # of the completions at the start and of those at the end: what is nearly all
 SCATTERS = 0.1  # of its own range: what a function still tells apart
+PROMPTS = 8  # different ones: so many that each is answered all right or all wrong by chance, though texts differ
 
 
 def failing(e: Evidence) -> Verdict | None:
@@ -234,6 +236,49 @@ def nearly_constant(e: Evidence) -> Verdict | None:
     return None
 
 
+def same_for_a_prompt(e: Evidence) -> Verdict | None:
+    """A function that gives all completions of a prompt the same, whatever they say, and other prompts something else:
+    its scores move, and no group has anything to compare."""
+    for name, told in e.functions.items():
+        given = [] if name in group_metrics.OF_ANSWERS or told.calls < MANY else _scores_of_prompts(e, name)
+        prompts = {prompt for prompt, _ in given}
+        usual = Counter(score for _, score in given).most_common(2)
+        alone = all(other.weight == 0 for one, other in e.functions.items() if one != name)
+        if told.weight == 0 or len(prompts) < PROMPTS or len(usual) < 2 or usual[1][1] < 2:
+            continue
+        if alone and len(e.tied_share) and e.tied_share.low < 1.0:
+            continue  # a step that was not read had a group that was told apart
+        examples = " and ".join(f"{short_number(score)} in {count_words(count, 'group')}" for score, count in usual)
+        words = (
+            f"In {count_words(len(given), 'group')} that were read, whose completions differ, “{name}” gave all "
+            f"completions of a group the same ({examples}): it goes by the prompt or its row, not by what the model "
+            "wrote, so there is nothing to compare." + (" It is the only reward function." if alone else "")
+        )
+        return Verdict(
+            "constant", PROBLEM if alone else WARNING, f"{name} says the same of every completion of a prompt", words,
+            f"Shown where no group of differing completions was told apart, those of {PROMPTS} prompts or more, and "
+            "prompts were.", "the record's scores, beside its completions",
+            (chart(f"rewards/{name}/mean", f"The chart of {name}"), completions("The last completions", sort="newest")),
+            (Change(f"Change {name}", edit_reward=name),),
+            Grounds(Place.SCORING, True, float(alone), grounds.last_of(e, lambda one: True) if alone else None),
+        )  # fmt: skip
+    return None
+
+
+def _scores_of_prompts(e: Evidence, name: str) -> list[tuple[str, float]]:
+    """Each group's prompt and what a function gave every completion of it, of those whose texts differ; nothing where
+    it told any of these apart."""
+    found = []
+    for group in e.groups:
+        scores = grounds.scores_of(group, name)
+        if len(scores) < 2 or grounds.is_one_text(group):
+            continue
+        if max(scores) - min(scores) > group_metrics.TIED:
+            return []
+        found.append((group[0].prompt, scores[0]))
+    return found
+
+
 def _usual_score(e: Evidence, name: str) -> tuple[float, float] | None:
     """The score that nearly all of the first and of the last completions have of a function, and the share of both that
     have it; None where there is none, or too few were scored."""
@@ -300,4 +345,4 @@ def learned_rewards(e: Evidence) -> Verdict | None:
     return None
 
 
-RULES = (failing, leaves_unscored, constant, nearly_constant, conflict, dominating, learned_rewards)
+RULES = (failing, leaves_unscored, constant, nearly_constant, same_for_a_prompt, conflict, dominating, learned_rewards)

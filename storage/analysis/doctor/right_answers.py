@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from groupwise.storage.analysis.doctor import changes, grounds, rise
+from groupwise.storage.analysis.doctor import answers, changes, grounds, rise
+from groupwise.storage.analysis.doctor.curve import mean
 from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
 from groupwise.storage.analysis.doctor.length import APART, ENOUGH
 from groupwise.storage.analysis.doctor.verdict import (
@@ -33,6 +34,8 @@ AGREE, TIMES = 0.3, 5  # pairs of one prompt with the same answer; as many times
 READ = 2000  # characters of a completion that were read: the end of a longer one is not known
 BROUGHT = 0.5  # of the reward's rise
 LONGER = 1.5  # as long as at the start
+MARKED, IN_GROUPS = 16, 4  # completions, of so many groups, that earn less than the best of theirs
+NEARLY_ALL, SELDOM = 0.95, 0.7  # of these, those that give their answer; of the others
 _TAG = re.compile(r"<[^<>]*>")
 
 
@@ -58,6 +61,62 @@ def right_is_punished(e: Evidence) -> Verdict | None:
         (chart(f"rewards/{name}/mean", f"The chart of {name}"), completions("The worst completions", sort="reward")),
         fixes, Grounds(Place.SCORING, True, 1.0, grounds.last_of(e, lambda one: True)),
     )  # fmt: skip
+
+
+def right_is_marked_down(e: Evidence) -> Verdict | None:
+    """A function of a person's own takes away for nothing but right answers, as where its sign is mistaken."""
+    for name, told in e.functions.items():
+        if not told.weight or name in group_metrics.OF_ANSWERS | group_metrics.OF_FORM or e.weights_move:
+            continue
+        down, groups, others = _marked_down(e, name)
+        if len(down) < MARKED or groups < IN_GROUPS or not _are_right(down, others) or _earn(down) >= _earn(others):
+            continue
+        place, value = e.place(name), -told.weight
+        fixes = (Change(f"Weight {short_number(value)} for {name}", {f"{place}.weight": value}),) if place else ()
+        right = sum(map(answers.gives_answer, down))
+        words = (
+            f"In the groups that were read “{name}” marked down {count_words(len(down), 'completion')}, and "
+            f"{'all' if right == len(down) else f'{right:,}'} of them give the answer of their row; of the others in "
+            f"these groups {percent(sum(map(answers.gives_answer, others)) / len(others))} do. So a right answer "
+            "earns less than a wrong one, and is unlearned. Is the sign of its scores right?"
+        )
+        return Verdict(
+            "punished", WARNING, f"{name} marks right answers down", words,
+            f"Shown where {percent(NEARLY_ALL)} of what it marks down in groups that it tells apart ({MARKED} "
+            f"completions of {IN_GROUPS} groups or more) is right, and at most {percent(SELDOM)} of the rest.",
+            "the record's answers, beside its completions",
+            (step_groups(e.reward.steps[-1] if len(e.reward) else e.step, "spread"),
+             chart(f"rewards/{name}/mean", f"The chart of {name}")),
+            (Change(f"Fix {name}", edit_reward=name), *fixes),
+            Grounds(Place.SCORING, True, 1.0, grounds.last_of(e, lambda one: True)),
+        )  # fmt: skip
+    return None
+
+
+def _marked_down(e: Evidence, name: str) -> tuple[list[Sample], int, list[Sample]]:
+    """Of the groups with an answer that a function tells apart: the completions that earn less by it than the best, of
+    how many groups these are, and the others there."""
+    down, others, groups, weight = list[Sample](), list[Sample](), 0, e.weight(name)
+    for group in e.groups:
+        scored = [(weight * score, one) for one in group if (score := one.scores.get(name)) is not None]
+        best, least = max((given for given, _ in scored), default=0.0), min((given for given, _ in scored), default=0.0)
+        if not group[0].answer.strip() or best - least <= group_metrics.TIED:
+            continue
+        groups += 1
+        for given, one in scored:
+            (down if given < best - group_metrics.TIED else others).append(one)
+    return down, groups, others
+
+
+def _are_right(down: Sequence[Sample], others: Sequence[Sample]) -> bool:
+    """Whether nearly all of the ones give their answer, and most of the others do not."""
+    shares = [sum(map(answers.gives_answer, some)) / len(some) if some else 1.0 for some in (down, others)]
+    return shares[0] >= NEARLY_ALL and shares[1] <= SELDOM
+
+
+def _earn(samples: Sequence[Sample]) -> float:
+    """What these earn on average, by all functions."""
+    return mean([one.reward for one in samples if one.reward is not None])
 
 
 def hardly_right(e: Evidence) -> Verdict | None:
@@ -132,18 +191,19 @@ def _draws(e: Evidence, name: str) -> bool:
 def length_pays(e: Evidence) -> Verdict | None:
     """Beside what is right a function pays for length alone, and most of the rise is by it."""
     length, total = e.curve("completions/mean_length"), e.reward.rise
-    if len(e.reward) < TREND or not e.target or not e.right_is_told or e.weights_move or total <= 0:
+    right = _tells_right(e)
+    if len(e.reward) < TREND or not right or e.weights_move or total <= 0:
         return None
     if length.direction(0) < 1 or not length.at_least(LONGER * length.start):
         return None
-    name = next((one for one in rise.functions_that_rose(e) if one != e.target and _is_by_length(e, one)), "")
+    name = next((one for one in rise.functions_that_rose(e) if one != right and _is_by_length(e, one)), "")
     brought = e.weight(name) * e.curve(f"rewards/{name}/mean").rise / total if name else 0.0
     if brought < BROUGHT:
         return None
     words = (
         f"“{name}” scores by the length alone, and {percent(min(brought, 1.0))} of the reward's rise is by it: "
         f"completions {e.verbs} {short_number(length.now)} tokens long {e.at_now}, {short_number(length.start)} at the "
-        f"start{rise.say_right_beside(e)}. Is it meant to pay so much?"
+        f"start{rise.say_right_beside(e) or _say_beside(e, right)}. Is it meant to pay so much?"
     )
     return Verdict(
         "length_pays", SUSPICION, "Is length rewarded?", words,
@@ -151,9 +211,23 @@ def length_pays(e: Evidence) -> Verdict | None:
         f"{percent(BROUGHT)} of the reward's rise, and they are {LONGER:g} times as long as at the start.", CORPUS,
         (chart(f"rewards/{name}/mean", f"The chart of {name}"),
          chart("completions/mean_length", "The chart of length")),
-        (changes.weigh_double(e, e.target, e.weight(name)), Change(f"Change {name}", edit_reward=name)),
+        (changes.weigh_double(e, right, e.weight(name)), Change(f"Change {name}", edit_reward=name)),
         Grounds(Place.TREND),
     )  # fmt: skip
+
+
+def _tells_right(e: Evidence) -> str:
+    """The function that says what is right; where the heaviest says nothing of it, one that compares with the answer
+    and counts. “” where none does."""
+    if e.target:
+        return e.target if e.right_is_told else ""
+    return next((name for name, told in e.functions.items() if told.weight and name in group_metrics.OF_ANSWERS), "")
+
+
+def _say_beside(e: Evidence, right: str) -> str:
+    """How the scores of what says what is right went, where no share of right answers is told."""
+    told = e.curve(f"rewards/{right}/mean")
+    return f", while “{right}” went from {short_number(told.start)} to {short_number(told.now)}" if len(told) else ""
 
 
 def _is_by_length(e: Evidence, name: str) -> bool:
@@ -163,4 +237,4 @@ def _is_by_length(e: Evidence, name: str) -> bool:
     return link is not None and link.same and link.longer > 0 and link.apart >= APART
 
 
-RULES = (right_is_punished, by_chance, hardly_right, length_pays)
+RULES = (right_is_punished, right_is_marked_down, by_chance, hardly_right, length_pays)

@@ -20,20 +20,23 @@ from groupwise.storage.spec.words.number_words import count_words
 GROUPS = 8  # groups that must have been read
 COOL, ONE_TEXT, MOSTLY_ONE = 0.5, 0.5, 0.85  # a temperature; shares of groups
 HOT, NOISE = 1.3, 2.0  # a temperature; nats a token
+STRAYS = 1.0  # nats a token, at such a temperature: what is never earned then says little of how hard it is
+SEVERAL, MANY = 10, 64  # logged steps; completions
+# Settings that leave sampling few tokens: the value from which on they do, and the one that leaves all.
+NARROW = {"top_p": 0.5, "top_k": 2, "min_p": 0.5}
+WIDE = {"top_p": 1.0, "top_k": 0, "min_p": 0.0}
 PAIR = 2  # completions
 FEWER = 0.5  # of the ties: what a usual group would have at most, if its size is why they tie
 
 
 def temperature_low(e: Evidence) -> Verdict | None:
     """The model says one thing: the completions of a group are the same, because sampling leaves it no choice."""
-    temperature, one = e.number("temperature"), [group for group in e.groups if grounds.is_one_text(group)]
-    part = len(one) / len(e.groups) if e.groups else 0.0
-    if temperature is None or temperature >= COOL or len(e.groups) < GROUPS or part < ONE_TEXT:
+    temperature, part = e.number("temperature"), _part_of_one_text(e)
+    if temperature is None or temperature >= COOL or part < ONE_TEXT:
         return None
     words = (
-        f"In {len(one)} of {count_words(len(e.groups), 'group')} that were read all completions are the same, word for "
-        f"word: at temperature {setting_text(temperature)} sampling picks the likeliest tokens, so a group has "
-        "nothing to compare."
+        f"{_say_one_text(e)}: at temperature {setting_text(temperature)} sampling picks the likeliest tokens, so a "
+        "group has nothing to compare."
     )
     about = grounds.last_groups_of(e, grounds.is_one_text)
     return Verdict(
@@ -45,11 +48,50 @@ def temperature_low(e: Evidence) -> Verdict | None:
     )  # fmt: skip
 
 
+def sampling_narrow(e: Evidence) -> Verdict | None:
+    """The same where not the temperature but what cuts off the less likely tokens leaves sampling no choice."""
+    narrow, part = [name for name in NARROW if _is_narrow(e, name)], _part_of_one_text(e)
+    if not narrow or part < ONE_TEXT:
+        return None
+    named = " and ".join(f"{name} {setting_text(e.number(name) or 0.0)}" for name in narrow)
+    words = (
+        f"{_say_one_text(e)}: {named} {'leaves' if len(narrow) == 1 else 'leave'} hardly any but the likeliest token "
+        "to draw, so a group has nothing to compare."
+    )
+    return Verdict(
+        "sampling_narrow", PROBLEM if part >= MOSTLY_ONE else WARNING, "Sampling leaves no choice", words,
+        f"Shown from {percent(ONE_TEXT)} of groups on, at top_p or top_k of {NARROW['top_p']} or {NARROW['top_k']} and "
+        f"below, or min_p of {NARROW['min_p']} and above; as a problem from {percent(MOSTLY_ONE)}.", COMMON,
+        (chart("groups/alike", "The chart of alike completions"), step_groups(e.step, "tied")),
+        tuple(changes.set_to(name, WIDE[name]) for name in narrow),
+        Grounds(Place.SAMPLING, True, part, grounds.last_groups_of(e, grounds.is_one_text)),
+    )  # fmt: skip
+
+
+def _is_narrow(e: Evidence, name: str) -> bool:
+    value = e.number(name) or WIDE[name]  # 0 is off
+    return value != WIDE[name] and (value >= NARROW[name] if name == "min_p" else value <= NARROW[name])
+
+
+def _part_of_one_text(e: Evidence) -> float:
+    """The share of the groups that were read whose completions are all the same; 0 where too few were read."""
+    one = sum(map(grounds.is_one_text, e.groups))
+    return one / len(e.groups) if len(e.groups) >= GROUPS else 0.0
+
+
+def _say_one_text(e: Evidence) -> str:
+    one = sum(map(grounds.is_one_text, e.groups))
+    said = f"In {one} of {count_words(len(e.groups), 'group')} that were read all completions are the same"
+    return f"{said}, word for word"
+
+
 def temperature_high(e: Evidence) -> Verdict | None:
     """The model says anything: tokens are drawn nearly at random."""
     told, temperature = e.curve("entropy"), e.number("temperature")
-    if not len(told) or temperature is None or temperature <= HOT or told.first < NOISE or not told.at_least(NOISE / 2):
+    if not len(told) or temperature is None or temperature <= HOT:
         return None
+    if told.first < NOISE or not told.at_least(NOISE / 2):
+        return _strays(e, temperature)
     words = (
         f"Entropy {e.verb} {short_number(told.now)} nats a token {e.at_now}: at temperature "
         f"{setting_text(temperature)} completions are close to random text, which no reward can tell apart."
@@ -60,6 +102,31 @@ def temperature_high(e: Evidence) -> Verdict | None:
         (chart("entropy"), step_groups(e.step, "best")), changes.usual_temperature(),
         Grounds(Place.SAMPLING, True, 1.0, grounds.last_of(e, lambda one: True)),
     )  # fmt: skip
+
+
+def _strays(e: Evidence, temperature: float) -> Verdict | None:
+    """It is drawn so warm that a function which was never earned need not be hard."""
+    told, never = e.curve("entropy"), [name for name in e.functions if _is_never_earned(e, name)]
+    if told.first < STRAYS or not told.at_least(STRAYS / 2) or len(e.reward) < SEVERAL or not never:
+        return None
+    named = " and ".join(f"“{name}”" for name in never)
+    words = (
+        f"{named} gave 0 to every completion. Entropy {e.verb} {short_number(told.now)} nats a token {e.at_now}: at "
+        f"temperature {setting_text(temperature)} unlikely tokens are drawn often, and each can spoil a completion. "
+        "How hard that is to earn shows only with cooler sampling."
+    )
+    return Verdict(
+        "temperature_high", WARNING, "The temperature is probably too high", words,
+        f"Shown from {STRAYS} nats a token on, at a temperature above {HOT}, where a function that counts gave only 0 "
+        f"in {SEVERAL} logged steps or more; 0.1 to 1 is usual.", f"{COMMON}; {CORPUS}",
+        (chart("entropy"), step_groups(e.step, "best")), changes.usual_temperature(),
+        Grounds(Place.SAMPLING, True, 1.0, grounds.last_of(e, lambda one: True)),
+    )  # fmt: skip
+
+
+def _is_never_earned(e: Evidence, name: str) -> bool:
+    told, curve = e.functions[name], e.curve(f"rewards/{name}/mean")
+    return told.weight > 0 and told.calls >= MANY and told.constant == 0 and len(curve) > 0 and curve.high == 0
 
 
 def group_small(e: Evidence) -> Verdict | None:
@@ -93,4 +160,4 @@ def _tied_lately(e: Evidence) -> tuple[float, str]:
     return len(tied) / len(e.last_groups), f"steps {e.last_groups[0][0].step:,} to {e.last_groups[-1][0].step:,}"
 
 
-RULES = (temperature_low, temperature_high, group_small)
+RULES = (temperature_low, sampling_narrow, temperature_high, group_small)
