@@ -96,6 +96,7 @@ def _ordinary(reading: Reading) -> tuple[dict[str, Any], list[ScriptFunction]]:
     rewards, model = RewardReader(reading), ModelReader(reading)
     found = rewards.settings()
     raw: dict[str, Any] = {"name": run_name(reading), "model": model.settings()}
+    reading.asked = rewards.arguments_asked
     raw["data"] = DataReader(reading).settings(rewards.answer_asked)
     note_text_prompt(reading, rewards.own)
     adapter = lora(reading, model.wrapped)

@@ -181,6 +181,9 @@ class Caller(Evaluator):
         if id(callee) in self._commands:
             self._run_commands(callee, node)
             return Plain(node, None)
+        if path.endswith("OmegaConf.from_cli"):
+            self.parsed.append(Value(node))
+            return Mapping(node)
         if path in PARSING and call.given and isinstance(call.given[0], Class):
             self.parsed.append(Value(node))
             return parsed_object(call.given[0], node)
@@ -292,6 +295,8 @@ class Caller(Evaluator):
             super().assign(target, value, scope, node)
 
     def _set(self, of: Value, name: str, value: Value, node: ast.AST) -> None:
+        if name == "__name__" and (isinstance(of, Function) or (isinstance(of, Made) and of.name == "partial")):
+            return  # which TRL logs it under: a reward has the name of its function here
         if isinstance(of, Class):
             of.members[name] = value
         elif isinstance(of, Made):

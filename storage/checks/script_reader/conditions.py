@@ -24,8 +24,17 @@ def conditions_of(reading: Reading, function: Function, row: Row) -> list[str] |
     given = [*owner, Row(function.node, dict(row.columns))]
     scope = Scope(dict(zip(names, given, strict=False)), function.scope)
     parts = body.values if isinstance(body, ast.BoolOp) and isinstance(body.op, ast.And) else [body]
-    found = [_condition(reading, part, scope) for part in parts]
+    found = [_condition(reading, one, scope) for part in parts for one in _links(part)]
     return [one for one in found if one is not None] if None not in found else None
+
+
+def _links(node: ast.expr) -> list[ast.expr]:
+    """1 < x <= 5 as 1 < x and x <= 5."""
+    if not isinstance(node, ast.Compare) or len(node.ops) < 2:
+        return [node]
+    sides = [node.left, *node.comparators]
+    pairs = zip(sides[:-1], node.ops, sides[1:], strict=True)
+    return [ast.copy_location(ast.Compare(left=a, ops=[op], comparators=[b]), node) for a, op, b in pairs]
 
 
 def _condition(reading: Reading, node: ast.expr, scope: Scope) -> str | None:

@@ -73,7 +73,7 @@ class DataReader(ChosenRows):
         steps: list[Value] = []
         value = self._without_doubt(value)
         while not source.is_source(value):
-            part = joined.chosen_part(self.reading, value) or self._table_of(value)
+            part = joined.chosen_part(self.reading, value) or self._table_of(value) or self._part_of_dict(value, steps)
             inner = value.receiver if isinstance(value, Made) else value.of if isinstance(value, Item) else None
             if (part is None and inner is None) or len(steps) > 200:
                 return self._no_source(value, steps)
@@ -98,6 +98,19 @@ class DataReader(ChosenRows):
                     self.reading.note(f"{value.name}'s {name}", given, "could not be taken.")
                 self.reading.account(*([given] if given is not table else []))
         return table
+
+    def _part_of_dict(self, value: Value, steps: list[Value]) -> Value | None:
+        """The part of DatasetDict({"train": …, "test": …}) that a later step names."""
+        if not isinstance(value, Made) or value.name != "DatasetDict":
+            return None
+        given = value.arguments[0] if value.arguments else Mapping(value.node, dict(value.keywords))
+        entries = given.entries if isinstance(given, Mapping) else {}
+        for step in reversed(steps):
+            if isinstance(step, Item) and isinstance(key := plain_or(step.key), str) and key in entries:
+                steps.remove(step)
+                self.reading.account_one(value, step)
+                return entries[key]
+        return None
 
     def _without_doubt(self, value: Value) -> Value:
         """Where a step is taken under a condition: the data as it is without that step."""

@@ -5,6 +5,7 @@ import ast
 
 from groupwise.storage.checks.script_reader import plain_calls
 from groupwise.storage.checks.script_reader.expressions import MOST_ITEMS, Expressions
+from groupwise.storage.checks.script_reader.made_rows import comprehended_rows
 from groupwise.storage.checks.script_reader.members import (
     Arguments,
     class_member,
@@ -143,9 +144,12 @@ class Evaluator(Expressions):
     def _read_listcomp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, scope: Scope) -> Value:
         """[f(x) for x in LIST] over a list that is known; what else a comprehension makes is not."""
         first = node.generators[0]
-        over = plain_calls.items_over(self.evaluate(first.iter, scope))
+        of = self.evaluate(first.iter, scope)
+        over = plain_calls.items_over(of)
         inner = Scope({}, scope)
-        if over is None or len(node.generators) > 1 or len(over) > MOST_ITEMS:
+        if over is None:
+            return comprehended_rows(node, of, scope) or Value(node)
+        if len(node.generators) > 1 or len(over) > MOST_ITEMS:
             return Value(node)
         made = Items(node, [])
         for item in over:

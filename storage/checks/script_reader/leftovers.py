@@ -88,6 +88,7 @@ _BY_NAME = {
     "for_training": "is Unsloth's own, and was not taken.",
     "from_pretrained": "does not reach the trainer: it was not taken.",
     "get_peft_model": _NO_LORA,
+    "add_adapter": "was not taken: set LoRA under lora here.",
     "set_device": "was not taken: which GPUs a run may use, the environment of Groupwise says (CUDA_VISIBLE_DEVICES).",
     "get_last_checkpoint": "was not taken: use Resume on the run's page.",
     "notebook_launcher": "was not taken: launch.processes says how many processes train.",
@@ -223,6 +224,8 @@ def _note_call(reading: Reading, call: Made, lost: set[int]) -> None:
 def _say_by_name(reading: Reading, call: Made) -> str:
     """What is said of a call by its name; of LoRA that goes nowhere, beside one that was taken, which that is."""
     said = _BY_NAME.get(call.path, _BY_NAME[call.name])
+    if call.name == "load_dataset" and reading.makes_rows:
+        return "was not taken: where the script makes its rows of it, choose it here, and say prompt and answer."
     if said != _NO_LORA or reading.adapter is None:
         return said
     taken = f"{short_path(reading.adapter)}(…) ({reading.place(script_line(reading.adapter))})"
@@ -239,6 +242,9 @@ def _sets_unknown(call: Made) -> bool:
 def _note_data(reading: Reading, call: Made, lost: set[int]) -> None:
     """What is made of a dataset beside the training data: once a dataset, unless its loading is noted by itself."""
     root = beginning(call)
+    if call.name == "set_transform":
+        reading.note("set_transform(…)", call, "on the data was not taken: say prompt and answer here.")
+        return None
     within = any(node is root.node for node in ast.walk(call.node))
     if any(setting.value is call and beginning(setting.of) is root for setting in reading.script.settings):
         return _note_part(reading, call)  # splits["train"] = splits["train"].remove_columns(…)

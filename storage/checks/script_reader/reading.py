@@ -47,10 +47,12 @@ class Reading:
         self.datasets: list[str] = []  # that are joined, by their names
         self.chosen = 0  # which of them is taken, from 1; 0 for none
         self.open_source = "hub:"  # where no data was found: where it is to be chosen
+        self.makes_rows = False  # whether the script makes the rows that are trained on by itself
         self.own = False  # whether it is a script that Groupwise wrote
         # the script's name of the answer's column where it is another one, its value, and the column that it is made of
         self.answer: tuple[str, Value, str | None] | None = None
         self.text_prompt: Value | None = None  # the prompt where it is a text that the script puts together
+        self.asked: set[str] = set()  # what the script's own rewards take by name
         self.trainer: dict[str, Value] = {}
         self.made_trainer: Made | None = None
         self.adapter: Made | None = None  # the call that LoRA was taken from
@@ -118,6 +120,8 @@ class Reading:
                 continue
             try:
                 taken[name] = to_plain(value)
+                if isinstance(taken[name], str) and "${" in taken[name]:
+                    self.note(name, value, f"refers to another setting, {taken.pop(name)}: set it here.")
             except Unknown:
                 if section == "training" and name in REMOVED:
                     self.note(name, value, f"was not taken: TRL has no such setting any more. {REMOVED[name].instead}")

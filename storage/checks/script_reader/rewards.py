@@ -51,8 +51,13 @@ class RewardReader:
         script's asks for."""
         if self.needs_solution:
             return "solution"
+        return "answer" if "answer" in self.arguments_asked else None
+
+    @property
+    def arguments_asked(self) -> set[str]:
+        """What the script's own functions take by name."""
         found = (sig for one in self.own for sig in signature.analyse(one.code, one.name).functions)
-        return "answer" if any("answer" in sig.arguments for sig in found) else None
+        return {name for sig in found for name in sig.arguments}
 
     @property
     def own(self) -> list[ScriptFunction]:

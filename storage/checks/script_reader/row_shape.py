@@ -25,6 +25,7 @@ from groupwise.storage.checks.script_reader.values import (
 
 COLUMN = re.compile(r"\{[^{}]+\}")
 ANSWERS = ("answer", "solution", "ground_truth", "target", "label")
+_LIKE_ANSWER = re.compile(r"answer|solution|truth|gold|(?:^|_)gt(?:$|_)|target|label|reference|expected|correct|result")
 _STRIPS = {"strip", "lstrip", "rstrip"}
 
 
@@ -107,7 +108,7 @@ def _without_end(reading: Reading, value: Value) -> Value:
     templated = isinstance(first, Made) and first.name == "apply_chat_template"
     if not rest or not templated or not all(isinstance(part, Plain) for part in rest):
         return value
-    where = f"“{said.strip()[:40]}” behind the chat template"
+    where = f"“{' '.join(said.split())[:40]}” behind the chat template"
     reading.note(where, value, "was not taken: a prompt ends here where the model's template ends.")
     return first
 
@@ -127,6 +128,7 @@ def _messages(reading: Reading, value: Value) -> dict[str, Any]:
     taken: dict[str, Any] = {}
     if said and said[0][0] == "system":
         taken["system_prompt"] = _constant(said.pop(0)[1])
+    _drop_beginning(reading, said)
     *before, last = said or [("", Value(value.node))]
     pairs = list(zip(before[::2], before[1::2], strict=False))
     if last[0] != "user" or len(before) % 2 or any((a[0], b[0]) != ("user", "assistant") for a, b in pairs):
@@ -135,6 +137,17 @@ def _messages(reading: Reading, value: Value) -> dict[str, Any]:
         texts = [(_constant(a[1]), _constant(b[1])) for a, b in pairs]
         taken["examples"] = [{"prompt": prompt, "completion": completion} for prompt, completion in texts]
     return taken | {"prompt_template": _template(reading, last[1])}
+
+
+def _drop_beginning(reading: Reading, said: list[tuple[str, Value]]) -> None:
+    """The beginning of the answer that a script writes for the model as the last message."""
+    if len(said) < 2 or said[-1][0] != "assistant":
+        return
+    value = said.pop()[1]
+    text = " ".join(_constant(value).split())[:40]
+    reading.note(
+        f"The beginning of the answer, “{text}”", value, "was not taken: a model begins its answers itself here."
+    )
 
 
 def _message(item: Value) -> tuple[str, Value]:
@@ -170,10 +183,16 @@ def _piece(reading: Reading, part: Value) -> str:
     return given
 
 
+def _answer_asked(reading: Reading, made: dict[str, Value]) -> str | None:
+    """The one column that is made, called like an answer, and taken by a reward of the script under that name."""
+    found = [name for name in made if name in reading.asked and _LIKE_ANSWER.search(name)]
+    return found[0] if len(found) == 1 else None
+
+
 def _answer(reading: Reading, row: Row) -> dict[str, Any]:
     """The column that an answer comes from, and what is cut out of it; a note on the other columns that are made."""
     made = {name: value for name, value in row.columns.items() if name != "prompt"}
-    found = next((name for name in ANSWERS if name in made), None)
+    found = next((name for name in ANSWERS if name in made), None) or _answer_asked(reading, made)
     for name, value in made.items():
         same = isinstance(value, Column) and value.name == name
         if name in ("image", "images"):

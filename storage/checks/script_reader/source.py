@@ -7,12 +7,13 @@ from typing import Any
 from groupwise.storage.checks.data import HUB_DATASET
 from groupwise.storage.checks.script_reader import table_file
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
-from groupwise.storage.checks.script_reader.unsaid import NO_CHANGE
+from groupwise.storage.checks.script_reader.unsaid import NO_CHANGE, list_names
 from groupwise.storage.checks.script_reader.values import Items, Made, Mapping, Plain, Value, plain_or
 
 BUILDERS = {"json": (".jsonl", ".json"), "csv": (".csv",), "parquet": (".parquet",)}
 MOVED = {"gsm8k": "openai/gsm8k"}  # old names that most tutorials still use
 FIRST_ROWS = re.compile(r"(\w+)\[:(\d+)\]")  # load_dataset's split="train[:1000]"
+_HUB_FILES = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+?)(?:@([\w.-]+))?(?:/|\Z)")
 _MAKES_ROWS = {"from_list", "from_dict", "from_pandas", "from_generator"}
 _NO_MATTER = {"num_proc", "cache_dir", "download_mode", "verification_mode", "keep_in_memory", "storage_options"}
 _FIELDS = {"name": "config", "split": "split", "revision": "revision"}
@@ -27,7 +28,7 @@ def is_source(value: Value) -> bool:
 
 def source_settings(reading: Reading, load: Made) -> dict[str, Any]:
     """source, config, split, revision, streaming and limit, as a load_dataset call says them."""
-    reading.account_one(load)
+    reading.account_one(load, *([load.receiver] if load.receiver is not None else []))
     if load.name != "load_dataset":
         return _file_by_path(reading, load)
     given = dict(zip(["path", "name"], load.arguments, strict=False)) | load.keywords
@@ -85,6 +86,8 @@ def _file(reading: Reading, load: Made, given: dict[str, Value]) -> dict[str, An
         files = files.entries.get(wanted)
     if isinstance(files, Items) and len(files.items) == 1:
         files = files.items[0]
+    if (found := _on_hub(reading, files)) is not None:
+        return found
     taken = _named_file(reading, load, files)
     how = {name: value for name, value in given.items() if name not in _OF_ANY}
     taken |= table_file.reading_settings(reading, load, how, taken.get("source", ""))
@@ -97,6 +100,17 @@ def _file(reading: Reading, load: Made, given: dict[str, Value]) -> dict[str, An
     return taken
 
 
+def _on_hub(reading: Reading, files: Value | None) -> dict[str, Any] | None:
+    """The dataset of the hub whose files hf://datasets/ORG/NAME/… are; None of other files."""
+    path = plain_or(files)
+    found = _HUB_FILES.match(path) if isinstance(path, str) else None
+    if found is None or files is None:
+        return None
+    reading.account(files)
+    reading.note("load_dataset's data_files", files, f"could not be taken: all files of {found[1]} are read.")
+    return {"source": f"hub:{found[1]}"} | ({"revision": found[2]} if found[2] else {})
+
+
 def _file_by_path(reading: Reading, load: Made) -> dict[str, Any]:
     path, rest = table_file.path_and_rest(load)
     taken = _named_file(reading, load, path)
@@ -105,6 +119,14 @@ def _file_by_path(reading: Reading, load: Made) -> dict[str, Any]:
 
 def _named_file(reading: Reading, load: Made, given: Value | None) -> dict[str, Any]:
     name = file_name(given) if given is not None else ""
+    several = plain_or(given)
+    if given is not None and (isinstance(several, list) or set(name) & set("*?[")):
+        reading.open_source = "file:"
+        named = several if isinstance(several, list) else [several]
+        after = "may be several files, and a run reads one: join them in one file, upload it, and choose it here."
+        reading.note(list_names([f"“{one}”" for one in named]), given, after)
+        reading.account(given)
+        return {}
     if not name:
         reading.open_source = "file:"
         reading.note_computed("The data file", given if given is not None else load)
@@ -129,7 +151,7 @@ def file_name(value: Value) -> str:
 def note_no_source(reading: Reading, value: Value) -> None:
     """What the rows are made of, where that is no dataset that can be named."""
     if isinstance(value, Made) and value.name in _MAKES_ROWS:
-        reading.open_source = "file:"
+        reading.open_source, reading.makes_rows = "file:", True
         reading.note(f"{short_path(value)}(…)", value, "makes the data in the script: save it as a JSONL file, upload "
                      "that, and choose it here.")  # fmt: skip
     elif isinstance(value, Made) and value.name == "load_from_disk":

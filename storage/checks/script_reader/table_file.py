@@ -3,6 +3,7 @@
 import codecs
 from typing import Any
 
+from groupwise.storage.checks.script_reader.made_rows import is_comprehension
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.unsaid import NO_CHANGE
 from groupwise.storage.checks.script_reader.values import Item, Made, Value, plain_or
@@ -17,7 +18,7 @@ _FIELDS = {"sheet_name": "sheet", "skiprows": "skip_lines", "sep": "separator", 
 _USUAL: dict[str, tuple[Any, ...]] = {
     "sheet_name": (0,), "header": (0, "infer"), "sep": (None,), "delimiter": (None,), "skiprows": (None, 0),
     "encoding": (None,), "nrows": (None,), "quotechar": ('"',), "decimal": (".",), "column_names": (None,),
-    "names": (None,),
+    "names": (None,), "lines": (True,), "orient": (None, "records"),
 }  # fmt: skip
 _NO_MATTER = {"engine", "low_memory", "dtype_backend"}
 _AFTER = {"decimal": "could not be taken: how answers write their numbers, data.answer_numbers says."}
@@ -34,9 +35,10 @@ def table_of(value: Value) -> Value | None:
     if not isinstance(value, Made) or value.name not in _FROM_TABLE:
         return None
     given = value.arguments[0] if value.arguments else next(iter(value.keywords.values()), None)
-    inner = given
+    inner, listed = given, False
     for _ in range(50):
-        if reads_file(inner):
+        listed |= is_comprehension(inner)
+        if reads_file(inner) or (listed and isinstance(inner, Made) and inner.name == "load_dataset"):
             return given
         inner = inner.receiver if isinstance(inner, Made) else inner.of if isinstance(inner, Item) else None
     return None
