@@ -101,17 +101,35 @@ def test_right_answers_that_earn_more_for_all_that_are_not_marked_down() -> None
     assert only(replace(e, last=paid), "punished") is None
 
 
-def test_length_that_weighs_more_than_what_is_right_is_suspected_all_the_same() -> None:
-    """The heaviest function says what is right; as this one pays by length alone, nothing did, and nothing was said."""
-    rewards = [RewardSpec(name="longer", weight=2.0), RewardSpec(name="correctness", weight=0.5)]
+def paid_for_length(correctness: tuple[float, float], weight: float = 0.5, **changed: object) -> Evidence:
+    """A run in which “longer” is the heaviest, so that no share of right answers was recorded."""
+    rewards = [RewardSpec(name="longer", weight=2.0), RewardSpec(name="correctness", weight=weight)]
     curves = {"rewards/longer/mean": line(0.15, 0.4, 0.01), "rewards/format/mean": None, **NONE_SOLVED,
-              "rewards/correctness/mean": line(0.63, 0.7, 0.02), "reward": line(0.62, 1.15, 0.02),
+              "rewards/correctness/mean": line(*correctness, 0.02), "reward": line(0.62, 1.15, 0.02),
               "completions/mean_length": line(16, 41, 1)}  # fmt: skip
     functions = {"format": Function(0.0), "longer": Function(2.0, {"ok": 256}, 0.1, 1.0, 0.3, (0.1, 1.0)),
-                 "correctness": Function(0.5, {"ok": 256}, 0.0, 1.0, 0.4, (0.0, 1.0))}  # fmt: skip
-    e = healthy(rewards=rewards, functions=functions, curves=curves, first=[], last=longer_pays(), nothing_right=True)
+                 "correctness": Function(weight, {"ok": 256}, 0.0, 1.0, 0.4, (0.0, 1.0))}  # fmt: skip
+    first = {"first": [], "last": longer_pays(), "nothing_right": True, **changed}
+    return healthy(rewards=rewards, functions=functions, curves=curves, **first)
+
+
+def test_length_that_weighs_more_than_what_is_right_is_suspected_all_the_same() -> None:
+    """The heaviest function says what is right; as this one pays by length alone, nothing did, and nothing was said."""
+    e = paid_for_length((0.63, 0.7))
     told = only(e, "length_pays")
     assert told is not None and "while “correctness” went from 0.63 to 0.69" in told.sentence
     assert told.changes[0].settings == {"rewards.1.weight": 2.0}
-    without = replace(e, rewards=rewards[:1], functions=e.functions | {"correctness": Function(0.0)})
+    without = replace(e, rewards=e.rewards[:1], functions=e.functions | {"correctness": Function(0.0)})
     assert only(without, "length_pays") is None, "nothing says what is right"
+
+
+@pytest.mark.parametrize("weight", [0.5, 0.0])
+def test_right_answers_that_a_heavier_function_costs_are_told_by_their_own_scores(weight: float) -> None:
+    """“Learned, with 2 warnings” was said where correctness went from 0.44 to 0.13 beside a heavier count of digits."""
+    report = examine(paid_for_length((0.45, 0.1), weight, ended=True))
+    assert report.against == "fewer right answers" and report.headline.startswith("Only “longer” improved")
+    assert "but “correctness” fell from 0.4" in report.headline
+    stayed = examine(paid_for_length((0.45, 0.45), weight, ended=True))
+    assert stayed.headline.startswith("Learned, but answers were not right more often")
+    rose = examine(paid_for_length((0.45, 0.7), weight, ended=True))
+    assert rose.headline.startswith("Learned, with a suspicion")

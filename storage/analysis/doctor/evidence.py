@@ -220,7 +220,10 @@ class Evidence:
 
     @property
     def _target(self) -> group_metrics.Target:
-        found = None if self.nothing_right else group_metrics.target(self.rewards)
+        able = self.rewards
+        if self.nothing_right:  # the heaviest says nothing of it; one that compares with the answer does
+            able = [reward for reward in able if reward.name in group_metrics.OF_ANSWERS]
+        found = group_metrics.target(able)
         return found or ("", group_metrics.SOLVED)
 
     @property
@@ -264,7 +267,10 @@ class Evidence:
     @property
     def scale_is_other(self) -> bool:
         """Whether the function that should say what is right scores by another scale (partial credit, or below 0): it
-        tells completions apart, and none ever came to what counts as right."""
+        tells completions apart, and none ever came to what counts as right. Or whether it is not the one that the
+        share of right answers was recorded by: then its scores tell."""
+        if self.nothing_right:
+            return bool(self.target)
         solved, told = self.curve("groups/solved"), self.functions.get(self.target)
         known = self.gives_one or self.target in group_metrics.OF_ANSWERS or self.target_score != group_metrics.SOLVED
         if known or told is None or not len(solved):

@@ -191,19 +191,18 @@ def _draws(e: Evidence, name: str) -> bool:
 def length_pays(e: Evidence) -> Verdict | None:
     """Beside what is right a function pays for length alone, and most of the rise is by it."""
     length, total = e.curve("completions/mean_length"), e.reward.rise
-    right = _tells_right(e)
-    if len(e.reward) < TREND or not right or e.weights_move or total <= 0:
+    if len(e.reward) < TREND or not e.target or not e.right_is_told or e.weights_move or total <= 0:
         return None
     if length.direction(0) < 1 or not length.at_least(LONGER * length.start):
         return None
-    name = next((one for one in rise.functions_that_rose(e) if one != right and _is_by_length(e, one)), "")
+    name = next((one for one in rise.functions_that_rose(e) if one != e.target and _is_by_length(e, one)), "")
     brought = e.weight(name) * e.curve(f"rewards/{name}/mean").rise / total if name else 0.0
     if brought < BROUGHT:
         return None
     words = (
         f"“{name}” scores by the length alone, and {percent(min(brought, 1.0))} of the reward's rise is by it: "
         f"completions {e.verbs} {short_number(length.now)} tokens long {e.at_now}, {short_number(length.start)} at the "
-        f"start{rise.say_right_beside(e) or _say_beside(e, right)}. Is it meant to pay so much?"
+        f"start{rise.say_right_beside(e)}. Is it meant to pay so much?"
     )
     return Verdict(
         "length_pays", SUSPICION, "Is length rewarded?", words,
@@ -211,23 +210,9 @@ def length_pays(e: Evidence) -> Verdict | None:
         f"{percent(BROUGHT)} of the reward's rise, and they are {LONGER:g} times as long as at the start.", CORPUS,
         (chart(f"rewards/{name}/mean", f"The chart of {name}"),
          chart("completions/mean_length", "The chart of length")),
-        (changes.weigh_double(e, right, e.weight(name)), Change(f"Change {name}", edit_reward=name)),
+        (changes.weigh_double(e, e.target, e.weight(name)), Change(f"Change {name}", edit_reward=name)),
         Grounds(Place.TREND),
     )  # fmt: skip
-
-
-def _tells_right(e: Evidence) -> str:
-    """The function that says what is right; where the heaviest says nothing of it, one that compares with the answer
-    and counts. “” where none does."""
-    if e.target:
-        return e.target if e.right_is_told else ""
-    return next((name for name, told in e.functions.items() if told.weight and name in group_metrics.OF_ANSWERS), "")
-
-
-def _say_beside(e: Evidence, right: str) -> str:
-    """How the scores of what says what is right went, where no share of right answers is told."""
-    told = e.curve(f"rewards/{right}/mean")
-    return f", while “{right}” went from {short_number(told.start)} to {short_number(told.now)}" if len(told) else ""
 
 
 def _is_by_length(e: Evidence, name: str) -> bool:
