@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from groupwise.storage.checks.script_reader import read_script
+from groupwise.storage.spec.words.problem import SpecError
 from tests.storage.test_script_nothing_dropped import read, script
 
 PIPELINE = """
@@ -172,3 +174,22 @@ def test_what_the_environment_a_dataclass_or_fire_would_switch_on_is_said(before
 def test_what_the_script_itself_switches_off_is_not_said():
     _, said = read(script("PEFT = False\nif PEFT:\n    model = get_peft_model(model, LoraConfig(r=8))"))
     assert said == ""
+
+
+def test_what_a_reward_brings_along_is_not_said_to_be_left_out():
+    judge = "def judge(completions, **kwargs):\n    return [client.rate(c) for c in completions]"
+    raw, said = read(script(f"import some_client\nclient = some_client.Client()\n{judge}\nthink_format_reward = judge"))
+    assert said == "" and raw["rewards"] == [{"name": "judge", "weight": 1.0}]
+    _, said = read(script("import some_client\nclient = some_client.Client()"))
+    assert "some_client.Client(…) (line 12) was not taken" in said
+
+
+def test_a_script_of_another_trainer_is_refused_by_its_name():
+    text = (
+        "from trl import RLOOConfig, RLOOTrainer\nRLOOTrainer(model='a/m', args=RLOOConfig(output_dir='o')).train()\n"
+    )
+    with pytest.raises(SpecError) as refused:
+        read_script(text)
+    assert refused.value.problems[0].message == (
+        "This is not a GRPO script: it calls neither GRPOTrainer nor GRPOConfig. It trains with RLOOTrainer."
+    )

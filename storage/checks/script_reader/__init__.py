@@ -20,6 +20,7 @@ from groupwise.storage.checks.script_reader.rewards import RewardReader
 from groupwise.storage.checks.script_reader.text_prompts import note_text_prompt
 from groupwise.storage.checks.script_reader.trainer_arguments import note_arguments
 from groupwise.storage.checks.script_reader.training import find_trainer, lora, run_name, training
+from groupwise.storage.checks.script_reader.unsaid import list_names
 from groupwise.storage.spec.words.problem import SpecError
 
 
@@ -74,7 +75,9 @@ def _read_code(code: Code, settings: Collection[str], dataset: int) -> ScriptImp
         script.run()
         find_trainer(reading)
         if reading.made_trainer is None and not any(is_config(call) for call in script.calls):
-            raise refusal("This is not a GRPO script: it calls neither GRPOTrainer nor GRPOConfig.")
+            others = dict.fromkeys(call.name for call in script.calls if call.name.endswith("Trainer"))
+            instead = f" It trains with {list_names(list(others))}." if others else ""
+            raise refusal(f"This is not a GRPO script: it calls neither GRPOTrainer nor GRPOConfig.{instead}")
         raw, functions = (_own_settings(reading), []) if is_own else _ordinary(reading)
     except RecursionError as error:
         raise refusal("The script is nested too deeply to be read.") from error
@@ -111,6 +114,7 @@ def _ordinary(reading: Reading) -> tuple[dict[str, Any], list[ScriptFunction]]:
     for parsed in reading.script.parsed:
         reading.note("The command line", parsed, "is read: where it has defaults, those were taken.")
     note_arguments(reading, model)
+    reading.codes = [one.code for one in rewards.own]
     note_leftovers(reading)
     functions = rewards.own
     if reading.answer is not None:

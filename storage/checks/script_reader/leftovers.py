@@ -217,8 +217,14 @@ def _note_call(reading: Reading, call: Made, lost: set[int]) -> None:
                      f"script uses by its defaults.{same}")  # fmt: skip
     elif name in _BY_NAME:
         reading.note(f"{short_path(call)}(…)", call, _say_by_name(reading, call))
-    else:
+    elif not _comes_along(reading, call):
         reading.note(f"{short_path(call)}(…)", call, "was not taken: a spec has no place for it.")
+
+
+def _comes_along(reading: Reading, call: Made) -> bool:
+    """Whether a reward that comes along has the line of the call in its code: client = OpenAI()."""
+    line = reading.lines[script_line(call) - 1].strip()
+    return any(line in map(str.strip, code.split("\n")) for code in reading.codes)
 
 
 def _say_by_name(reading: Reading, call: Made) -> str:

@@ -52,6 +52,7 @@ class Reading:
         # the script's name of the answer's column where it is another one, its value, and the column that it is made of
         self.answer: tuple[str, Value, str | None] | None = None
         self.text_prompt: Value | None = None  # the prompt where it is a text that the script puts together
+        self.codes: list[str] = []  # of the rewards that come along, with all that they use
         self.asked: set[str] = set()  # what the script's own rewards take by name
         self.trainer: dict[str, Value] = {}
         self.made_trainer: Made | None = None
