@@ -203,11 +203,11 @@ def test_problems_warnings_and_advice_are_told_apart(new_run: Page) -> None:
     heads = new_run.locator(".of-level")
     expect(heads).to_have_text([
         "◆ 4 problems to fix before this can be launched", "▲ 1 warning the run can start all the same",
-        "· 1 piece of advice",
+        "· 2 pieces of advice",
     ])  # fmt: skip
     expect(new_run.locator(".launch-bar .count span")).to_have_text(["◆ 4 problems", "▲ 1 warning"])
     levels = new_run.locator(".verdicts > *").evaluate_all("all => all.map(({ className }) => className.split(' ')[1])")
-    assert levels == ["blocking"] * 5 + ["warning"] * 2 + ["advice"] * 2
+    assert levels == ["blocking"] * 5 + ["warning"] * 2 + ["advice"] * 3
     first = new_run.locator(".verdict.blocking").first
     expect(first.get_by_role("button", name="Model", exact=True)).to_be_visible()
     expect(first.get_by_role("img", name="problem:")).to_have_text("◆")
