@@ -57,7 +57,7 @@ def _found_here(
     spec: RunSpec, offer: Offer, lines: dict[str, int], known: Known, form: Sequence[Problem], out: LeftOut
 ) -> list[Problem]:
     """What is told without the worker, but for what it has seen of the data (`known`)."""
-    named = {one.field for one in form}
+    named = {one.field for one in form} - out.renamed.keys()
     found = [
         *examine_spec(spec, offer, out.lines_of_rest(lines), known.columns, known.rows),
         *estimates(spec, offer, known, told=False).problems,

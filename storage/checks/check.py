@@ -58,7 +58,9 @@ def examine_spec(
     preview has seen of the data, if it has, and how many rows it has counted."""
     if spec.stages:
         by_stage = [examine_spec(stage, offer, columns=columns, rows=rows) for stage in spec.by_stage()]
-        found = check_stages(spec, offer, by_stage)
+        limits = [one for one in check_limits(spec) if one.level == BLOCKING]
+        of_values = [*limits, *_settings("training", spec.training, offer, spec, lines)]
+        found = check_stages(spec, offer, by_stage, of_values)
     else:
         found = _examine_one(spec, offer, columns, rows, lines)
     found += [problem for problem in (*check_name(spec), *check_texts(spec, offer)) if problem not in found]
@@ -107,7 +109,7 @@ def _settings(
     for name, value in values.items():
         path = f"{section}.{name}"
         remove = Fix("Remove it", {}, (path,))
-        if section == "training" and name in OWNED:
+        if name in OWNED and (section == "training" or name not in (fields or ())):
             found.append(Problem(path, f"cannot be set here: {OWNED[name]}", fixes=(remove,)))
         elif fields is not None and name not in fields:
             found.append(_unknown(path, value, fields, values, offer, spec, lines))

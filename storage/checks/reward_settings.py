@@ -1,6 +1,7 @@
 """What of a reward function's settings in a spec does not fit: its parameters, and how its weight changes. Pure."""
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -42,6 +43,32 @@ def _parameters(reward: RewardSpec, path: str, fields: dict[str, dict[str, Any]]
             yield Problem(place, message, fixes=_renamed_or_removed(reward, path, name, close))
         elif wrong := value_fault(value, fields[name]):
             yield Problem(place, wrong, fixes=fixes_of_value(place, value, fields[name]))
+
+
+def say_no_parameter(problem: Problem, entry: Mapping[str, Any], about: Mapping[str, Any] | None) -> Problem:
+    """The problem of a setting of a reward function's `entry` that there is none of, by what is known of the function
+    (storage.library.capabilities): a name that it takes no parameter by is not to be moved under those. Any other
+    problem as it is."""
+    place, _, name = problem.field.rpartition(".")
+    moves = [fix for fix in problem.fixes if _names_in(fix.settings.get(f"{place}.parameters")) == [name]]
+    if not moves or about is None or about.get("parameters") is None:
+        return problem
+    fields = [one["name"] for one in about["parameters"]]
+    if name in fields:
+        return problem
+    close = meant_name(name, fields)
+    if close is None:
+        hint = _say_what_it_has(entry["name"], name, fields, str(about.get("code") or ""))
+        rest = tuple(fix for fix in problem.fixes if fix not in moves)
+        return replace(problem, message=f"“{entry['name']}” has no parameter “{name}”.{hint}", fixes=rest)
+    [value] = moves[0].settings[f"{place}.parameters"].values()
+    move = Fix(f"Move it under parameters as {close}", {f"{place}.parameters": {close: value}}, moves[0].removed)
+    message = f"“{entry['name']}” takes “{close}”, which stands under parameters."
+    return replace(problem, message=message, fixes=(move, *(fix for fix in problem.fixes if fix not in moves)))
+
+
+def _names_in(value: Any) -> list[str]:
+    return list(value) if isinstance(value, dict) else []
 
 
 def _say_what_it_has(function: str, name: str, fields: Collection[str], code: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from groupwise.storage.checks.data import TO_CHOOSE
 from groupwise.storage.library.models.model_files import model_folder
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.odd_spaces import trim_spaces, trimmed_fix, trimmed_words
@@ -17,7 +18,8 @@ def check_spaces(spec: RunSpec) -> Iterator[Problem]:
         for name in names:
             value, path = getattr(getattr(spec, part), name), f"{part}.{name}"
             is_there = path == "model.id" and folder is not None and folder.is_dir()
-            is_chosen = path != "data.source" or (value.partition(":")[2] or value).strip()  # else that is said
+            kind, _, source = trim_spaces(value or "").partition(":")
+            is_chosen = path != "data.source" or (kind in TO_CHOOSE and source)  # else that is said
             if trimmed_words(value) and is_chosen and not is_there:
                 message = f"should be “{trim_spaces(value)}”.{trimmed_words(value)}"
                 yield Problem(path, message, fixes=trimmed_fix(path, value))

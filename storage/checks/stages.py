@@ -11,15 +11,21 @@ PROCESS_WIDE = (
 )  # fmt: skip
 
 
-def check_stages(spec: RunSpec, offer: Offer, by_stage: list[list[Problem]]) -> list[Problem]:
-    """The problems of a run with stages, each at the field where it is fixed: what is wrong in every stage at the
-    run's own field, what is wrong in one at that stage's (“stages.1.training.beta”). `by_stage`: those of each stage as
-    the run that it is. They stand in for the check of the run's own settings, which no stage may use as they are."""
+def check_stages(
+    spec: RunSpec, offer: Offer, by_stage: list[list[Problem]], of_values: list[Problem]
+) -> list[Problem]:  # fmt: skip
+    """The problems of a run with stages, each at the field where it is fixed: what is wrong in every stage, or with a
+    value of the run whatever stands beside it (`of_values`), at the run's own field; what is wrong in one stage at
+    that stage's (“stages.1.training.beta”). `by_stage`: those of each stage as the run that it is. They stand in for
+    the check of the run's own settings, which no stage may use as they are."""
+    of_run = {one.field: one for one in of_values}
     found: list[Problem] = []
     for index, (stage, problems) in enumerate(zip(spec.stages, by_stage, strict=True)):
         found += _process_wide(spec, index)
         for problem in problems:
-            everywhere = all(_has_problem(others, problem) for others in by_stage)
+            taken = None if _is_its_own(stage, problem.field) else of_run.get(problem.field)
+            problem = taken or problem
+            everywhere = taken is not None or all(_has_problem(others, problem) for others in by_stage)
             if not everywhere or _is_its_own(stage, problem.field):
                 found.append(_at_stage(problem, stage, index))
             elif problem not in found:

@@ -1,5 +1,6 @@
 """What pydantic says of a spec, as problems: at which field and line, in a person's words, and what one click does."""
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -40,8 +41,8 @@ _DTYPES = {"bf16": "bfloat16", "fp16": "float16", "half": "float16", "fp32": "fl
 def problem_of_error(detail: Any, lines: dict[str, int], raw: dict[str, Any], parts: Parts) -> Problem:
     """A pydantic error in a person's words. `raw`: all that was validated."""
     path = [str(part) for part in detail["loc"]]
-    if path[-1] == "[key]":
-        return _no_name(path[:-1], lines)
+    if path[-1] == "[key]" or detail["type"] == "invalid_key":
+        return _no_name([part for part in path if part != "[key]"], detail["input"], lines)
     field = ".".join(path)
     line = line_of(field, lines)
     if detail["type"] == "extra_forbidden":
@@ -82,11 +83,12 @@ def _names_of(path: list[str], parts: Parts) -> set[str]:
     return set(part.model_fields) if part else {"r"} if path == ["lora"] else set()
 
 
-def _no_name(path: list[str], lines: dict[str, int]) -> Problem:
-    """Of a setting whose name is a number, true, false or nothing."""
-    field = ".".join(path)
-    message = f"the name of a setting is a word, not {path[-1]}."
-    return Problem(field, message, line_of(field, lines), fixes=(Fix("Remove it", {}, (field,)),))
+def _no_name(path: list[str], name: Any, lines: dict[str, int]) -> Problem:
+    """Of a setting whose `name` is a number, true, false or nothing."""
+    written = json.dumps(name, default=str)
+    field, place = (".".join([*path[:-1], one]) for one in (str(name), written))
+    message = f"the name of a setting is a word, not {written}."
+    return Problem(field, message, lines.get(field) or line_of(place, lines), fixes=(Fix("Remove it", {}, (field,)),))
 
 
 def _unknown(detail: Any, path: list[str], line: int | None, raw: dict[str, Any], parts: Parts) -> Problem:
@@ -108,10 +110,11 @@ def _unknown(detail: Any, path: list[str], line: int | None, raw: dict[str, Any]
     if len(path) == 1 and (below := below_empty_rewards(name, raw, siblings, line)):
         return below
     found = unknown_setting(field, value, siblings, given, "there is no such field.", line)
-    if len(found.fixes) == 1 and meant_name(name, siblings) is None:
-        found = misspelt_elsewhere(field, value, raw, line) or found
+    is_unlike = len(found.fixes) == 1 and meant_name(name, siblings) is None
+    if is_unlike and (elsewhere := misspelt_elsewhere(field, value, raw, line)):
+        return elsewhere
     *others, remove = found.fixes
-    if _is_entry(".".join(path[:-1])) and not others and "parameters" not in given:
+    if _is_entry(".".join(path[:-1])) and not others and "name" in given and "parameters" not in given:
         move = Fix("Move it under parameters", {f"{'.'.join(path[:-1])}.parameters": {name: value}}, (field,))
         return Problem(field, f"{found.message} What a function takes stands under parameters.", line,
                        fixes=(move, remove))  # fmt: skip

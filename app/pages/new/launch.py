@@ -7,11 +7,12 @@ from typing import Any
 
 from groupwise.app.core import worker_process
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.new import found_reading, presets
+from groupwise.app.pages.new import edits, found_reading, presets
 from groupwise.app.pages.new.known import NO_ROWS, Known, known_of
-from groupwise.app.pages.new.left_out import LeftOut, is_at_or_inside, leave_out
+from groupwise.app.pages.new.left_out import LeftOut, is_at_or_inside, leave_out, read_by_meant_names
 from groupwise.app.pages.new.preflight.report import Report, report
 from groupwise.storage.checks.check import examine_spec
+from groupwise.storage.checks.reward_settings import say_no_parameter
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import model_files
 from groupwise.storage.registry import registry
@@ -74,12 +75,14 @@ def _read_values(raw: Any, lines: dict[str, int]) -> Reading:
         except SpecError as error:
             more = error.problems
         # A list whose wrong entries were left out here is not empty in the text, and a value that was is not missing.
-        said = [other.field for other in found]
+        said = [other.field for other in found if other.field not in out.renamed]
         placed = out.problems_as_written(more)
         found += [one for one in placed if not any(is_at_or_inside(field, one.field) for field in said)]
         if not isinstance(raw, dict):
             break
-        out = leave_out(raw, [out.path_as_written(one.field) for one in more], out)
+        wrong = [out.path_as_written(one.field) for one in more]
+        known, out = out.renamed, read_by_meant_names(raw, placed, out)
+        out = leave_out(raw, [path for path in wrong if path in known or path not in out.renamed], out)
         rest = {**STAND_INS, **out.take_from(raw)}
     return Reading(None, None, found, lines, raw)
 
@@ -88,9 +91,13 @@ def check_text(text: str, offer: Offer | None = None, known: Any = None) -> Read
     """Read and check a text. Where its form is wrong somewhere, the rest is checked all the same, so that problems do
     not come in waves. `known`: what the page's preview has found out (app.pages.new.known)."""
     reading = _check(read_form(text), offer, known)
-    said = say_as_written(ask_for_thousands(reading.problems, text), text)
-    asked = offer_points_in_all(said, text)
-    return replace(reading, problems=in_order_of_lines(keep_remarks(asked, text)))
+    return replace(reading, problems=_say_of_text(reading.problems, text))
+
+
+def _say_of_text(problems: list[Problem], text: str) -> list[Problem]:
+    """The problems in the order of their lines, in words of what is written there, and their buttons likewise."""
+    said = say_as_written(ask_for_thousands(problems, text), text)
+    return in_order_of_lines(keep_remarks(offer_points_in_all(said, text), text))
 
 
 def _check(reading: Reading, offer: Offer | None, known: Any = None) -> Reading:
@@ -101,10 +108,18 @@ def _check(reading: Reading, offer: Offer | None, known: Any = None) -> Reading:
     out = reading.left_out
     lines = out.lines_of_rest(reading.lines)
     found = out.problems_as_written(examine_spec(reading.as_checked, offer, lines, about.columns, about.rows))
-    named = {problem.field for problem in reading.problems}
-    of_form = [below_filled_rewards(one, reading.raw, offer.rewards, RunSpec.model_fields) for one in reading.problems]
+    named = {problem.field for problem in reading.problems} - out.renamed.keys()
+    of_form = [_say_of_functions(one, reading.raw, offer) for one in reading.problems]
     found = [*of_form, *(one for one in found if one.field not in named and not _follows_from(named, one))]
     return replace(reading, problems=without_answered(found))
+
+
+def _say_of_functions(problem: Problem, raw: dict[str, Any], offer: Offer) -> Problem:
+    """A problem of the form of the rewards, by what is known of their functions."""
+    entry = edits.value_at(raw, problem.field.rpartition(".")[0]) if "." in problem.field else None
+    if isinstance(entry, dict) and isinstance(entry.get("name"), str):
+        return say_no_parameter(problem, entry, offer.function(entry["name"], entry.get("version")))
+    return below_filled_rewards(problem, raw, offer.rewards, RunSpec.model_fields)
 
 
 def problems_of_values(raw: dict[str, Any], offer: Offer, known: Any = None) -> list[Problem]:
@@ -132,7 +147,7 @@ def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = No
     reading = _check(_read_values(past.values if past.whole else {**STAND_INS, **past.values}, past.lines), offer)
     guessed = {one.line for one in past.problems if one.message.endswith(BRACKET)}
     of_others = [
-        one for one in reading.problems
+        one for one in say_as_written(ask_for_thousands(reading.problems, past.text), past.text)
         if one.line not in guessed
         and (past.whole or (one.field in past.lines and one.field.split(".")[0] not in past.unread))
     ]  # fmt: skip

@@ -1,5 +1,5 @@
-"""What is left out of a spec so that the rest of it can be read, and where what is said of the rest stands in the text:
-an entry that is left out of a list moves all those behind it. Pure."""
+"""What is left out of a spec so that the rest of it can be read, or is read by the name that was meant, and where what
+is said of the rest stands in the text: an entry that is left out of a list moves all those behind it. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -19,21 +19,34 @@ REWARD_NAME = re.compile(r"(stages\.\d+\.)?rewards\.\d+\.name")
 @dataclass(frozen=True)
 class LeftOut:
     """`paths`: what is left out, as dotted paths in the text; `written`: those of them at which something stands.
-    `entries`: of each list that entries are left out of, by its path, their places in order."""
+    `entries`: of each list that entries are left out of, by its path, their places in order. `renamed`: what is read by
+    another name, by its path in the text."""
 
     paths: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
     entries: dict[str, list[int]] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)
+
+    def is_all_as_written(self) -> bool:
+        """Whether nothing is left out, and nothing read by another name."""
+        return not (self.paths or self.renamed)
 
     def take_from(self, raw: dict[str, Any]) -> dict[str, Any]:
         """The settings without what is left out."""
-        made = [Edit(path, stand_in_name(path) or ABSENT) for path in sorted(self.paths, key=edits.sort_key)]
-        return edits.after_edits(raw, made[::-1])
+        settings = edits.after_edits(raw, [])
+        for path in sorted(self.renamed, key=lambda one: -one.count(".")):  # a part after what is in it
+            owner, _, name = path.rpartition(".")
+            part = edits.value_at(settings, owner) if owner else settings
+            part[self.renamed[path]] = part.pop(name)
+        gone = sorted(map(self._by_names_meant, self.paths), key=edits.sort_key, reverse=True)
+        return edits.after_edits(settings, [Edit(path, stand_in_name(path) or ABSENT) for path in gone])
 
     def path_as_written(self, path: str) -> str:
         """Where that which is at a path without what is left out is in the text."""
         parts: list[str] = []
+        typed = {(one.rpartition(".")[0], name): one.rpartition(".")[2] for one, name in self.renamed.items()}
         for part in path.split("."):
+            part = typed.get((".".join(parts), part), part)
             gone = self.entries.get(".".join(parts))
             if gone and edits.is_place(part):
                 place = int(part)
@@ -53,7 +66,7 @@ class LeftOut:
     def problems_as_written(self, problems: Iterable[Problem]) -> list[Problem]:
         """What is said of the rest, at the places where it is written; without what is said of a stand-in or only as
         something was left out, and the fixes that would write over that."""
-        if not self.paths:
+        if self.is_all_as_written():
             return list(problems)
         moved = [one.move(self.path_as_written) for one in problems]
         said = [one for one in moved if not (self._is_out(one.field) or self._lacks_left_out(one))]
@@ -67,8 +80,13 @@ class LeftOut:
             gone = self.entries.get(".".join(written))
             written.append(part)
             moved = gone and edits.is_place(part)
+            part = self.renamed.get(".".join(written), part)
             parts.append(str(int(part) - sum(place < int(part) for place in gone or ())) if moved else part)
         return ".".join(parts)
+
+    def _by_names_meant(self, path: str) -> str:
+        parts = path.split(".")
+        return ".".join(self.renamed.get(".".join(parts[: n + 1]), part) for n, part in enumerate(parts))
 
     def _is_out(self, path: str) -> bool:
         return any(is_at_or_inside(path, one) for one in self.paths)
@@ -81,6 +99,34 @@ class LeftOut:
         """Whether a fix sets anew what was left out, or is of its stand-in."""
         is_over = any(is_at_or_inside(one, path) for path in fix.settings for one in self.written)
         return is_over or any(path.startswith(f"{one}.") for path in fix.settings for one in self.paths)
+
+
+def read_by_meant_names(raw: dict[str, Any], problems: Iterable[Problem], before: LeftOut) -> LeftOut:
+    """What was left out `before`, with what one of these problems (as written) offers to rename, as it is and where it
+    is, read by its new name: what is wrong inside does not have to wait for that click."""
+    renamed = dict(before.renamed)
+    taken = {(path.rpartition(".")[0], name) for path, name in renamed.items()}
+    for one in problems:
+        name = _meant_instead(raw, one)
+        place = (one.field.rpartition(".")[0], name)
+        if name is not None and place not in taken and one.field not in renamed:
+            renamed[one.field] = name
+            taken.add(place)
+    return replace(before, renamed=renamed)
+
+
+def _meant_instead(raw: dict[str, Any], problem: Problem) -> str | None:
+    owner, _, typed = problem.field.rpartition(".")
+    part = edits.value_at(raw, owner) if owner else raw
+    if not isinstance(part, dict) or typed not in part:
+        return None
+    for fix in problem.fixes:
+        [(path, value), *others] = fix.settings.items() or [("", None)]
+        there, _, name = path.rpartition(".")
+        is_renaming = fix.removed == (problem.field,) and there == owner and not others and name not in part
+        if is_renaming and value == part[typed]:
+            return name
+    return None
 
 
 def leave_out(raw: dict[str, Any], paths: Iterable[str], before: LeftOut) -> LeftOut:
@@ -96,7 +142,8 @@ def leave_out(raw: dict[str, Any], paths: Iterable[str], before: LeftOut) -> Lef
         owner, _, last = path.rpartition(".")
         if owner and isinstance(edits.value_at(raw, owner), list):
             entries.setdefault(owner, []).append(int(last))
-    return LeftOut(tuple(sorted(out)), tuple(path for path in sorted(out) if _is_there(raw, path)), entries)
+    written = tuple(path for path in sorted(out) if _is_there(raw, path))
+    return LeftOut(tuple(sorted(out)), written, entries, before.renamed)
 
 
 def _is_there(raw: dict[str, Any], path: str) -> bool:
@@ -116,12 +163,13 @@ def stand_in_name(path: str) -> str | None:
 def read_left_out(sent: Any) -> LeftOut:
     """What was left out, as a page sends it back (`LeftOut` as plain values); nothing where it is of another form."""
     given = sent if isinstance(sent, dict) else {}
-    paths, written, entries = (given.get(name) for name in ("paths", "written", "entries"))
+    paths, written, entries, renamed = (given.get(name) for name in ("paths", "written", "entries", "renamed"))
     if not (isinstance(paths, list) and isinstance(written, list) and isinstance(entries, dict)):
         return LeftOut()
+    names = renamed.items() if isinstance(renamed, dict) else ()
     places = {
         owner: sorted(place for place in listed if type(place) is int)
         for owner, listed in entries.items() if isinstance(listed, list)
     }  # fmt: skip
     out, there = (tuple(path for path in each if isinstance(path, str)) for each in (paths, written))
-    return LeftOut(out, there, places)
+    return LeftOut(out, there, places, {path: name for path, name in names if isinstance(name, str)})

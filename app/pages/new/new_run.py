@@ -140,7 +140,7 @@ def ask_worker(payload: Payload) -> dict[str, Any]:
     row = None if payload.get("row") is None else whole_number(payload, "row")
     every = payload.get("all") is True
     asked, out = worker_requests.ask_about_text(kind, spec_text(payload), topic=topic, row=row, every=every)
-    return {"question": asked, **({"left_out": view.json_value(asdict(out))} if out.paths else {})}
+    return {"question": asked, **({"left_out": view.json_value(asdict(out))} if not out.is_all_as_written() else {})}
 
 
 @answer

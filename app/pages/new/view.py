@@ -62,6 +62,7 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         else None
     )
     out = reading.left_out
+    otherwise = (*out.paths, *out.renamed)
     advised = [*out.problems_as_written(about.problems), *name_problems(as_checked)] if about and as_checked else []
     found = reading.problems + advised
     if as_checked and of_data.unreadable:
@@ -82,7 +83,7 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         "figures": about.figures if about else [],
         "quickstart": text == presets.quickstart_text(),
         "name": str(raw.get("name") or "run"),
-        "keys": keys(sound, as_checked, out.paths, with_data=missing in (None, *BY_WORKER)) if sound else {},
+        "keys": keys(sound, as_checked, otherwise, with_data=missing in (None, *BY_WORKER)) if sound else {},
         "lines": reading.lines,
     }
     if "script" not in hidden:
@@ -184,7 +185,7 @@ def keys(
     """What each question to the worker depends on, in a few characters: asked again only when it changes. Without data
     that can be there is nothing to ask about it. `source`, `rows`, `reading`: which rows there are, which of them are
     used, and how their file is read. `as_checked`: the spec without the model that stands in for one to be chosen.
-    `left_out`: what is not in the spec, by which answers are placed in the text."""
+    `left_out`: what is not in the spec, or by another name, by which answers are placed in the text."""
     checked = as_checked or spec
     asked: list[Ask] = [about_build(checked), about_model(spec)]
     if with_data:

@@ -16,7 +16,7 @@ from typing import Any
 from groupwise.storage.spec.words.joined_parts import join_fixes
 from groupwise.storage.spec.words.number_words import count_words
 from groupwise.storage.spec.words.odd_spaces import trim_spaces
-from groupwise.storage.spec.words.problem import Fix, Problem
+from groupwise.storage.spec.words.problem import BLOCKING, Fix, Problem
 
 TRL, TRANSFORMERS_5, TRANSFORMERS_5_15 = "TRL 0.28", "transformers 5.0", "transformers 5.15"
 SHORT = 2  # letters of a word that can stand for all of it
@@ -165,10 +165,19 @@ def _is_slip_of_word(typed: str, word: str) -> bool:
 def without_answered(problems: Iterable[Problem]) -> list[Problem]:
     """The problems without those of a setting that is not given, where another offers to rename onto it what is: what
     is wrong with its absence or its default is settled by that click, and a fix of its own would be in its way. So it
-    is with all that is said of the defaults of a part whose name is misspelt."""
+    is with all that is said of the defaults of a part whose name is misspelt, and with what does not block and would
+    be put right there."""
     found = list(problems)
-    onto = answered_places(found)
-    return [one for one in found if not any(f"{_STAGE.sub('', one.field)}.".startswith(f"{path}.") for path in onto)]
+    onto = tuple(f"{path}." for path in answered_places(found))
+    return [one for one in found if not any(f"{_STAGE.sub('', path)}.".startswith(onto) for path in _places_of(one))]
+
+
+def _places_of(problem: Problem) -> Iterable[str]:
+    """Its field, and where the fixes of one that does not block write."""
+    if problem.level == BLOCKING:
+        return (problem.field,)
+    setting = [fix for fix in problem.fixes if problem.field not in fix.removed]
+    return (problem.field, *(path for fix in setting for path in fix.settings))
 
 
 def answered_places(problems: Iterable[Problem]) -> set[str]:

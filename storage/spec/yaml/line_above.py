@@ -13,7 +13,8 @@ MOST = 3  # lines in a row that may stand wrong
 PARTS = ("name", "model", "lora", "data", "rewards", "training", "kl", "launch", "stages")  # of a spec, at its margin
 
 _SETTING = re.compile(r" *[A-Za-z_]\w*:(?: +\S.*)?")
-_NO_COLON = re.compile(r"(\s*(?:- +)?)([A-Za-z_]\w*)(?: +([^\s:#]+))?")
+_NO_COLON = re.compile(r"(\s*(?:- +)?)([A-Za-z_]\w*)(?: +([^\s:#]+))?(\s+#.*)?")
+_OPENS = re.compile(r".*:\s*(?:#.*)?")
 _BARE_ENTRY = re.compile(r"(\s*- +)([A-Za-z_]\w*)")
 
 
@@ -24,7 +25,7 @@ def repairs_above(rows: list[str], row: int, message: str) -> Iterator[Repair]:
     no_colon = ABOVE in message or NO_COLON in message
     for at in (above, row) if no_colon else (above,):
         if at is not None:
-            yield from _without_colon(at, rows[at], sure=no_colon)
+            yield from _without_colon(at, rows[at], sure=no_colon or _is_beside_settings(rows, at, row))
     if above is not None and (INDENTATION in message or COLON in message):
         yield from _unnamed_entry(rows, row, above)
         yield from _out_of_line(rows, row)
@@ -35,11 +36,22 @@ def _without_colon(at: int, line: str, *, sure: bool) -> Iterator[Repair]:
     found = _NO_COLON.fullmatch(line.rstrip())
     if found is None or not (sure or found[2] in UNDER_TRAINING or found[2] in ELSEWHERE or "_" in found[2]):
         return
+    remark = found[4] or ""
     if found[3]:
         written = f"{found[2]}: {found[3]}"
-        yield Repair(at, [found[1] + written], f"Write it as “{shorten(written)}”", NO_COLON, here=True)
+        yield Repair(at, [found[1] + written + remark], f"Write it as “{shorten(written)}”", NO_COLON, here=True)
     elif sure:
-        yield Repair(at, [""], f"Remove “{shorten(found[2])}”", NO_COLON, here=True)
+        left = found[1] + remark.lstrip() if remark else ""
+        yield Repair(at, [left], f"Remove “{shorten(found[2])}”", NO_COLON, here=True)
+
+
+def _is_beside_settings(rows: list[str], at: int, row: int) -> bool:
+    """Whether a line stands among the settings of a part: at the column of the one below it, and of what is above it or
+    else first in its part. So it is no text that goes on."""
+    column = _column(rows[row])
+    above = next((rows[n] for n in range(at - 1, -1, -1) if _is_said(rows[n])), "")
+    opens = _column(above) < column and bool(_OPENS.fullmatch(above))
+    return _column(rows[at]) == column and bool(_SETTING.match(rows[row])) and (opens or _begins_at(above, column))
 
 
 def _unnamed_entry(rows: list[str], row: int, above: int) -> Iterator[Repair]:

@@ -14,7 +14,7 @@ WITHOUT_WIDTH = "\u200b\u200c\u200d\u2060\ufeff"
 WIDTHS = (1, 2)  # columns that one of them may stand for: an ideographic space looks like two
 MOST = 3  # lines that are named
 
-_ODDLY_INDENTED = re.compile(rf"( *[{ODD}][ {ODD}]*)(?=(?:- )?\s*[A-Za-z_][\w.-]*\s*[:=]|-\s)")
+_ODDLY_INDENTED = re.compile(rf"( *(?:- +)?[{ODD}][ {ODD}]*)(?=(?:- )?\s*[A-Za-z_][\w.-]*\s*[:=]|-\s)")
 _OPENS_TEXT = re.compile(rf"[ {ODD}]*\S.*[:-] *[|>][-+0-9]*\s*(?:#.*)?")
 
 
@@ -42,7 +42,9 @@ def _indentation(rows: list[str], row: int) -> str:
 def _spaced(line: str, width: int) -> str:
     found = _ODDLY_INDENTED.match(line)
     before = found[1] if found else ""
-    written = "".join(" " if sign == " " else "" if sign in WITHOUT_WIDTH else " " * width for sign in before)
+    written = "".join(
+        sign if sign in " -" else "" if sign in WITHOUT_WIDTH else " " * width for sign in before
+    )  # fmt: skip
     return written + line[len(before) :]
 
 

@@ -25,13 +25,14 @@ BEGINNING = re.compile(r"([A-Za-z_][\w-]*)\s*:(?:\s|$)")  # of a part: its name,
 class PastSlips:
     """`problems`: the slips. `values` and `lines` (dotted path → line): what can be read past them. `unread`: the names
     of parts that lack a line, of which what is not there may be in what cannot be read; with `whole` there is none, and
-    no part is given twice."""
+    no part is given twice. `text`: as it is read."""
 
     problems: list[Problem]
     values: dict[str, Any]
     lines: dict[str, int]
     unread: frozenset[str]
     whole: bool
+    text: str
 
 
 def read_past_slips(text: str) -> PastSlips:
@@ -71,7 +72,7 @@ class _Reader:
     def result(self, values: dict[str, Any], lines: dict[str, int]) -> PastSlips:
         found = sorted(self.found.values(), key=lambda one: one.line or 0)
         problems = points_for_commas_in_braces(found, self.written)
-        return PastSlips(problems, values, lines, frozenset(self.unread), not (self.unread or self.lacks))
+        return PastSlips(problems, values, lines, frozenset(self.unread), not (self.unread or self.lacks), self.text())
 
     def get_past(self, error: SpecError) -> bool:
         """Take the first slip out of the way; whether the reading gets any further."""
