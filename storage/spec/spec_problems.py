@@ -86,9 +86,10 @@ def _names_of(path: list[str], parts: Parts) -> set[str]:
 def _no_name(path: list[str], name: Any, lines: dict[str, int]) -> Problem:
     """Of a setting whose `name` is a number, true, false or nothing."""
     written = json.dumps(name, default=str)
-    field, place = (".".join([*path[:-1], one]) for one in (str(name), written))
+    field, *others = (".".join([*path[:-1], one]) for one in (str(name), written, ""))
     message = f"the name of a setting is a word, not {written}."
-    return Problem(field, message, lines.get(field) or line_of(place, lines), fixes=(Fix("Remove it", {}, (field,)),))
+    line = next((lines[one] for one in others if one in lines), line_of(field, lines))
+    return Problem(field, message, line, fixes=(Fix("Remove it", {}, (field,)),))
 
 
 def _unknown(detail: Any, path: list[str], line: int | None, raw: dict[str, Any], parts: Parts) -> Problem:

@@ -108,10 +108,10 @@ def read_by_meant_names(raw: dict[str, Any], problems: Iterable[Problem], before
     taken = {(path.rpartition(".")[0], name) for path, name in renamed.items()}
     for one in problems:
         name = _meant_instead(raw, one)
-        place = (one.field.rpartition(".")[0], name)
-        if name is not None and place not in taken and one.field not in renamed:
+        owner = one.field.rpartition(".")[0]
+        if name is not None and (owner, name) not in taken and one.field not in renamed:
             renamed[one.field] = name
-            taken.add(place)
+            taken.add((owner, name))
     return replace(before, renamed=renamed)
 
 

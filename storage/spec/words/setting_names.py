@@ -166,10 +166,15 @@ def without_answered(problems: Iterable[Problem]) -> list[Problem]:
     """The problems without those of a setting that is not given, where another offers to rename onto it what is: what
     is wrong with its absence or its default is settled by that click, and a fix of its own would be in its way. So it
     is with all that is said of the defaults of a part whose name is misspelt, and with what does not block and would
-    be put right there."""
+    be put right there; nor is there a warning or advice on what is in it."""
     found = list(problems)
     onto = tuple(f"{path}." for path in answered_places(found))
-    return [one for one in found if not any(f"{_STAGE.sub('', path)}.".startswith(onto) for path in _places_of(one))]
+    typed = tuple(f"{one.field}." for one in found for fix in one.fixes if one.field in fix.removed and fix.settings)
+    advised = [one for one in found if one.level != BLOCKING and f"{one.field}.".startswith(typed)]
+    return [
+        one for one in found
+        if one not in advised and not any(f"{_STAGE.sub('', path)}.".startswith(onto) for path in _places_of(one))
+    ]  # fmt: skip
 
 
 def _places_of(problem: Problem) -> Iterable[str]:

@@ -17,6 +17,7 @@ from groupwise.storage.spec.yaml.yaml_text import (
     CONTROL,
     INDENTATION,
     NO_SPACE,
+    OPEN,
     QUOTE,
     TAB,
     TAB_INSIDE,
@@ -36,6 +37,7 @@ _JOINED = re.compile(rf"{_ENTRY}:[{ODD}]*([^\s/:].*)")
 _EQUALS = re.compile(rf"{_ENTRY} *= *(\S.*)")
 _VALUE = re.compile(rf"({_ENTRY}: +)(\S.*)")
 _TAG = re.compile(r"((?:: |- |\[|, ))![^\s\[\]{}]* +")
+_REMARK = re.compile(r"\s+#.*")  # at a line's end
 _ALIAS = re.compile(r"\*([\w-]+)")
 
 
@@ -69,7 +71,7 @@ def repairs(rows: list[str], row: int, message: str, written: list[str]) -> Iter
         yield from _signs(row, rows[row], message)
     if INDENTATION in message:
         yield from _indentation(rows, row)
-    for at in (row, before):
+    for at in dict.fromkeys((row, before, opening_row(rows, row) if OPEN in message else None)):
         if at is not None:
             yield from _unclosed(at, rows[at])
     if "second document" in message:
@@ -106,10 +108,11 @@ def _colon(at: int, line: str) -> Iterator[Repair]:
 
 def _signs(at: int, line: str, message: str) -> Iterator[Repair]:
     """Text that YAML takes for something else, put in quotes; and without a tag."""
-    found = _VALUE.fullmatch(line.rstrip(" "))
+    plain, remark = _without_remark(line)
+    found = _VALUE.fullmatch(plain.rstrip(" "))
     if _TAG.search(line):
         yield Repair(at, [_TAG.sub(r"\1", line)], "Remove the tag")
-    if found is None or re.search(r"^[|>\[\]}]|^\{(?![^{}]*\}\s+\S)|\s#", found[4]):
+    if found is None or re.search(r"^[|>\[\]}]|^\{(?![^{}]*\}\s+\S)", found[4]):
         return  # no text, as far as one can tell
     words = "" if COLON in message or "Aliases" in message else IN_QUOTES
     value = found[4]
@@ -117,7 +120,7 @@ def _signs(at: int, line: str, message: str) -> Iterator[Repair]:
         value = value[1:-1]
     elif value[0] in "'\"":
         return
-    yield Repair(at, [found[1] + json.dumps(value, ensure_ascii=False)], "Put it in quotes", words)
+    yield Repair(at, [found[1] + json.dumps(value, ensure_ascii=False) + remark], "Put it in quotes", words)
 
 
 def _unclosed(at: int, line: str) -> Iterator[Repair]:
@@ -129,15 +132,32 @@ def _unclosed(at: int, line: str) -> Iterator[Repair]:
         remark = behind[0] if (behind := re.search(r"\s+#.*$", found[4])) else ""
         closed = f"{found[4].removesuffix(remark)}{mark}{remark}"
         yield Repair(at, [found[1] + closed], f"Close the quotation mark: {shorten(closed)}", QUOTE)
+    for whole, remark in dict.fromkeys((_without_remark(plain), (plain, ""))):
+        if closing := _missing_brackets(whole):
+            yield Repair(at, [whole + closing + remark], f"Close it with {closing}", BRACKET)
+
+
+def _without_remark(line: str) -> tuple[str, str]:
+    """A line without the comment at its end, as far as that begins outside of quotes; and the comment."""
+    found = _REMARK.search(line)
+    before = line[: found.start()] if found else line
+    return (before, line[len(before) :]) if found and not (before.count('"') % 2) else (line, "")
+
+
+def opening_row(rows: list[str], row: int) -> int | None:
+    """The nearest row above in which a bracket is opened and not closed."""
+    return next((n for n in range(row - 1, -1, -1) if _missing_brackets(_without_remark(rows[n])[0])), None)
+
+
+def _missing_brackets(line: str) -> str:
+    """What closes the brackets that are open at a line's end."""
     open_ones: list[str] = []
-    for sign in re.sub(r"'[^']*'|\"[^\"]*\"", "", plain):
+    for sign in re.sub(r"'[^']*'|\"[^\"]*\"", "", line):
         if sign in "{[":
             open_ones.append("}" if sign == "{" else "]")
         elif open_ones and sign == open_ones[-1]:
             open_ones.pop()
-    if open_ones:
-        closing = "".join(reversed(open_ones))
-        yield Repair(at, [plain + closing], f"Close it with {closing}", BRACKET)
+    return "".join(reversed(open_ones))
 
 
 def _indentation(rows: list[str], row: int) -> Iterator[Repair]:

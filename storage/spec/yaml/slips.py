@@ -13,8 +13,8 @@ from groupwise.storage.spec.yaml.line_above import repairs_above
 from groupwise.storage.spec.yaml.misread import points_for_commas_in_braces
 from groupwise.storage.spec.yaml.odd_indentation import odd_indentation
 from groupwise.storage.spec.yaml.own_line import settings_apart
-from groupwise.storage.spec.yaml.repairs import Repair, repairs
-from groupwise.storage.spec.yaml.yaml_text import copy_plain, parse_document
+from groupwise.storage.spec.yaml.repairs import Repair, opening_row, repairs
+from groupwise.storage.spec.yaml.yaml_text import OPEN, copy_plain, parse_document
 
 MOST = 12  # slips that are looked for
 READ = 2**20  # characters that the parser is given for them in all: what it takes some seconds for
@@ -86,6 +86,8 @@ class _Reader:
             return False
         row = min(first.line, len(self.rows)) - 1
         around = self._parts_around(row)
+        if OPEN in first.message and (opened := opening_row(self.rows, row)) is not None:
+            around = slice(self._parts_around(opened).start, around.stop)
         so_far = self._reach(self.rows, around)
         tried = chain(
             settings_apart(row, self.rows[row]),
@@ -139,16 +141,18 @@ class _Reader:
         if not text.startswith(cut.text, place):
             return False
         put = cut.put + "\n" * (cut.text.count("\n") - cut.put.count("\n"))
-        fits = self._fits(cut)
+        fixes = tuple(fix for fix in problem.fixes if fix.cut and self._fits(fix.cut))
         self.rows = (text[:place] + put + text[place + len(cut.text) :]).removesuffix(self.end).split("\n")
-        self.found[problem.field, problem.line or 0] = problem if fits else replace(problem, fixes=())
+        self.found[problem.field, problem.line or 0] = replace(problem, fixes=fixes)
         return True
 
     def _fits(self, cut: Cut) -> bool:
         """Whether what is cut out of the rows stands there as it was written: a point in a comma's place moves
         nothing."""
-        now, written = self.rows[cut.line - 1], self.written[cut.line - 1]
-        return now == written or (len(now) == len(written) and written.startswith(cut.text, cut.column))
+        of_cut = slice(cut.line - 1, cut.line - 1 + (cut.text.count("\n") or 1))
+        now, written = self.rows[of_cut], self.written[of_cut]
+        moved = list(map(len, now)) != list(map(len, written))
+        return now == written or (not moved and written[0].startswith(cut.text, cut.column))
 
     def _leave_out(self, row: int) -> bool:
         """Without the row, or else without its part; whether there was anything to leave out."""

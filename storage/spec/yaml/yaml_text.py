@@ -23,6 +23,7 @@ from ruamel.yaml.scanner import Scanner
 from groupwise.storage.spec.words.problem import Problem, SpecError
 from groupwise.storage.spec.yaml.dashes import dash_problem
 from groupwise.storage.spec.yaml.misread import misread_problems
+from groupwise.storage.spec.yaml.open_quotes import open_quote_problems
 from groupwise.storage.spec.yaml.too_large import too_large_problem
 from groupwise.storage.spec.yaml.twice import twice_problem
 
@@ -199,7 +200,8 @@ def _parse_cached(text: str) -> Document:
         twice: list[Problem] = []
         if root is not None:
             _note_lines(text, root, "", lines, twice)
-        if wrong := twice or (misread_problems(text, root) if root is not None else []):
+        open_quotes = open_quote_problems(text, root) if root is not None else []
+        if wrong := open_quotes or twice or (misread_problems(text, root) if root is not None else []):
             raise SpecError(wrong)
         return Document(text, root, _value(root) if root is not None else None, lines)
     except ReaderError as error:
@@ -230,6 +232,7 @@ CONTROL = "there is a control character in this line, which cannot be seen. Remo
 LONG_NAME = f"the name of a setting has more than {MAX_NAME:,} characters."
 ABOVE = "a name above this line has no colon in its own line."
 NO_COLON = "there is no colon after the name in this line, as in “max_steps: 5”."
+OPEN = "a bracket that is opened above is not closed, or a comma is missing."
 NO_SPACE = "there is no space after this line's colon."
 _NO_SPACE = re.compile(r"\s*(- )?[A-Za-z_]\w*:[^\s/:]\S*\s*$")
 DOCUMENTS = "there is a second document after “---”. A spec is one."
@@ -244,6 +247,8 @@ def _slip(said: str, line: str) -> str:
         return TAB if re.match(r"\s*\t", line) else TAB_INSIDE
     if said.startswith(UNCLOSED):
         return QUOTE
+    if said.startswith("expected ','"):
+        return OPEN
     if said.startswith("but found another document"):
         return DOCUMENTS
     if said.startswith("could not find expected ':'"):
