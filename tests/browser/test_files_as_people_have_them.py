@@ -127,6 +127,36 @@ def test_a_german_excel_file_becomes_a_launched_run_without_help(new_run: Page, 
     assert 'SEPARATOR = ";"' in run.folder.script.read_text()
 
 
+def test_another_sheet_is_chosen_where_the_one_that_is_read_cannot_be(new_run: Page, tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.title = "Größer"
+    for row in [["A", "A"], *([n, n] for n in range(40))]:
+        book.active.append(row)
+    book.create_sheet("Daten & <b>").append(["B", "B"])
+    book["Daten & <b>"].append([1, 2])
+    book.save(file := tmp_path / "sheets.xlsx")
+    new_run.locator("label", has_text="File").first.click()
+    with new_run.expect_file_chooser() as chooser:
+        new_run.get_by_role("button", name="Upload a file").click()
+    chooser.value.set_files(file)
+    read_as = new_run.locator(".read-as")
+    expect(read_as).to_contain_text("One of 2 sheets can be read.", timeout=90_000)
+    expect(new_run.locator(".verdicts")).to_contain_text("the sheet “Größer” of sheets.xlsx has “A” twice")
+    sheet = read_as.get_by_label("Sheet")
+    expect(sheet.locator("option")).to_have_text(["find it", "Größer", "Daten & <b>"])
+    picture(new_run, "new-sheet-unreadable")
+    sheet.select_option("Daten & <b>")
+    expect(new_run.locator(".verdicts")).to_contain_text("the sheet “Daten & <b>” of sheets.xlsx has “B” twice")
+    expect(sheet.locator("option")).to_have_count(3)
+    (bad := tmp_path / "bad.csv").write_text("a,b\n1,2,3\n")
+    with new_run.expect_file_chooser() as chooser:
+        new_run.get_by_role("button", name=re.compile("file", re.I)).first.click()
+    chooser.value.set_files(bad)
+    expect(read_as).to_contain_text("not readable this way")
+    expect(read_as.get_by_label("Separator").locator("option")).not_to_have_count(1)
+    expect(read_as.get_by_label("Encoding").locator("option")).not_to_have_count(1)
+
+
 def test_a_workbook_shows_its_sheets_and_a_wrong_choice_is_said(new_run: Page, tmp_path: Path) -> None:
     upload(new_run, german_workbook(tmp_path))
     read_as = new_run.locator(".read-as")

@@ -90,6 +90,9 @@ def write_others(folder: Path) -> None:
     sheet.append([None])
     sheet.append(["b\r\nc", 58.5, None, datetime.timedelta(hours=30)])
     sheet.append([True, "1.234", "", datetime.time(8, 5)])
+    twice = book.create_sheet("Doppelt")  # more rows, under a heading that cannot be read
+    for _ in range(9):
+        twice.append(["A", "A"])
     book.save(folder / "rows.xlsx")
 
 

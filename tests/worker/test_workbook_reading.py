@@ -17,6 +17,7 @@ import openpyxl
 import pytest
 
 from groupwise.storage.home import paths
+from groupwise.storage.registry.messages.preview import PreviewQuestion
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import data_checks, preview
 from groupwise.worker.data.files import file_reading, plain_file, workbook
@@ -192,6 +193,28 @@ def test_a_first_line_that_is_a_row_is_noticed_and_taken_for_one(registry_home: 
     with pytest.raises(DataError) as error:
         opened("one.txt")
     assert error.value.fixes[0].settings == {"data.heading": "none"}
+
+
+def test_a_sheet_that_cannot_be_read_leaves_the_others_to_choose(registry_home: Path) -> None:
+    names = ["Deckblatt", "Daten & <b>", "Größer"]
+    data = [["Frage", "Antwort"], *([f"{n}?", n] for n in range(20))]
+    larger = [["A", "A"], *([n, n] for n in range(40))]
+    book("three.xlsx", **dict(zip(names, [[["Übungen"]], data, larger], strict=True)))
+    assert shown("three.xlsx").read_as.settings["data.sheet"] == "Daten & <b>"  # the largest whose heading reads
+    assert shown("three.xlsx", heading="none").read_as.settings["data.sheet"] == "Größer"
+
+    def told(name: str, **said: Any) -> dict[str, Any]:
+        asked = DataSpec(source=f"file:{name}", **said)
+        return preview.answer_preview(PreviewQuestion(data=asked)).as_dict()
+
+    heading = told("three.xlsx", sheet="Größer")
+    assert heading["error"].startswith("the heading of the sheet “Größer” of three.xlsx has “A” twice")
+    for answer in (heading, told("three.xlsx", sheet="gone"), told("three.xlsx", sheet="Deckblatt", skip_lines=9)):
+        assert answer["error"] and answer["sheets"] == names
+    book("bad.xlsx", One=[["A", "A"], [1, 2]], Two=[["B", "B"], [1, 2], [3, 4]])
+    assert told("bad.xlsx")["sheets"] == ["One", "Two"] and "“Two”" in told("bad.xlsx")["error"]
+    put("none.xlsx", "no workbook")
+    assert told("none.xlsx")["sheets"] == []
 
 
 @pytest.mark.parametrize("text", [

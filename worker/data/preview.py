@@ -86,7 +86,8 @@ def failed_preview(error: DataError, asked: DataSpec) -> Failed:
     found = (_find_reading(said),) if said and of_reading and asked.source.startswith("file:") else ()
     unusable = error.field == "data.source" and not error.fixes
     problem = Problem(error.field, str(error), fixes=found + ((MEANWHILE,) if unusable else error.fixes))
-    return Failed(error=str(error), field=error.field, problems=messages_of([problem]))
+    sheets = read_as.name_sheets(error.sheets)
+    return Failed(error=str(error), field=error.field, problems=messages_of([problem]), sheets=sheets)
 
 
 def _find_reading(said: tuple[str, ...]) -> Fix:

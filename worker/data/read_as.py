@@ -29,10 +29,15 @@ def describe_reading(table: Any, first: mapping.Rows, asked: DataSpec) -> ReadAs
         words=reading.in_words(),
         settings={f"data.{name}": value for name, value in reading.settings().items()},
         found=[f"data.{name}" for name in reading.settings() if getattr(asked, name) is None],
-        sheets=[name[:200] for name in reading.sheets[:SHEETS]],
+        sheets=name_sheets(reading.sheets),
         heading=[mapping.shorten_cell(name, RAW_CELL) for name in columns],
         lines=[[mapping.shorten_cell(row.get(name), RAW_CELL) for name in columns] for row in first[:RAW_ROWS]],
     )
+
+
+def name_sheets(sheets: tuple[str, ...]) -> list[str]:
+    """The names of a workbook's sheets, as an answer carries them."""
+    return [name[:200] for name in sheets[:SHEETS]]
 
 
 def reading_problems(table: Any, first: mapping.Rows, asked: DataSpec) -> list[Problem]:

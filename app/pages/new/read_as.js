@@ -33,6 +33,8 @@ const change = el("details", el("summary.s", "Change how it is read"), choices);
 const controls = {};
 let source = null; // of which the answer speaks
 let found = null;
+let sheets = []; // of the workbook, also where the one that is read cannot be
+let failed = false;
 
 const isFile = () => shownAt("data.source").startsWith("file:");
 const wordsOf = (path, value) => page.form.file_words[path]?.[value] ?? String(value ?? "");
@@ -46,21 +48,21 @@ function makeControls() {
 }
 // Of several sheets the choice stands in sight: which one is read changes everything.
 function drawSheet() {
-  const sheets = found?.sheets ?? [];
   sheet.hidden = sheets.length < 2;
   const control = controls["data.sheet"];
   const place = sheet.hidden ? choices : sheet;
   if (control.parentElement !== place) place.prepend(control);
   if (sheet.hidden) return;
-  const why = found.found.includes("data.sheet") ? ": the table with the most rows" : "";
   if (!sheet.lastChild.matches?.("p")) sheet.append(el("p.s.mut"));
-  setText(sheet.lastChild, `One of ${sheets.length} sheets is read${why}.`);
+  const why = found?.found.includes("data.sheet") ? ": the table with the most rows" : "";
+  const which = failed ? "can be read" : `is read${why}`;
+  setText(sheet.lastChild, `One of ${sheets.length} sheets ${which}.`);
 }
 // “found: semicolons” first, then all there is to choose from.
 function fill(path) {
   const box = controls[path].querySelector("select");
   if (!box) return;
-  const names = path === "data.sheet" ? (found?.sheets ?? []) : Object.keys(page.form.file_words[path]);
+  const names = path === "data.sheet" ? sheets : Object.keys(page.form.file_words[path]);
   const was = found?.found.includes(path) ? `found: ${wordsOf(path, found.settings[path])}` : "find it";
   const key = JSON.stringify([names, was]);
   if (box.dataset.key !== key) {
@@ -92,14 +94,17 @@ function show() {
 function take(answer) {
   const same = source === shownAt("data.source");
   source = shownAt("data.source");
-  if (answer.error) {
+  failed = Boolean(answer.error);
+  if (failed) {
     if (!same) found = null;
+    sheets = answer.sheets ?? [];
     setText(words, "not readable this way");
     setText(rows, found ? "; choose otherwise below." : ".");
     scroll.hidden = true;
     change.open = change.open || Boolean(found) || answer.field in controls; // where the message stands
   } else {
     found = answer.read_as ?? null;
+    sheets = found?.sheets ?? [];
     scroll.hidden = !found;
     if (found) {
       setText(words, found.words || found.kind.toUpperCase());

@@ -14,7 +14,7 @@ from groupwise.storage.spec.rows.file_format import (
 )
 from groupwise.storage.spec.rows.heading_names import numbered_names
 from groupwise.storage.spec.rows.mixed_text import HANDLER, MIXED, bytes_as_cp1252
-from groupwise.storage.spec.rows.sheet_rows import sheet_lines
+from groupwise.storage.spec.rows.sheet_rows import rank_sheet, sheet_lines
 from groupwise.storage.spec.spec import DataSpec
 
 # What the constants of a script say in characters, and a spec in words.
@@ -39,8 +39,7 @@ _RENAMED = "        names = numbered_names(names)\n"
 _BOOK = "    book = CalamineWorkbook.from_path(str(path))\n"
 _FIRST_SHEET = (
     "    sheets = map(book.get_sheet_by_name, book.sheet_names)  # the table with the most rows\n"
-    "    size = lambda each: (min(each.height, each.width) > 1, each.height)\n"
-    "    sheet = max(sheets, key=size)\n"
+    "    sheet = max(sheets, key=lambda each: rank_sheet(each, {skip}))\n"
 )
 _SHEET_ROWS = (
     "    names, *lines = sheet_lines({sheet}.to_python(skip_empty_area=False), {skip})\n"
@@ -68,6 +67,8 @@ def file_helpers(data: DataSpec) -> str:
         found.append(f"\n\n{inspect.getsource(bytes_as_cp1252)}\n\n{register}\n")
     if file_kind(data.source) == "sheet":
         found.append(f"\n\n{inspect.getsource(sheet_lines)}")
+        if "sheet" not in said:
+            found.append(f"\n\n{inspect.getsource(rank_sheet)}")
     if said.get("heading") == "numbered":
         found.append(f"\n\n{inspect.getsource(numbered_names)}")
     return "".join(found)

@@ -46,12 +46,14 @@ def messages_of(problems: list[Problem]) -> list[ProblemMessage]:
 
 class Failed(Answer):
     """Why there is no answer: a sentence, and the part of the question that it is about ("": none). `problems`: the
-    same with what one click does about it, where that is known; `untried`: of one step, which was not begun."""
+    same with what one click does about it, where that is known; `untried`: of one step, which was not begun; `sheets`:
+    those of a workbook of which the one that is read cannot be."""
 
     error: str
     field: str = ""
     problems: list[ProblemMessage] = []
     untried: bool = False
+    sheets: list[str] = []
 
     def as_dict(self) -> Plain:
         """Give it as JSON holds it, always with the field."""

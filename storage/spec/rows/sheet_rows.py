@@ -1,6 +1,7 @@
 """The cells of a spreadsheet as lines of text. Pure; a run's plain script has this very code."""
 
 import datetime
+import typing
 
 
 def sheet_lines(cells: list[list[object]], skip: int, heading: str = "line") -> list[list[str]]:
@@ -28,3 +29,12 @@ def sheet_lines(cells: list[list[object]], skip: int, heading: str = "line") -> 
         return []
     first = [""] * len(used) if heading == "none" else lines.pop(0)
     return [[name.strip() or f"Column {n + 1}" for n, name in zip(used, first, strict=True)], *lines]
+
+
+def rank_sheet(sheet: typing.Any, skip: int, heading: str = "line") -> tuple[bool, bool, int]:
+    """What puts a sheet before others where none is chosen: several columns, a heading that names each of them
+    differently, and the most rows."""
+    begin = sheet.to_python(skip_empty_area=False, nrows=skip + 100) if heading != "none" else []
+    named = [[str(cell).strip() for cell in row if str(cell).strip()] for row in begin[skip:]]
+    first = next((names for names in named if names), [])
+    return min(sheet.height, sheet.width) > 1, len(first) == len(set(first)), sheet.height

@@ -16,7 +16,7 @@ from groupwise.worker.data.files.file_reading import FileReading
 from groupwise.worker.data.files.reading_process import ask_process, file_mark, new_draft
 
 LONGEST = 600.0  # seconds in which any file is converted
-FORM = 2  # of what is written: what an older form lacks is written anew
+FORM = 3  # of what is written: what an older form lacks is written anew
 ABOUT = "about.json"  # what was found on the way, beside the text
 
 

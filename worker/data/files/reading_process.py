@@ -77,7 +77,7 @@ def ask_process(module: str, path: Path, *words: str, seconds: float) -> dict[st
         )
     answer: dict[str, Any] = json.loads(done.stdout)
     if "error" in answer:
-        raise DataError(answer["error"], answer["field"])
+        raise DataError(answer["error"], answer["field"], sheets=tuple(answer["sheets"]))
     return answer
 
 
@@ -89,10 +89,10 @@ def answer_asker(name: str, read: Callable[[], dict[str, Any]]) -> int:
     try:
         said = read()
     except DataError as error:
-        said = {"error": str(error), "field": error.field}
+        said = {"error": str(error), "field": error.field, "sheets": error.sheets}
     except MemoryError:
         message = f"{name} finds no room in {MEMORY >> 30} GB of memory. Make it smaller."
-        said = {"error": message, "field": "data.source"}
+        said = {"error": message, "field": "data.source", "sheets": []}
     print(json.dumps(said))
     return 0
 

@@ -15,7 +15,7 @@ from groupwise.storage.spec.rows.other_kinds import unreadable_kind
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data.files import plain_file
 from groupwise.worker.data.files.csv_table import CsvTable
-from groupwise.worker.data.files.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError, named_sheets
 from groupwise.worker.data.files.file_reading import FileReading, find_reading
 from groupwise.worker.data.files.jsonl_table import JsonlTable
 from groupwise.worker.data.files.misnamed import refuse_other_kinds
@@ -79,4 +79,5 @@ def open_table(path: Path, data: DataSpec) -> Table:
 def _open_unchanged(path: Path, asked: tuple[tuple[str, Any], ...], *_mark: int) -> Table:
     """The table of a file; those that were looked at lately stay open for as long as they have the same mark."""
     plain, reading = plain_file.make_plain(path, find_reading(path, DataSpec(**dict(asked))))
-    return KINDS[reading.kind](plain, reading)
+    with named_sheets(reading.sheets):
+        return KINDS[reading.kind](plain, reading)

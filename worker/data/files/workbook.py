@@ -9,9 +9,9 @@ from typing import Any
 
 from python_calamine import CalamineError, CalamineWorkbook, ZipError
 
-from groupwise.storage.spec.rows.sheet_rows import sheet_lines
+from groupwise.storage.spec.rows.sheet_rows import rank_sheet, sheet_lines
 from groupwise.storage.spec.words.number_words import count_words
-from groupwise.worker.data.files.data_error import DataError
+from groupwise.worker.data.files.data_error import DataError, named_sheets
 from groupwise.worker.data.files.formulas import formula_notes
 from groupwise.worker.data.files.shown_otherwise import shown_otherwise_notes
 
@@ -24,16 +24,23 @@ HIDDEN_NAMES = 20  # sheets that a sentence names
 
 
 def write_sheet(source: Path, target: Path, sheet: str, skip: int, heading: str = "line") -> dict[str, Any]:
-    """Write a sheet ("": the table with the most rows) as CSV; the names of all sheets, its own, and what to say
-    about it. Raises DataError."""
+    """Write a sheet ("": the table that storage.spec.rows.sheet_rows ranks highest) as CSV; the names of all sheets,
+    its own, and what to say about it. Raises DataError, with the names of the sheets where the workbook has them."""
     if source.suffix.lower() != ".xls":
         _refuse_bombs(source)
     book = _open(source)
+    with named_sheets(book.sheet_names):
+        return _write_sheet_of(book, source, target, sheet, skip, heading)
+
+
+def _write_sheet_of(
+    book: CalamineWorkbook, source: Path, target: Path, sheet: str, skip: int, heading: str
+) -> dict[str, Any]:
     names = list(book.sheet_names)
     if sheet and sheet not in names:
         listed = ", ".join(f"“{name}”" for name in names[:HIDDEN_NAMES])
         raise DataError(f"{source.name} has no sheet “{sheet}”. It has {listed}.", "data.sheet")
-    chosen = sheet or _largest_table(source, book, names)
+    chosen = sheet or _find_table(source, book, skip, heading)
     try:
         found = book.get_sheet_by_name(chosen)
         if found.total_height * found.total_width > CELLS:
@@ -94,15 +101,15 @@ def _refuse_bombs(source: Path) -> None:
         )
 
 
-def _largest_table(source: Path, book: CalamineWorkbook, names: list[str]) -> str:
-    """The sheet with several columns and the most rows, or else the most rows: a run's plain script takes the same."""
+def _find_table(source: Path, book: CalamineWorkbook, skip: int, heading: str) -> str:
+    """The sheet that ranks highest: a run's plain script takes the same."""
     sheets, unread = [], []
-    for name in names:
+    for name in book.sheet_names:
         try:
             sheets.append(book.get_sheet_by_name(name))
         except CalamineError:  # a chart's sheet, which has no cells; or one that is damaged
             unread.append(name)
-    best = max(sheets, key=lambda each: (min(each.height, each.width) > 1, each.height), default=None)
+    best = max(sheets, key=lambda each: rank_sheet(each, skip, heading), default=None)
     if best is None or not best.height:
         raise DataError(
             _damaged_sheet(source, unread[0]) if unread else f"{source.name} has no sheet with cells in it."
