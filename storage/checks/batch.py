@@ -1,7 +1,8 @@
 """The group and batch arithmetic of GRPOConfig: what does not fit, in words, and the nearest settings that do. Pure."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Any
 
 from groupwise.storage.checks.held_out import check_held_out
@@ -19,56 +20,100 @@ BATCH_FIELDS = (
 
 MOST = 10**6  # completions at once: beyond, it is a slip of the hand
 FAR = 1000  # how far from the group size that was asked for another is looked for
+GENERATION = "generation_batch_size"
+FEW, MANY = 4, 32  # completions in a group: fewer are too few to compare, more cost more than they tell
 USUAL_GROUP = 8  # GRPOConfig's default num_generations
 
 
-def check_batch(spec: RunSpec, offer: Offer, rows: int | None = None) -> list[Problem]:
+def check_batch(spec: RunSpec, offer: Offer, rows: int | None = None, refused: Collection[str] = ()) -> list[Problem]:
     """What of the batch arithmetic does not fit. Silent while TRL's defaults are not known.
 
     Source: GRPOConfig.__post_init__. A generation makes per-device batch × processes × steps_per_generation
     completions (or generation_batch_size), in whole groups of num_generations. `rows`: of the data, as a page counted
-    them.
+    them. `refused`: the settings that have a problem already, with which nothing is counted.
     """
     if offer.training is None:
         return []
-    processes, value = spec.launch.processes, _value_of(spec, offer)
-    size, device_batch = value("num_generations"), value("per_device_train_batch_size")
+    low = [one for one in check_batch_values(spec, offer) if one.field.removeprefix("training.") not in refused]
+    unsound = {*refused, *(one.field.removeprefix("training.") for one in low)}
+    found = _check_arithmetic(spec, offer, unsound)
+    fitted = [_keep_fixes_that_hold(one, found, spec, offer, unsound) for one in found]
+    return [*low, *check_held_out(spec, offer, rows), *fitted]
+
+
+def _check_arithmetic(spec: RunSpec, offer: Offer, unsound: Collection[str]) -> list[Problem]:
+    """What does not fit, of all that can be counted without the settings that are `unsound`."""
+    value, processes = _value_of(spec, offer), spec.launch.processes
+
+    def sound(*names: str) -> bool:
+        return not any(name in unsound for name in names) and all(isinstance(value(name), int) for name in names)
+
+    size, device_batch, given = map(value, ("num_generations", "per_device_train_batch_size", GENERATION))
+    found: list[Problem] = []
+    if given and value("steps_per_generation"):
+        if not {GENERATION, "steps_per_generation"} & set(unsound):
+            found.append(_both_given())
+    elif given and sound(GENERATION, "per_device_train_batch_size") and given % (device_batch * processes):
+        groups = size if sound("num_generations") else 1
+        found.append(_between_batches(given, device_batch * processes, groups))
+    elif sound("num_generations", *_batch_decided_by(value)) and _batch_of(value, processes) % size:
+        found.append(_broken_groups(spec, value))
+    return [*found, *_evaluation(spec, value, size, sound)]
+
+
+def _batch_decided_by(value: Callable[[str], Any]) -> tuple[str, ...]:
+    """The settings by which so many completions are a generation's."""
+    if value(GENERATION):
+        return (GENERATION,)
+    steps = "steps_per_generation" if value("steps_per_generation") else "gradient_accumulation_steps"
+    return ("per_device_train_batch_size", steps)
+
+
+def _keep_fixes_that_hold(
+    problem: Problem, found: list[Problem], spec: RunSpec, offer: Offer, unsound: Collection[str]
+) -> Problem:
+    """Without the fixes that lead to another problem of the arithmetic, where others lead to none."""
+    others = [one.field for one in found if one is not problem]
+
+    def holds(fix: Fix) -> bool:
+        gone = {path.removeprefix("training.") for path in fix.removed}
+        training = {name: value for name, value in spec.training.items() if name not in gone}
+        training |= {path.removeprefix("training."): value for path, value in fix.settings.items()}
+        after = spec.model_copy(update={"training": training})
+        return all(one.field in others for one in _check_arithmetic(after, offer, unsound))
+
+    return replace(problem, fixes=tuple(filter(holds, problem.fixes)) or problem.fixes)
+
+
+def _both_given() -> Problem:
+    path, steps = f"training.{GENERATION}", "training.steps_per_generation"
+    fixes = (Fix("Remove it", {}, (path,)), Fix("Remove steps_per_generation", {}, (steps,)))
+    return Problem(path, "cannot be given together with steps_per_generation.", fixes=fixes)
+
+
+def _between_batches(given: int, at_once: int, size: int) -> Problem:
+    """Of a generation that is no multiple of what the devices take: the ones beside it that are, in whole groups."""
+    path, whole = f"training.{GENERATION}", math.lcm(at_once, size)
+    message = f"should be a multiple of the {count_words(at_once, 'completion')} that all devices take at once"
+    message += f", in whole groups of {size}." if whole != at_once else "."
+    below, above = given // whole * whole, -(-given // whole) * whole
+    fixes = (*(Fix(f"Use {n}", {path: n}) for n in dict.fromkeys((below, above)) if n), Fix("Remove it", {}, (path,)))
+    return Problem(path, message, fixes=fixes)
+
+
+def _broken_groups(spec: RunSpec, value: Callable[[str], Any]) -> Problem:
+    """Of a generation that the groups do not divide."""
+    size, device_batch, given = map(value, ("num_generations", "per_device_train_batch_size", GENERATION))
+    batch = _batch_of(value, spec.launch.processes)
+    unsaid = f"is not set: TRL's default is {size}, and " if spec.training.get("num_generations") is None else ""
     per_generation = value("steps_per_generation") or value("gradient_accumulation_steps")
-    held_out = check_held_out(spec, offer, rows)
-    if low := check_batch_values(spec, offer):
-        return low + held_out
-    if not all(isinstance(number, int) for number in (size, device_batch, per_generation)):
-        return held_out
-    batch = _batch_of(value, processes)
-    if value("generation_batch_size") and value("steps_per_generation"):
-        path = "training.generation_batch_size"
-        fixes = (
-            Fix("Remove it", {}, (path,)),
-            Fix("Remove steps_per_generation", {}, ("training.steps_per_generation",)),
-        )
-        return [Problem(path, "cannot be given together with steps_per_generation.", fixes=fixes), *held_out]
-    found = held_out
-    at_once, given = device_batch * processes, value("generation_batch_size")
-    if given and given % at_once:
-        message = f"should be a multiple of the {count_words(at_once, 'completion')} that all devices take at once."
-        found.append(
-            Problem("training.generation_batch_size", message, fixes=_multiple("generation_batch_size", given, at_once))
-        )
-    if batch % size:
-        unsaid = (
-            "" if spec.training.get("num_generations") is not None else f"is not set: TRL's default is {size}, and "
-        )
-        message = (
-            f"{unsaid}each generation makes {count_words(batch, 'completion')} "
-            f"({_product(device_batch, processes, per_generation)}), "
-            f"which groups of {size} do not divide. {_nearest_sizes(batch, size)}"
-        )
-        found.append(
-            Problem(
-                "training.num_generations", message, fixes=_whole_groups(batch, size, device_batch, written=bool(given))
-            )
-        )
-    return [*found, *_evaluation(spec, value, size)]
+    made = "" if given else f" ({_product(device_batch, spec.launch.processes, per_generation)})"
+    message = (
+        f"{unsaid}each generation makes {count_words(batch, 'completion')}{made}, "
+        f"which groups of {size} do not divide. {_nearest_sizes(batch, size)}"
+    )
+    fixes = _whole_groups(batch, size, device_batch, written=bool(given))
+    return Problem("training.num_generations", message, fixes=fixes)
 
 
 def group_for(batch: int) -> int:
@@ -120,25 +165,19 @@ def _out_of_reach(number: int) -> str:
     return "should be at least 1." if number < 1 else f"more than {MOST:,} fit no machine." if number > MOST else ""
 
 
-def _evaluation(spec: RunSpec, value: Any, size: int) -> list[Problem]:
-    if value("eval_strategy") not in ("steps", "epoch"):
+def _evaluation(spec: RunSpec, value: Callable[[str], Any], size: int, sound: Callable[..., bool]) -> list[Problem]:
+    name, group = "per_device_eval_batch_size", value("num_generations_eval") or size
+    decided = (name, "num_generations_eval" if value("num_generations_eval") else "num_generations")
+    if value("eval_strategy") not in ("steps", "epoch") or not sound(*decided):
         return []
-    found = []
-    batch, group = value("per_device_eval_batch_size") * spec.launch.processes, value("num_generations_eval") or size
-    if batch % group:
-        message = f"an evaluation batch of {batch} does not hold whole groups of {group}: use a multiple of {group}."
-        whole = math.lcm(group, spec.launch.processes)
-        fitting = -(-batch // whole) * whole
-        name = "per_device_eval_batch_size"
-        fix = Fix(f"Use {fitting // spec.launch.processes}", {f"training.{name}": fitting // spec.launch.processes})
-        found.append(Problem(f"training.{name}", message, fixes=(fix,)))
-    return found
-
-
-def _multiple(name: str, given: int, of: int) -> tuple[Fix, ...]:
-    """The multiples on both sides of what was given."""
-    below, above = given // of * of, -(-given // of) * of
-    return tuple(Fix(f"Use {n}", {f"training.{name}": n}) for n in (below, above) if n)
+    batch = value(name) * spec.launch.processes
+    if batch % group == 0:
+        return []
+    message = f"an evaluation batch of {batch} does not hold whole groups of {group}: use a multiple of {group}."
+    whole = math.lcm(group, spec.launch.processes)
+    fitting = -(-batch // whole) * whole
+    fix = Fix(f"Use {fitting // spec.launch.processes}", {f"training.{name}": fitting // spec.launch.processes})
+    return [Problem(f"training.{name}", message, fixes=(fix,))]
 
 
 def _whole_groups(batch: int, size: int, device_batch: int, *, written: bool) -> tuple[Fix, ...]:
@@ -154,9 +193,12 @@ def _whole_groups(batch: int, size: int, device_batch: int, *, written: bool) ->
 
 
 def _fitting(batch: int, size: int) -> list[int]:
-    """The two group sizes nearest to `size` that divide a batch."""
-    around = (n for far in range(FAR) for n in {size - far, size + far})
-    return sorted(list(dict.fromkeys(n for n in around if 2 <= n <= batch and batch % n == 0))[:2])
+    """The two group sizes nearest to `size` that divide a batch, of those that nothing is advised against where there
+    are any."""
+    around = (n for far in range(FAR) for n in (size - far, size + far))
+    whole = list(dict.fromkeys(n for n in around if 2 <= n <= batch and batch % n == 0))
+    usual = [n for n in whole if FEW <= n <= max(MANY, size)]
+    return sorted((usual or whole)[:2])
 
 
 def _product(device_batch: int, processes: int, per_generation: int) -> str:

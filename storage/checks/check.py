@@ -7,9 +7,8 @@ GRPOConfig, which has the last word.
 from dataclasses import replace
 from typing import Any
 
-from groupwise.storage.checks.batch import BATCH_FIELDS, check_batch, check_batch_values
+from groupwise.storage.checks.batch import BATCH_FIELDS, check_batch
 from groupwise.storage.checks.data import check_data
-from groupwise.storage.checks.held_out import check_held_out
 from groupwise.storage.checks.kl import check_kl
 from groupwise.storage.checks.length import with_fitting_lengths
 from groupwise.storage.checks.limits import check_limits, usual_fixes_of
@@ -91,12 +90,8 @@ def _examine_one(
         *check_model(spec, offer),
     ]
     found = [*spaces, *(problem for problem in found if problem.field not in named)]
-    wrong = {problem.field for problem in found} & {f"training.{name}" for name in BATCH_FIELDS}
-    if wrong:
-        found += [one for one in check_batch_values(spec, offer) if one.field not in wrong]
-        found += check_held_out(spec, offer, rows)
-    else:
-        found += check_batch(spec, offer, rows)
+    refused = [name for name in BATCH_FIELDS if any(one.field == f"training.{name}" for one in found)]
+    found += check_batch(spec, offer, rows, refused)
     return with_fitting_lengths(found, spec, offer)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from groupwise.storage.checks.batch import check_batch
 from groupwise.storage.checks.check import OWNED, check_spec, examine_spec
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
@@ -109,7 +110,43 @@ def test_groups_fill_a_generation_batch(training: dict[str, Any], processes: int
 
 def test_the_arithmetic_is_said_with_the_sizes_that_fit():
     _, message = only(problems(training={"per_device_train_batch_size": 10, "num_generations": 4}))
-    assert "10 completions (10 a device)" in message and "Use groups of 2 or 5." in message
+    assert "10 completions (10 a device)" in message and "Use groups of 5 or 10." in message  # 2 are too few to compare
+
+
+SEVERAL = {"gradient_accumulation_steps": 0, "generation_batch_size": 7, "num_generations": 8,
+           "per_device_train_batch_size": 16}  # fmt: skip
+
+
+def test_what_does_not_fit_is_said_beside_what_is_too_little():
+    assert [field for field, _ in problems(training=SEVERAL)] == [
+        "training.gradient_accumulation_steps", "training.generation_batch_size",
+    ]  # fmt: skip
+    by_slip = problems(training={**SEVERAL, "gradient_accumulation_steps": "x"})
+    assert [field for field, _ in by_slip] == [field for field, _ in problems(training=SEVERAL)]
+    nothing_counted = {"gradient_accumulation_steps": 0, "num_generations": 16}
+    assert [field for field, _ in problems(training=nothing_counted)] == ["training.gradient_accumulation_steps"]
+
+
+ARITHMETIC = [
+    SEVERAL, {"generation_batch_size": 20, "num_generations": 6}, {"per_device_train_batch_size": 4},
+    {"per_device_train_batch_size": 10, "num_generations": 4}, {"generation_batch_size": 40, "num_generations": 16},
+    {"num_generations": 12, "eval_strategy": "steps"}, {"num_generations": 64},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("training", ARITHMETIC)
+@pytest.mark.parametrize("processes", [1, 3])
+def test_no_click_on_the_arithmetic_leads_to_another(training: dict[str, Any], processes: int):
+    spec = from_dict({"name": "small", "rewards": [{"name": "format"}], "training": training,
+                      "data": {"holdout": 8}, "launch": {"processes": processes}})  # fmt: skip
+    found = check_batch(spec, OFFER)
+    for problem in found:
+        for fix in problem.fixes:
+            gone = {path.removeprefix("training.") for path in fix.removed}
+            left = {name: value for name, value in training.items() if name not in gone}
+            made = {path.removeprefix("training."): value for path, value in fix.settings.items()}
+            after = check_batch(spec.model_copy(update={"training": left | made}), OFFER)
+            assert {one.field for one in after} < {one.field for one in found}, (problem, fix.label, after)
 
 
 def test_evaluation_needs_rows_and_whole_groups():

@@ -12,7 +12,7 @@ from groupwise.app.core import format
 from groupwise.app.pages.new.preflight.counts import Counts, counts
 from groupwise.app.pages.new.preflight.odd_numbers import odd_numbers
 from groupwise.app.pages.new.preflight.settings import Settings
-from groupwise.storage.checks.batch import group_for
+from groupwise.storage.checks.batch import FEW, MANY, group_for
 from groupwise.storage.checks.format_untold import untold_format
 from groupwise.storage.checks.held_out import HOLDOUT, fewer_held_out
 from groupwise.storage.checks.stages import at_own_setting
@@ -27,7 +27,6 @@ from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.number_words import are_words
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 
-FEW, MANY = 4, 32  # completions in a group: fewer are too few to compare, more cost more than they tell
 LARGEST = 1024  # completions in a group: published runs with large ones (BroRL, arXiv:2510.01180) take hundreds
 FAR_BELOW = 20  # times below the usual rate, from where a default is said not to be meant for such a model
 LONG_RUN = 5000  # steps: more than guides' runs have by far
