@@ -81,7 +81,6 @@ def test_a_button_keeps_one_of_two_and_every_other_sign(text: str, labels: list[
     [
         ("training:  # here\n    # mine\n    max_steps: 5  # few\n\n    bf16: false",
          "  # here\n  # mine\n  max_steps: 5  # few\n\n  bf16: false\ndata:\n  limit: 5"),
-        ("training:\n max_steps: 5\n beta: 0.10\n", "  max_steps: 5\n  beta: 0.10\ndata:\n  limit: 5\n"),
         ("training:\n beta: 0.1\n", "data:\n  limit: 5\n"),
     ],
 )  # fmt: skip
@@ -97,18 +96,25 @@ def test_of_two_parts_one_is_made_with_all_that_either_says(second: str, joined:
         assert after["text"] == f"{first}{joined}".replace("\n", newline)
 
 
-def test_what_two_joined_parts_say_otherwise_is_asked_about_by_itself() -> None:
-    text = f"{HEAD}rewards:\n- name: format\n".replace("rewards: [{name: format}]\n", "")
-    text += (
-        "rewards:\n  - name: format\n  - name: length\n    weight: 2\ntraining:\n  beta: 0.1\ntraining:\n  beta: 0.2\n"
-    )
-    for message in ("first in line 3", "first in line 7", "first in line 8"):
-        problem = new_run.edit_settings({"text": text})["unreadable"]["problems"][0]
-        assert message in problem["message"]
-        text = new_run.edit_settings({"text": text, "edits": [{"fix": problem["fixes"][0]}]})["text"]
-    assert text == (
-        "# mine\nname: a  # the name\nrewards:\n- name: format\n- name: length\n  weight: 2\ntraining:\n  beta: 0.1\n"
-    )
+def test_what_two_joined_parts_say_otherwise_is_named_and_chosen_at_once() -> None:
+    text = f"{HEAD}data:\n  source: task:a  # one\n  limit: 4\n\ndata:\n  source: task:b  # two\n  holdout: 2\n"
+    seen = new_run.edit_settings({"text": text})["unreadable"]["problems"][0]["message"]
+    assert seen.endswith(" “source” is in both (line 5: task:a; line 9: task:b).")
+    made = after(text, ["Join them, keep the first “source”", "Join them, keep the last “source”",
+                        "Keep the first (line 4), remove 2 settings",
+                        "Keep the last (line 8), remove 2 settings"])  # fmt: skip
+    assert made[:2] == [
+        f"{HEAD}data:\n  source: task:a  # one\n  limit: 4\n  holdout: 2\n\n",
+        f"{HEAD}data:\n  limit: 4\n  source: task:b  # two\n  holdout: 2\n\n",
+    ]
+
+
+def test_a_part_that_is_in_both_is_asked_about_by_itself() -> None:
+    text = f"{HEAD}data:\n  parameters:\n    low: 1\ndata:\n  parameters:\n    low: 2\n"
+    seen = json.loads(json.dumps(new_run.edit_settings({"text": text})))["unreadable"]["problems"][0]["fixes"][0]
+    assert seen["label"] == "Join them"
+    once = new_run.edit_settings({"text": text, "edits": [{"fix": seen}]})
+    assert once["unreadable"]["problems"][0]["field"] == "data.parameters"
 
 
 def test_a_button_of_a_text_that_has_changed_since_does_nothing() -> None:

@@ -210,3 +210,10 @@ def test_of_a_length_whose_settings_are_misspelt_nothing_is_advised(own_home: Pa
     text = "name: a\nrewards:\n- name: length\n  Parameters: {low: 3}\ntraining: {max_completion_length: 48}\n"
     seen = view.describe_text(text, OFFER, None, {"script", "preflight"})
     assert [one["field"] for one in seen["problems"] if one["field"].startswith("rewards")] == ["rewards.0.Parameters"]
+
+
+@pytest.mark.parametrize("written", ["'1e-5 '", "' 1e-5'", "'1e-5'"])
+def test_of_a_number_in_quotes_spaces_are_no_part(written: str, own_home: Path) -> None:
+    text = HEAD + f"training:\n  learning_rate: {written}\n"
+    assert labels_of(text, "training.learning_rate")[0] == "Use 1e-5"
+    assert clicked(text, "training.learning_rate", "Use 1e-5").endswith("  learning_rate: 1.0e-05\n")

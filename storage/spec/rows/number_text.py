@@ -131,9 +131,10 @@ def _is_taken(number: int | float | None, *, whole: bool) -> bool:
 
 
 def quoted_number(value: Any) -> int | float | None:
-    """The number that a text is as it stands, of which only the quotes are too many; None of any other value."""
-    looks_so = isinstance(value, str) and re.fullmatch(r"[-+.0-9eE]*[0-9]", value)
-    return yaml_number(value) if looks_so else None
+    """The number that a text is as it stands, of which only the quotes, and spaces in them, are too many; None of any
+    other value."""
+    written = value.strip(" ") if isinstance(value, str) else ""
+    return yaml_number(written) if re.fullmatch(r"[-+.0-9eE]*[0-9]", written) else None
 
 
 def _has_other_digits(value: Any) -> bool:
@@ -145,7 +146,7 @@ def number_fixes(path: str, value: Any, *, whole: bool = False) -> tuple[Fix, ..
     meant = meant_numbers(value, whole=whole)
     number = quoted_number(value) if isinstance(value, str) else value
     if isinstance(value, str) and number is not None and _is_taken(number, whole=whole):
-        meant = {value: number}
+        meant = {value.strip(" "): number}
     if whole and isinstance(number, float) and number.is_integer():
         meant = {f"{number:.0f}": int(number)}
     fitting = {plain: number for plain, number in meant.items() if abs(number) < MOST_OFFERED}

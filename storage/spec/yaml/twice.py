@@ -5,7 +5,7 @@ import re
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from groupwise.storage.spec.words.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_words, join_words
 from groupwise.storage.spec.words.problem import Cut, Fix, Problem
 
 SHOWN = 30  # characters of a value on a button
@@ -16,13 +16,14 @@ def twice_problem(text: str, path: str, mapping: MappingNode, first: int, second
     entries = mapping.value
     lines = [entries[at][0].start_mark.line + 1 for at in (first, second)]
     goes = [_removal_words(entries[at][1]) for at in (first, second)]
-    joined = _join_cut(text, entries[first], entries[second]) if not mapping.flow_style else None
+    joined = () if mapping.flow_style else _join_fixes(text, entries[first], entries[second])
     fixes = (
-        *((Fix("Join them", {}, cut=joined),) if joined else ()),
+        *joined,
         Fix(f"Keep the first ({_shown(*entries[first])}){goes[1]}", {}, cut=_cut(text, mapping, second)),
         Fix(f"Keep the last ({_shown(*entries[second])}){goes[0]}", {}, cut=_cut(text, mapping, first)),
     )
     message = given_twice(lines[0], "join the two, or remove one" if joined else "remove one of the two")
+    message += _said_of_both(entries[first][1], entries[second][1]) if joined else ""
     return Problem(path, message, lines[1], fixes=fixes)
 
 
@@ -34,43 +35,80 @@ def _removal_words(value: Node) -> str:
     return f", remove {count_words(len(value.value), *noun)}"
 
 
-def _join_cut(text: str, first: tuple[Node, Node], second: tuple[Node, Node]) -> Cut | None:
-    """The lines of the second of two parts moved below those of the first, without what the first says too; a setting
-    that is in both with another value is given twice then, and asked about by itself. None of what are no parts, each
-    on lines of its own."""
+def _join_fixes(text: str, first: tuple[Node, Node], second: tuple[Node, Node]) -> tuple[Fix, ...]:
+    """The buttons that make one of two parts, with the first or the last of what both give another value; none of what
+    are no parts, each on lines of its own."""
     values = [first[1], second[1]]
     kind = type(values[0])
     if kind not in (MappingNode, SequenceNode) or any(
         not isinstance(one, kind) or one.flow_style or not one.value for one in values
     ):
-        return None
+        return ()
+    in_both = _differing(*values)
+    if not in_both:
+        return (Fix("Join them", {}, cut=_join_cut(text, first, second, set())),)
+    return tuple(
+        Fix(f"Join them, keep the {which} {_listed(in_both)}", {}, cut=_join_cut(text, first, second, gone))
+        for which, place in (("first", 1), ("last", 0))
+        if (gone := {n for pair in in_both for n in _rows_of(*pair[place])})
+    )
+
+
+def _join_cut(text: str, first: tuple[Node, Node], second: tuple[Node, Node], gone: set[int]) -> Cut:
+    """The lines of the second of two parts moved below those of the first, without what the first says too, and without
+    the rows that are `gone`. A part that is in both is given twice then, and asked about by itself."""
     rows = text.splitlines(keepends=True)
-    begins, ends = _last_line(*first) + 1, _last_line(*second) + 1
-    opens = second[0].start_mark.line
-    said = _same_rows(values[0], values[1])
-    columns = [one.start_mark.column for one in values]
+    opens, ends, behind = second[0].start_mark.line, _last_line(*second) + 1, _last_line(*first) + 1
+    begins = min([behind, *(n for n in gone if n < opens)])
+    said = _same_rows(first[1], second[1]) | gone
+    columns = [one[1].start_mark.column for one in (first, second)]
     body = [_move_row(rows[n], columns[0] - columns[1]) for n in range(opens + 1, ends) if n not in said]
     if remark := re.search(r"(?:^|\s)(#.*)", rows[opens][second[0].end_mark.column :]):
         body.insert(0, f"{' ' * columns[0]}{remark[1].rstrip()}\n")
-    put = "".join(_end_row(row) for row in body) + "".join(rows[begins:opens])
+    kept = [rows[n] for n in range(begins, behind) if n not in gone]
+    put = "".join([*kept, *map(_end_row, body), *rows[behind:opens]])
     put = put if rows[ends - 1].endswith("\n") else put.removesuffix("\n")
     return Cut(begins + 1, 0, "".join(rows[begins:ends]), put)
+
+
+Pair = tuple[Node, Node]  # a setting's name and its value
+
+
+def _differing(first: Node, second: Node) -> list[tuple[Pair, Pair]]:
+    """The settings that both of two parts give, each another value that is no part itself."""
+    if not isinstance(first, MappingNode) or not isinstance(second, MappingNode):
+        return []
+    there = {_said_by(pair[0]): pair for pair in first.value}
+    both = [(there[_said_by(pair[0])], pair) for pair in second.value if _said_by(pair[0]) in there]
+    return [
+        (one, other) for one, other in both
+        if _said_by(one[1]) != _said_by(other[1]) and not isinstance(one[1], MappingNode)
+    ]  # fmt: skip
+
+
+def _listed(pairs: list[tuple[Pair, Pair]]) -> str:
+    return join_words(list(dict.fromkeys(f"“{one[0].value}”" for one, _ in pairs)))
+
+
+def _said_of_both(first: Node, second: Node) -> str:
+    """“ “limit” is in both: line 6: 5, and line 9: 7.”; of what is in one alone nothing."""
+    found = [f" “{one[0].value}” is in both ({_shown(*one)}; {_shown(*other)})." for one, other in
+             _differing(first, second)]  # fmt: skip
+    return "".join(found)
 
 
 def _same_rows(first: Node, second: Node) -> set[int]:
     """The rows of what the second of two parts says as the first does."""
     if isinstance(second, SequenceNode):
         there = [_said_by(one) for one in first.value]
-        return {
-            n for one in second.value if _said_by(one) in there for n in range(one.start_mark.line, _end_of(one, one))
-        }
+        return {n for one in second.value if _said_by(one) in there for n in _rows_of(one, one)}
     known = {_said_by(key): _said_by(value) for key, value in first.value}
     same = [pair for pair in second.value if known.get(_said_by(pair[0])) == _said_by(pair[1])]
-    return {n for key, value in same for n in range(key.start_mark.line, _end_of(key, value))}
+    return {n for key, value in same for n in _rows_of(key, value)}
 
 
-def _end_of(key: Node, value: Node) -> int:
-    return _last_line(key, value) + 1
+def _rows_of(key: Node, value: Node) -> range:
+    return range(key.start_mark.line, _last_line(key, value) + 1)
 
 
 def _said_by(node: Node) -> object:
