@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from groupwise.storage.library.rewards import library
-from tests.browser.conftest import Held, OpenPage, picture
+from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
 from tests.browser.new_run_page import follows
-from tests.browser.rewards_page import SHORT, begin, build, do, open_emptied, ready, save, text_of, way, write
+from tests.browser.rewards_page import LIVE_FOR, SHORT, begin, build, do, open_emptied, ready, save, text_of, way, write
 from tests.support.homes import wait_for
 
 
@@ -175,3 +175,25 @@ def test_from_new_run_a_function_of_its_own_is_begun_on_the_data_of_that_run(rew
     said.get_by_role("button").click()
     expect(data).to_have_value("preset:quickstart")
     expect(rewards.locator(".live .rows > section")).to_have_count(3)
+
+
+def test_a_common_pattern_is_chosen_and_words_typed_as_a_pattern_are_told_of(rewards: Page) -> None:
+    form = build(rewards, "Matches a pattern")
+    pattern, common = form.get_by_label("Pattern", exact=True), form.locator("label.common select")
+    note = form.locator(".alike-here")
+    pattern.fill("endet mit einer Zahl")
+    expect(note).to_contain_text("as it is, it finds only these very words", timeout=LIVE_FOR)
+    picture(rewards, "rewards-words-as-pattern")
+    common.select_option("ends with a number")
+    expect(pattern).to_have_value(r"\d[.!]?\s*\Z")
+    expect(form.locator(".means")).to_have_text("Earns where the text ends with a number.")
+    expect(note).to_be_hidden(timeout=LIVE_FOR)
+    assert no_sideways_scroll(rewards)
+    picture(rewards, "rewards-common-pattern")
+    save(rewards)
+    rewards.reload()
+    ready(rewards)
+    expect(common.locator("option:checked")).to_have_text("ends with a number")
+    pattern.fill(r"\d$")
+    expect(common.locator("option:checked")).to_have_text("matches a pattern of your own")
+    expect(form.locator(".means")).to_contain_text("the pattern “\\d$” matches somewhere")

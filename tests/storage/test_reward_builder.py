@@ -25,6 +25,7 @@ from groupwise.storage.library.rewards.builder import (
     to_code,
     to_traced_code,
 )
+from groupwise.storage.library.rewards.builder.common_patterns import COMMON_PATTERNS
 from groupwise.storage.spec import python_source
 from tests.support.reward_blocks import EVERY, JUDGE, LAYOUTS, NASTY, WORDS, assert_good, built, scores
 
@@ -209,6 +210,9 @@ SENTENCES = {
         Block("contains", {"texts": ["a"], "need": "none", "ignore_case": False}),
     "Earns where the text contains all of “a”, “b”. Each of them counts for its share.":
         Block("contains", {"texts": ["a", "b"]}, partial=True),
+    "Earns where the text ends with a number.": Block("matches", {"pattern": COMMON_PATTERNS["ends with a number"]}),
+    "Earns where the pattern “\\d+” matches somewhere.": Block("matches", {"pattern": r"\d+"}),
+    "Earns where the whole text matches the pattern “\\d”.": Block("matches", {"pattern": r"\d", "whole": True}),
     "Earns where the whole text matches the pattern “a+”. A match of only a part of the text counts half.":
         Block("matches", {"pattern": "a+", "whole": True}, partial=True),
     "Earns where the text has exactly 5 tokens. A shorter or longer one counts in part.":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from decimal import Decimal
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groupwise.storage.library.rewards.builder import Block, block_problems, to_code
+from groupwise.storage.library.rewards.builder.common_patterns import COMMON_PATTERNS
 from groupwise.storage.spec.answer_numbers import ALONE, COMPARE_NUMBERS, number_of_answer, source_of
 from groupwise.worker.builtin import shipped
 from groupwise.worker.builtin.rewards.correctness import correctness
@@ -50,6 +52,27 @@ def test_the_examples_that_are_typed_are_the_test():
     assert built(block)
     untested = to_code("reward", [Block("matches", {"pattern": r"\d+"})], "")
     assert "== 1.0" not in untested and "< 1.0" not in untested
+
+
+# {common pattern: (texts that match, texts that do not)}
+COMMON = {
+    "ends with a number": (["42", "Das Ergebnis ist 3,5.", "x = 7\n"], ["7 apples", "", "seven"]),
+    "contains a number": (["7 apples"], ["seven", ""]),
+    "is only a number": (["42", " -3,5\n", "−1.234,50"], ["x 42", "4 2", ""]),
+    "has only one line": (["one", "\n one \n\n"], ["one\ntwo", "", " \n"]),
+    "ends with . ! or ?": (["Done.", "Why?\n"], ["Done", "a. b"]),
+}
+
+
+@pytest.mark.parametrize("flags", [{}, {"ignore_case": True, "dot_all": False}])
+@pytest.mark.parametrize("words", COMMON_PATTERNS)
+def test_a_common_pattern_does_what_it_says_and_takes_no_time_on_a_long_text(words: str, flags: dict[str, bool]):
+    block = Block("matches", {"pattern": COMMON_PATTERNS[words], **flags})
+    fits, misses = COMMON[words]
+    assert scores(block, texts=[*fits, *misses]) == [1.0] * len(fits) + [0.0] * len(misses)
+    began = time.monotonic()
+    scores(block, texts=[f"{each * 10_000}\nx" for each in ("1", " ", "1 ", ". ", "\n", "1,")])
+    assert time.monotonic() - began < 5
 
 
 # (pattern, an example that matches as a whole, one in which nothing matches)

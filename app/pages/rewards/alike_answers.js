@@ -33,10 +33,17 @@ export function alikeNote(scored, worth, isOfExamples, written = []) {
 const noteOf = (...said) =>
   el("div.alike.note.s", { role: "status" }, el("p", el("b", ...said), "A run learns only from scores that differ."));
 
+// A pattern without a sign of regular expressions; the dot or question mark that ends a sentence is none.
+const isPlainText = (pattern) => !/[\\^$|*+()[\]{}]|[.?](?!\s|$)/.test(pattern);
+const isTypedAsWords = ({ kind, settings }) => kind === "matches" && isPlainText(settings.pattern ?? "");
+const WORDS_ONLY =
+  "Nothing shown matches. The pattern is a regular expression: as it is, it finds only these very words.";
+
 // Of each block what is said of it where it gives the same to all that is tried; nothing where the score does so, too.
 export function alikeBlocks(scored, blocks, worth, isOfExamples) {
   const isOfAll = same(scored.map(({ total }) => total)) !== undefined;
-  return blocks.map((_, n) => {
+  return blocks.map((block, n) => {
+    if (isTypedAsWords(block) && scored.every((one) => one.points[n] === 0)) return WORDS_ONLY;
     const points = isOfAll ? undefined : same(scored.map((one) => one.points[n]));
     if (points === undefined) return "";
     const [all, others] = isOfExamples ? ["shown", ", and so do wrong ones"] : ["here", ""];

@@ -97,7 +97,7 @@ function card(desk, block, n) {
       "div.fields",
       ...[...about.settings]
         .sort((a, b) => a.types.includes("bool") - b.types.includes("bool"))
-        .map((one) => settingField(desk, block, one)),
+        .flatMap((one) => withCommon(settingField(desk, block, one), one)),
     ),
     el("div.row.tight.wrap.weighing", ...weightAndCredit(desk, block, n, about)),
     el("div.wrong.s"),
@@ -169,6 +169,27 @@ function settingField(desk, block, one) {
     return el("label", given, one.label, select);
   }
   return el("label", given, one.label, ...typedField(one, value, set));
+}
+// A field that is typed into, behind a choice of what is often meant, by what it does; the chosen one is then typed.
+function withCommon(field, { common }) {
+  if (!common) return [field];
+  const input = field.querySelector("input");
+  const choices = [
+    ["", "matches a pattern of your own"],
+    ...Object.entries(common).map(([words, one]) => [one, words]),
+  ];
+  const select = el("select.input", ...choices.map(([one, words]) => option(one, words)));
+  const follow = () => {
+    select.value = Object.values(common).includes(input.value) ? input.value : "";
+  };
+  select.addEventListener("change", () => {
+    if (!select.value) return input.select();
+    input.value = select.value;
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  input.addEventListener("input", follow);
+  follow();
+  return [el("label.common", "The text", select), field];
 }
 function typedField(one, value, set) {
   const isList = one.types.includes("list");

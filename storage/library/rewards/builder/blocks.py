@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from groupwise.storage.library.rewards.builder.common_patterns import COMMON_PATTERNS
 from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
 from groupwise.storage.spec.rows import patterns
 
@@ -39,13 +40,15 @@ class BlockProblem:
 
 def _setting(
     name: str, label: str, types: str, default: Any, help: str, choices: list[str] | dict[str, str] | None = None,
-    only: dict[str, str] | None = None,
+    only: dict[str, str] | None = None, common: dict[str, str] | None = None,
 ) -> Setting:  # fmt: skip
-    """`choices`: values, or {value: how a page says it}. `only`: the value of another setting with which it counts."""
+    """`choices`: values, or {value: how a page says it}. `only`: the value of another setting with which it counts.
+    `common`: {how a page says it: value} of some values, beside which any other can be typed."""
     return {
         "name": name, "label": label, "types": types.split(), "default": default, "help": help,
         "choices": None if choices is None else list(choices),
         "words": choices if isinstance(choices, dict) else None, "only": only,
+        "common": common,
     }  # fmt: skip
 
 
@@ -67,7 +70,8 @@ KINDS: dict[str, dict[str, Any]] = {
         "partial": "Half where the pattern is found, but is not the whole completion.",
         "network": False,
         "settings": [
-            _setting("pattern", "Pattern", "str", "", "A regular expression, as in Python: [0-9]+ is a row of digits."),
+            _setting("pattern", "Pattern", "str", "", "A regular expression, as in Python: [0-9]+ is a row of digits.",
+                     common=COMMON_PATTERNS),
             _setting("whole", "The whole completion", "bool", False, "The match must be the whole completion."),
             _setting("ignore_case", "Ignore case", "bool", False, "Capital and small letters are the same."),
             _setting("dot_all", "Dot matches newlines", "bool", True, ".* then also matches line breaks."),

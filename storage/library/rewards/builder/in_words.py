@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from groupwise.storage.library.rewards.builder.blocks import KINDS, Block, settings_of
+from groupwise.storage.library.rewards.builder.common_patterns import COMMON_WORDS
 from groupwise.storage.spec.python_source import number_literal, quote_in_words
 
 Settings = dict[str, Any]
@@ -41,6 +42,8 @@ def _names_of(blocks: list[Block]) -> str:
 
 def _matches(settings: Settings, partial: bool) -> list[str]:
     whole = settings["whole"] or partial
+    if not whole and (common := COMMON_WORDS.get(settings["pattern"])):
+        return [f"the text {common}"]
     shape = quote_in_words(settings["pattern"])
     what = f"the whole text matches the pattern {shape}" if whole else f"the pattern {shape} matches somewhere"
     half = "A match of only a part of the text counts half" if partial else ""
