@@ -407,6 +407,12 @@ def test_a_number_nothing_is_counted_with_is_a_problem_at_its_field_and_said_onc
     assert not any("reckon" in one for one in view["sentences"])
 
 
+def test_how_long_prompts_are_taken_to_be_is_said_until_they_are_counted(registry_home: Path) -> None:
+    words = "Counts prompts as 512 tokens long until those of the data can be counted."
+    assert words in report(a_spec(), offer(), MODEL).sentences
+    assert words not in report(a_spec(), offer(), MODEL, prompt_tokens=90).sentences
+
+
 def test_the_report_of_a_spec_that_nothing_is_known_about_says_what_is_missing(own_home: Path) -> None:
     found = report(a_spec(), Offer(), None)
     assert found.figures == [] and found.estimate is None

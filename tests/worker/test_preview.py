@@ -271,3 +271,10 @@ def test_a_mapping_is_no_prompt(cell: Any, kind: str):
         assert raised.value.field == "data.prompt_column"
     else:
         assert data.load_data(asked, chat=True)[0][0]["prompt"] == cell
+
+
+def test_the_template_error_suggests_the_column_of_its_button() -> None:
+    rows = "".join(f'{{"Nr.": {n}, "Aufgabe": "Was ist {n} plus 1?", "Lösung": "{n + 1}"}}\n' for n in range(8))
+    (paths.data_folder() / "aufgaben.jsonl").write_text(rows)
+    problem, *_ = ask(source="file:aufgaben.jsonl")["problems"]
+    assert problem["fixes"][0]["label"] == "Use “Aufgabe”" and "such as {Aufgabe}." in problem["message"]

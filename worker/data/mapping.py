@@ -138,7 +138,9 @@ def _prompt_problems(
         chat = whole if mapped.get("data.prompt_column") else ()
         wrong = f"there is no column “{name}”."
         if data.prompt_template == UNSAID.prompt_template and columns:  # a placeholder, which nobody wrote
-            first = next((one for one in sayable if not find_named(ANSWERS, [one])), None)
+            # The one on the button, before any other.
+            asked = [*better, *(one for one in sayable if not find_named(ANSWERS, [one]))]
+            first = next((one for one in asked if one in sayable), None)
             example = f", such as {{{first}}}" if first else ""
             wrong = f"choose what is asked: a column, or a text with columns in braces{example}."
         if close and close not in sayable and not chat:

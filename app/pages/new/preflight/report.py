@@ -119,7 +119,9 @@ def _memory_sentences(
     if estimate is None:
         missing = "the model’s files are not here yet" if facts is None else "the model’s files do not say its sizes"
         return [f"Memory cannot be estimated: {missing}."]
-    return [] if prompt_tokens else [f"Assumes {estimate.prompt_tokens}-token prompts."]
+    if prompt_tokens:
+        return []
+    return [f"Counts prompts as {estimate.prompt_tokens} tokens long until those of the data can be counted."]
 
 
 def _figures(
