@@ -6,6 +6,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 from groupwise.app.cli.check_file import print_problems, problems_of_file
 from groupwise.app.cli.runs import follow, until_claimed
@@ -34,6 +35,7 @@ KEPT_BY_WARNINGS = "Nothing was started: --strict does not launch with warnings.
 GIVE_YAML = (
     "Give the YAML file of a run: New run saves one (YAML, “Export”), and in the folder of each run is its spec.yaml."
 )
+STANDARD_INPUT = Path("-")
 PATIENCE = 60.0  # seconds for a worker's first word; importing TRL on a cold disk takes most of it
 
 
@@ -41,6 +43,7 @@ def launch(spec_path: str, *, name: str | None, wait: bool, strict: bool = False
     """Check, queue and (with `wait`) follow the run. Prints its id on stdout and all else on stderr; with `strict` a
     warning keeps it from being launched, too."""
     path = Path(spec_path)
+    called = _name_in_messages(path)
     text = _read_spec_file(path)
     _refuse_foreign(path, text)
     try:
@@ -51,11 +54,11 @@ def launch(spec_path: str, *, name: str | None, wait: bool, strict: bool = False
         worker_process.hold_app_lock()
         run_id, known = _create_run(spec, reading, text, path.absolute().parent, strict=strict)
     except SpecError as error:
-        print_problems(spec_path, error.problems)
+        print_problems(called, error.problems)
         if all(problem.level != BLOCKING for problem in error.problems):
             print(KEPT_BY_WARNINGS, file=sys.stderr)
         return WRONG_INPUT
-    print_problems(spec_path, known)
+    print_problems(called, known)
     print_outcome(run_id, f"The run was started: {run_id}.")
     until_claimed(run_id)
     return follow(run_id) if wait else DONE
@@ -80,9 +83,19 @@ def _set_name(spec: RunSpec, name: str | None) -> RunSpec:
         raise CommandError("--name takes 1 to 80 characters.", WRONG_INPUT) from error
 
 
+def _name_in_messages(path: Path) -> str:
+    return "standard input" if path == STANDARD_INPUT else str(path)
+
+
+def _open_spec_file(path: Path) -> BinaryIO:
+    """Standard input for “-”, as commands have it; a file of that name is given with its folder's whole path."""
+    return open(0, "rb", closefd=False) if path == STANDARD_INPUT else path.open("rb")
+
+
 def _read_spec_file(path: Path) -> str:
+    called = _name_in_messages(path)
     try:
-        with path.open("rb") as file:
+        with _open_spec_file(path) as file:
             content = file.read(MAX_BYTES + 1)
         if len(content) <= MAX_BYTES:
             return content.decode("utf-8")
@@ -97,8 +110,8 @@ def _read_spec_file(path: Path) -> str:
             raise CommandError(f"{path} is a folder. Give the file in it: {inside}", WRONG_INPUT) from None
         why = "is a folder"
     except OSError as error:
-        raise CommandError(f"{path} cannot be read: {error.strerror}.", WRONG_INPUT) from error
-    raise CommandError(f"{path} {why}. {GIVE_YAML}", WRONG_INPUT)
+        raise CommandError(f"{called} cannot be read: {error.strerror}.", WRONG_INPUT) from error
+    raise CommandError(f"{called} {why}. {GIVE_YAML}", WRONG_INPUT)
 
 
 def _other_kind(path: Path, content: bytes) -> str:
@@ -121,7 +134,7 @@ def _refuse_foreign(path: Path, text: str) -> None:
             return  # said of it as a spec
     if kind is not None:
         advice = "Import it under New run (groupwise serve), look at what was taken, and export the YAML there."
-        raise CommandError(f"{path} is {kind}, not a run in YAML. {advice}", WRONG_INPUT)
+        raise CommandError(f"{_name_in_messages(path)} is {kind}, not a run in YAML. {advice}", WRONG_INPUT)
 
 
 def _create_run(spec: RunSpec, reading: Reading, text: str, beside: Path, *, strict: bool) -> tuple[str, list[Problem]]:

@@ -129,7 +129,10 @@ def _serve(parser: argparse.ArgumentParser) -> None:
 
 
 def _launch(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("spec", metavar="SPEC.yaml", help="what to run; every problem in it is named by line and field")
+    parser.add_argument(
+        "spec", metavar="SPEC.yaml",
+        help="what to run, or - for standard input; every problem in it is named by line and field",
+    )  # fmt: skip
     parser.add_argument("--name", metavar="NAME", help="the run's name, instead of the file's")
     parser.add_argument("--strict", action="store_true", help="start nothing where there is a warning, either")
     parser.add_argument("--wait", action="store_true", help=WAIT_HELP)

@@ -33,7 +33,7 @@ SPEAK_EVERY = 5.0  # seconds between two lines about its steps
 CLAIM_SECONDS = 1.5  # how long a living supervisor takes to claim a run, at most, if it is not about to leave
 OUTCOMES = {states.FINISHED: DONE, states.STOPPED: STOPPED}
 HEAD = ("ID", "NAME", "STATE", "STEP", "REWARD", "AGE")
-LONGEST_STATE = 32  # characters of it in a table
+LONGEST_NAME, LONGEST_STATE = 32, 32  # characters of them in a table on a terminal
 NO_RUNS = "There are no runs yet. `groupwise` opens the dashboard; `groupwise launch SPEC.yaml` starts one."
 REPAIRED = "The registry is in order now."
 # What `list --json` leaves out: no one's business, or bulk.
@@ -78,7 +78,8 @@ def list_runs(options: argparse.Namespace) -> int:
     elif not runs:
         print("No run matches.")
     else:
-        print(_table([HEAD, *(_row(run, facts.get(run.id)) for run in runs)]))
+        whole = not os.isatty(1)  # what reads it there has no width
+        print(_table([HEAD, *(_row(run, facts.get(run.id), whole=whole) for run in runs)]))
     odd = [] if options.deleted else strays.found_strays({run.id for run in everything})
     if told := strays.stray_words(odd, strays.MOST):
         print(f"groupwise: {told}", file=sys.stderr)
@@ -114,21 +115,22 @@ def _as_json(run: Run, came_to: Outcome | None) -> dict[str, Any]:
     return {**row, "verdict": verdict, "seconds": seconds}
 
 
-def _row(run: Run, came_to: Outcome | None) -> tuple[str, ...]:
-    name = printable_line(run.name)
-    name = name if len(name) <= 32 else f"{name[:31]}…"
-    reward = format.number(run.reward)
-    return run.id, name, state_words(run, came_to), step_progress(run), reward, short_age(time.time() - run.created)
+def _row(run: Run, came_to: Outcome | None, *, whole: bool) -> tuple[str, ...]:
+    """`whole`: nothing is cut to a column's width."""
+    name, said = printable_line(run.name), state_words(run, came_to)
+    if not whole:
+        name = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+        said = format.shorten(said, LONGEST_STATE)
+    return run.id, name, said, step_progress(run), format.number(run.reward), short_age(time.time() - run.created)
 
 
 def state_words(run: Run, came_to: Outcome | None) -> str:
-    """A run's state and what it came to, in a column's width: the whole of it is in --json and on the run's page."""
+    """A run's state and what it came to."""
     if not came_to or not came_to.verdict:
         return run.state
     from groupwise.app.ui import state_badge
 
-    said = state_badge.with_verdict(run.state, run.state, came_to.verdict).replace(" · ", ", ", 1)
-    return format.shorten(said, LONGEST_STATE)
+    return state_badge.with_verdict(run.state, run.state, came_to.verdict).replace(" · ", ", ", 1)
 
 
 def _table(rows: list[tuple[str, ...]]) -> str:

@@ -186,6 +186,19 @@ def test_list_is_a_table_or_json(groupwise: Groupwise, registry_home: Path):
     assert "  a⟨U+202E⟩b⟨zero-width space⟩c  " in groupwise("list").stdout
 
 
+def test_list_cuts_names_and_states_on_a_terminal_only(start: Start, groupwise: Groupwise, registry_home: Path):
+    name = f"{'long ' * 12}name"
+    make_run(states.FINISHED, name=name)
+    assert f"  {name}  " in groupwise("list").stdout
+    ours, theirs = os.openpty()
+    process = start("-m", "groupwise.app", "list", stdout=theirs)
+    assert process.wait(timeout=60) == 0
+    os.close(theirs)
+    shown = os.read(ours, 4096).decode()
+    os.close(ours)
+    assert f"  {name[:31]}…  " in shown
+
+
 def ids_of(text: str) -> list[str]:
     return [line.split()[0] for line in text.splitlines()[1:]]
 
@@ -198,10 +211,8 @@ def test_list_narrows_and_sorts_and_says_what_ended_worse(groupwise: Groupwise, 
     assert re.search(rf"{bad} .* finished, reward fell ", listed) and re.search(rf"{good} .* finished  ", listed)
     assert mid_sentence("The KL weight is too high") == "the KL weight is too high" and mid_sentence("KL x") == "KL x"
     run = registry.get_run(bad)
-    assert (
-        run
-        and state_words(run, Outcome("Completions are cut off at their limit")) == "finished, completions are cut o…"
-    )
+    told = "finished, completions are cut off at their limit"
+    assert run and state_words(run, Outcome("Completions are cut off at their limit")) == told
     rows = {row["id"]: row for row in json.loads(groupwise("list", "--json").stdout)}
     assert [rows[run_id]["verdict"] for run_id in (bad, good, waits)] == ["reward fell", None, None]
     assert rows[good]["seconds"] == pytest.approx(30 * 0.52) and rows[waits]["seconds"] is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -151,6 +152,20 @@ def test_what_is_imported_on_the_page_is_told_so(
     path.write_text(content)
     (said,) = launch_bad(groupwise, path)
     assert f"{path} is {kind}, not a run in YAML. Import it under New run" in said and "export the YAML there." in said
+
+
+def test_a_spec_is_read_from_standard_input(groupwise: Groupwise, offered: Path, tmp_path: Path):
+    def from_input(text: str) -> subprocess.CompletedProcess[str]:
+        with write(tmp_path, text).open("rb") as file:
+            return groupwise("launch", "-", stdin=file, cwd=tmp_path)
+
+    wrong = from_input(SPEC.replace("num_generations: 4", "num_generation: 4"))
+    assert wrong.returncode == 2 and registry.list_runs() == []
+    assert "\nstandard input:5: training.num_generation: TRL's GRPOConfig has no such field." in wrong.stderr
+    assert "groupwise: standard input is larger than 256 KB" in from_input("# " + "x" * 300_000).stderr
+    write(tmp_path, '{"question": "1+1?", "answer": "2"}\n' * 8, "few.jsonl")
+    done = from_input(SPEC.replace("task:arithmetic", "file:./few.jsonl"))
+    assert (done.returncode, [run.id for run in registry.list_runs()]) == (0, [done.stdout.strip()])
 
 
 def test_a_spec_that_is_not_there_or_a_folder_is_a_sentence(groupwise: Groupwise, offered: Path, tmp_path: Path):
