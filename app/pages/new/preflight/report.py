@@ -121,7 +121,8 @@ def _memory_sentences(
         return [f"Memory cannot be estimated: {missing}."]
     if prompt_tokens:
         return []
-    return [f"Counts prompts as {estimate.prompt_tokens} tokens long until those of the data can be counted."]
+    length = format.plural(estimate.prompt_tokens, "token")
+    return [f"Counts prompts as {length} long until those of the data can be counted."]
 
 
 def _figures(
