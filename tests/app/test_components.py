@@ -352,7 +352,7 @@ def test_the_table_of_runs_says_shares_in_percent_and_which_learning_rate_is_whi
     came_to = {"groups/tied": 0.175, "reward": 0.42, "learning_rate": 1e-4}
     row = columns.Row(run, Outcome("", 1.0, came_to, {}), time.time(), 3)
     cells = {name: column.text(row) for name in came_to if (column := columns.column_of(f"metric:{name}"))}
-    assert cells["groups/tied"] == "17.5\u202f%" and cells["reward"] == "0.42"
+    assert cells["groups/tied"] == "18\u202f%" and cells["reward"] == "0.42"
     setting, metric = columns.column_of("set:training.learning_rate"), columns.column_of("metric:learning_rate")
     assert setting and metric and (setting.title, metric.title) == ("Learning rate", "learning_rate (logged)")
     assert metric.about == "learning_rate: its last logged value"

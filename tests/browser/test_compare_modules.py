@@ -97,7 +97,7 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
         "Held-out reward, on prompts that are not trained on, mean of each group, best first: "
         "“rate 1”: 1.54 ± 0.078 (2 runs), “rate 2”: 0.70 (1 run).",
         "Solved in training at the end, mean of each group, best first: "
-        "“rate 1”: 77.5\u202f% ± 1\u202f% (2 runs), “rate 2”: 29\u202f% (1 run).",
+        "“rate 1”: 78\u202f% ± 1\u202f% (2 runs), “rate 2”: 29\u202f% (1 run).",
     ]  # fmt: skip
     ill = [{**run, "kind": "warn"} for run in RUNS]
     said = page.evaluate("runs => shortWords(runs)", ill)

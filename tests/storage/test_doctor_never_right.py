@@ -141,7 +141,7 @@ def test_completions_are_called_alike_only_where_they_are() -> None:
     (told,) = examine(healthy(curves=curves, last=given)).verdicts
     assert told.title == "The reward no longer tells completions apart"
     assert "though 92\u202f% of the completions say what no other of their group says." in told.sentence
-    assert "“format” gave 0.7 to 87.5\u202f% and “correctness” gave 0 to 100\u202f% of the last 128" in told.sentence
+    assert "“format” gave 0.7 to 88\u202f% and “correctness” gave 0 to 100\u202f% of the last 128" in told.sentence
     assert [change.edit_reward for change in told.changes] == ["format", None]
     unrecorded = curves | {"groups/alike": None}
     for text, key in (("", "same_reward"), ("4", "collapse")):
@@ -203,7 +203,7 @@ def test_of_a_run_that_is_over_no_kl_is_foretold() -> None:
 def test_right_answers_that_cost_get_their_weight_back() -> None:
     """As it was seen: right answers fell from 55 % to 5 %, and there was no card."""
     (told,) = examine(SICK["right answers cost"][0]).verdicts
-    assert told.title == "Right answers are punished" and "went from 52.5\u202f% to 9\u202f%" in told.sentence
+    assert told.title == "Right answers are punished" and "went from 52\u202f% to 9\u202f%" in told.sentence
     assert [change.settings for change in told.changes] == [{"rewards.1.weight": 1.0}]
 
 

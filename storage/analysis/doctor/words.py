@@ -6,8 +6,6 @@ from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.record.recent import Steps
 from groupwise.storage.spec.words.number_words import short_exponent, with_digits
 
-LITTLE = 0.005  # of a share: what would be rounded to none
-
 
 def short_number(value: float) -> str:
     """A value in about three digits, as pages round it (app/core/format.py): 0.042, 1.42, 284, 1.2e-5."""
@@ -26,11 +24,10 @@ def short_number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in whole percent, as app/ui/number.js writes it; little is not nothing, and a half stays one: of 2.5 %
-    and the 97.5 % that it leaves both would be rounded up, and no more come to 100."""
-    hundredth = round(share * 100, 9)  # a half is one also where a mean's last bit fell short of it
-    digits = 1 if hundredth % 1 == 0.5 else 0
-    known = "<1" if 0 < share < LITTLE else f"{with_digits(hundredth, digits)}"
+    """A share in whole percent, as app/ui/number.js writes it; little is not nothing, nor nearly all all. A half goes
+    to the even number: of 2.5 % and the 97.5 % that it leaves both would be rounded up, and no more come to 100."""
+    whole = round(round(share * 100, 9))  # a half is one also where a mean's last bit fell short of it
+    known = "<1" if share > 0 and whole == 0 else ">99" if share < 1 and whole == 100 else with_digits(whole, 0)
     return f"{known}\u202f%"  # a line never ends before the sign
 
 
