@@ -333,6 +333,15 @@ def test_rows_held_out_for_nothing_and_rewards_that_weigh_nothing() -> None:
     assert problem.field == "rewards" and problem.level == WARNING
 
 
+def test_held_out_figures_with_nothing_to_compare_them_with() -> None:
+    held = {"holdout": 8, "limit": 200}
+    (problem,) = said(a_spec(data=held, eval_strategy="steps", eval_steps=5))
+    assert (problem.field, problem.level) == ("training.eval_on_start", ADVICE)
+    assert problem.fixes[0].settings == {"training.eval_on_start": True}
+    assert said(a_spec(data=held, eval_strategy="steps", eval_steps=5, eval_on_start=True)) == []
+    assert said(a_spec(eval_strategy="no")) == [], "nothing is evaluated"
+
+
 def test_what_two_stages_share_is_said_once() -> None:
     staged = spec.from_dict({**a_spec(beta=0.0).model_dump(), "stages": [{"training": {}}, {"training": {}}]})
     assert len(said(staged)) == 1

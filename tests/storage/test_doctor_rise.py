@@ -167,6 +167,8 @@ def test_held_out_reward_is_told_with_how_many_prompts_it_is_of() -> None:
         return examine(healthy(curves=held_out, held_out_prompts=prompts, ended=ended)).headline
 
     assert "; held-out reward rose from 0.56 to 1.31 (4 prompts); " in told(0.56, 1.0, 1.31)
+    late = {"eval_reward": Curve.of((20, 40, 60), (0.56, 1.0, 1.31))}
+    assert "; held-out reward rose from 0.56 at step 20 to 1.31; " in examine(healthy(curves=late, ended=True)).headline
     assert "; held-out reward is up from 0.56 to 1.31; " in told(0.56, 1.31, prompts=0, ended=False)
     assert "; held-out reward was 0.58, and 0.56 at first (1 prompt); " in told(0.56, 0.58, prompts=1)
     assert "held-out reward fell from 1.2 to 0.9 (4 prompts); " in told(1.2, 0.9)
@@ -292,7 +294,7 @@ def test_what_may_be_chance_of_right_answers_is_said_so_and_what_is_nearly_all_r
     report = examine(with_mine(groups__solved=noisy))
     assert report.headline.startswith("Learned, no problems detected: ")
     assert (
-        "; the share scored correct by “mine” went from 50\u202f% to 56.5\u202f%, which may be chance; "
+        "; the share scored correct by “mine” went from 50\u202f% to 56\u202f%, which may be chance; "
         in report.headline
     )
     assert outcome.verdict_on(report) == ("", "")

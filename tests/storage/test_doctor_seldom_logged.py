@@ -117,6 +117,18 @@ def test_a_long_run_of_many_logs_still_knows_its_first_step() -> None:
     assert report.verdicts[0].key == "learning_rate_high" and "at its first step" in report.headline
 
 
+@pytest.mark.parametrize("every", [1, 10])
+def test_a_fall_from_before_the_first_log_says_where_the_chart_begins_and_leads_to_what_shows_it(every: int) -> None:
+    """“fell from 1.44 at its first step” led to a chart that begins at step 10 with 0.14."""
+    report = told(collapses, every=every)
+    links, words = report.verdicts[0].evidence, " at step 10, where its chart begins) to 0 at the end"
+    for sentence in (report.headline, report.verdicts[0].sentence.replace(" and was 0 ", " to 0 ")):
+        assert (words in sentence) == (every == 10), sentence
+    chart = next(at for at, link in enumerate(links) if link.chart == "reward")
+    assert chart == (every == 10)
+    assert every == 1 or links[0].params == {"step": "1", "pick": "random"}
+
+
 def ruins(step: int, rng: random.Random) -> Drawn:
     """As it was seen at 3e-3: right and in form for a step, then nothing, then form alone."""
     if step < 3:

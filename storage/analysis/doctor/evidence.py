@@ -129,6 +129,9 @@ class Evidence:
     beyond_starter: bool = False  # whether the starter model is asked what it was not made for
     kl: KlSpec = field(default_factory=KlSpec)  # what KL its weight follows
     logged: int | None = None  # how often its reward was logged; None: as often as the curve has points
+    chart_begins: tuple[int, float] | None = (
+        None  # the first step that its reward was logged at, and that; None: unknown
+    )
     unsolved: Unsolved | None = None  # its prompts that were never solved; None: not counted, as the run goes on
 
     @cached_property
@@ -189,6 +192,11 @@ class Evidence:
     def is_told_by_groups(self) -> bool:
         """Whether its reward is known of more steps than it was logged at, by the groups of all."""
         return self.logs < len(self.reward)
+
+    @property
+    def first_is_on_the_chart(self) -> bool:
+        """Whether the first step that its reward is known of was logged, so that its chart shows it."""
+        return self.chart_begins is None or not len(self.reward) or self.chart_begins[0] <= self.reward.steps[0]
 
     @property
     def has_two_ends(self) -> bool:

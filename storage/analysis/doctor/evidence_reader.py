@@ -95,7 +95,7 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
     curves |= _curves(run, {keys[name]: name for name in wanted if _is_held_out(name)}, before)
     ends = [group_ids(run, order, since, until) for order in ORDERS]
     functions = rows_of(run, "SELECT id, name, weight FROM reward_function ORDER BY id")
-    names, logged = {id: name for id, name, _ in functions}, len(curves.get("reward", ()))
+    names, logged = {id: name for id, name, _ in functions}, curves.get("reward", Curve())
     curves = each_step.with_each_step(run, curves, names, since, until, interval)
     first, last = (read_samples(run, ids[:GROUPS], names, order) for ids, order in zip(ends, ORDERS, strict=True))
     rewards = [sample.reward for sample in (*first, *last) if sample.reward is not None]
@@ -109,7 +109,8 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
         training={**around.defaults, **(stage.training if stage else {})},
         rewards=stage.rewards if stage else (), lora=bool(spec and spec.lora is not None),
         parameters=learning_rates.parameters_of(spec.model, facts) if spec else None, curves=curves,
-        functions=with_scored(run, told, curves.get("reward", Curve()).course), first=first, last=last, logged=logged,
+        functions=with_scored(run, told, curves.get("reward", Curve()).course), first=first, last=last,
+        logged=len(logged), chart_begins=(logged.steps[0], logged.first) if len(logged) else None,
         low=min(rewards, default=None), high=max(rewards, default=None), not_finite=_not_finite(run, keys, parts),
         gpus=around.gpus, extras=around.extras, step=parts[-1][2] if parts else 0, total=_newest_step(total),
         since=since, settings_known=spec is not None, places=places(spec, number),

@@ -65,17 +65,20 @@ def learning_rate_high(e: Evidence) -> Verdict | None:
         f"noise, and has lost {percent(LOST)} of what it had gained; of fewer than {EARLY} logged steps where the "
         "completions of the last step earn less than those of the first by more than chance.",
         f"{COMMON}; {CORPUS}; {e.usual_rates.words}",
-        (chart("reward"), chart("kl"), step_groups(e.reward.steps[-1], "worst")),
+        (*((step_groups(e.reward.steps[0], "random"),) if fell.off_chart else ()),
+         chart("reward"), chart("kl"), step_groups(e.reward.steps[-1], "worst")),
         changes.smaller_steps(e, 0.3), Grounds(Place.UPDATE, share=1.0, moves=True),
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Fall:
-    """From where the reward has fallen to what it is now: the `height`, and `when` it was there, in words."""
+    """From where the reward has fallen to what it is now: the `height`, and `when` it was there, in words.
+    `off_chart`: whether that is a step that only its groups tell of."""
 
     height: float
     when: str
+    off_chart: bool = False
 
 
 def fall(e: Evidence) -> Fall | None:
@@ -93,7 +96,16 @@ def fall(e: Evidence) -> Fall | None:
         return None
     if e.reward.steps[0] != e.since + 1:
         return Fall(first, f"when it was first logged (step {e.reward.steps[0]:,})")
-    return Fall(first, "at its first step" if not e.since else f"at step {e.since + 1:,}, the first of this stage,")
+    when = "at its first step" if not e.since else f"at step {e.since + 1:,}, the first of this stage,"
+    return Fall(first, f"{when}{_say_chart_begins(e)}", not e.first_is_on_the_chart)
+
+
+def _say_chart_begins(e: Evidence) -> str:
+    """Where the reward's chart begins, which is not at the first step if TRL logs seldom; “” where it is."""
+    if e.first_is_on_the_chart or e.chart_begins is None:
+        return ""
+    step, value = e.chart_begins
+    return f" ({short_number(value)} at step {step:,}, where its chart begins)"
 
 
 def is_clear_fall(e: Evidence) -> bool:

@@ -32,7 +32,9 @@ def speaks_against(e: Evidence, *, rose: bool) -> dict[str, str]:
     found, told, solved = {}, e.curve("eval_reward"), e.curve("groups/solved")
     if rose and held_out_fell(e):
         then, now = short_number(told.values[0]), short_number(told.values[-1])
-        found["held-out reward fell"] = f"held-out reward {_fell(e)} from {then} to {now}{_of_prompts(e)}"
+        found["held-out reward fell"] = (
+            f"held-out reward {_fell(e)} from {then}{_first_evaluated(e, told)} to {now}{_of_prompts(e)}"
+        )
     if fewer := _say_fewer_right(e):
         found["fewer right answers"] = fewer
     if rose and is_hardly_right(e):
@@ -86,9 +88,15 @@ def say_held_out(e: Evidence) -> str:
     then, now = short_number(told.values[0]), short_number(told.values[-1])
     if not held_out_moved(e):
         chance = ", which may be chance" if _differs_held_out(e) else ""
-        return f"; held-out reward {e.verb} {now}, and {then} at first{_of_prompts(e)}{chance}"
+        when = _first_evaluated(e, told) or " at first"
+        return f"; held-out reward {e.verb} {now}, and {then}{when}{_of_prompts(e)}{chance}"
     way = _fell(e) if told.values[-1] < told.values[0] else "rose" if e.ended else "is up"
-    return f"; held-out reward {way} from {then} to {now}{_of_prompts(e)}"
+    return f"; held-out reward {way} from {then}{_first_evaluated(e, told)} to {now}{_of_prompts(e)}"
+
+
+def _first_evaluated(e: Evidence, told: Curve) -> str:
+    """At which step a held-out curve begins; “” where that is before the first step, as a reader expects."""
+    return "" if told.steps[0] <= e.since else f" at step {told.steps[0]:,}"
 
 
 def held_out_moved(e: Evidence) -> bool:
@@ -190,8 +198,8 @@ def _say_held_out_stayed(e: Evidence, risen: list[str]) -> str:
         told = e.curve(f"eval_rewards/{name}/mean")
         if _hardly_rose_held_out(e, name):
             then, now = short_number(told.values[0]), short_number(told.values[-1])
-            when = "before" if told.steps[0] <= e.since else f"at step {told.steps[0]:,}"
-            said.append(f"“{name}” {'was' if e.ended else 'is'} {now} ({then} {when})")
+            when = _first_evaluated(e, told) or " before"
+            said.append(f"“{name}” {'was' if e.ended else 'is'} {now} ({then}{when})")
     return f", though on held-out prompts {' and '.join(said)}" if said else ""
 
 
@@ -278,7 +286,7 @@ def _say_fewer_right(e: Evidence) -> str:
         said.append(f"{what} {_fell(e)} {_say_from_to(e, then, told.now, when)}")
     if _fewer_right_held_out(e):
         told, _ = _right_curve(e, "eval_")
-        fell = _say_from_to(e, told.values[0], told.values[-1])
+        fell = _say_from_to(e, told.values[0], told.values[-1], _first_evaluated(e, told))
         fell += _of_prompts(e)
         said.append(f"held-out {fell}" if said else f"{_what_is_right(e, 'held-out ')} {_fell(e)} {fell}")
         if len(said) == 1 and _fewer_groups_solved(e):

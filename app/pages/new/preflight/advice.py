@@ -293,6 +293,10 @@ def _watching(settings: Settings, found: Counts | None) -> Iterator[Problem]:
         # Who chose a method decided this, too. Common practice; TRL computes no KL then and needs no reference model.
         message = "at 0 nothing holds the model near where it began, and there is no KL chart. It also saves memory."
         yield _training("beta", message, ADVICE, _set_training("Use 0.02", beta=0.02))
+    if settings.evaluates and not settings.on("eval_on_start"):
+        message = "There is no evaluation before the first step, so nothing to compare held-out figures with."
+        fix = _set_training("Evaluate before the first step", eval_on_start=True)
+        yield _training("eval_on_start", message, ADVICE, fix)
     if found and settings.spec.data.holdout and not settings.evaluates:
         batch = (settings.count("per_device_eval_batch_size") or 0) * found.processes
         whole = {} if batch and batch % found.eval_group == 0 else {"per_device_eval_batch_size": found.eval_group}
