@@ -27,7 +27,7 @@ from groupwise.storage.spec import spec
 from tests.support import offer
 from tests.support.doctor import healthy
 from tests.support.doctor_cases import SICK
-from tests.support.made_runs import made_run
+from tests.support.made_runs import made_run, running
 
 HOSTILE = "<img src=x onerror=alert(1)>${alert(1)}\x1b[31m\u202e"
 SENT = [None, 7, [], {}, {"run": 3}, {"run": "../x", "after": "1"}, {"run": "\0", "after": 2**70}, {"run": "nope"}]
@@ -103,6 +103,19 @@ def test_hostile_names_and_messages_are_plain_text() -> None:
     said = json.dumps(doctor.diagnose_run({"run": run_id}), ensure_ascii=False)
     assert "fails" in said
     assert "\x1b" not in said and "\u202e" not in said and "\\u001b" not in said
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_a_run_that_ends_is_told_of_its_end_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the last report is too new for another: the page asks once when the state changes, and then seldom."""
+    run_id = running(made_run("killed", 40, state=states.STOPPED))
+    monkeypatch.setattr(doctor, "REST", 10**6)
+    before = doctor.diagnose_run({"run": run_id})
+    assert before["headline"].startswith("Learning, ")
+    registry.set_state(run_id, states.INTERRUPTED, "")
+    after = doctor.diagnose_run({"run": run_id, "after": before["seq"]})
+    assert after["seq"] > before["seq"] and after["headline"].startswith("Until it ended, ")
+    assert "headline" not in doctor.diagnose_run({"run": run_id, "after": after["seq"]})
 
 
 @pytest.mark.usefixtures("no_worker")

@@ -44,6 +44,7 @@ from groupwise.storage.registry import registry
 POLL, POLL_ENDED = 2000, 10_000  # ms
 # Between two looks at the same run, however many watch it: so many times as long as one took, and no more seconds.
 REST, LONGEST_REST = 10, 2.0
+PASTS = 3  # in how many ways one evidence is said: of a run that trains, waits to go on, or is over
 KEPT = 64  # runs whose last report is kept
 WAITS = {
     states.QUEUED: "Diagnostics start with the first step.",
@@ -90,17 +91,19 @@ def diagnose_run(payload: Payload) -> dict[str, Any]:
         # Another number where the run is over, or waits to go on: the same evidence is then said of the past.
         past = 1 if is_restarting(run) else 0 if live_now else 2
         newest = evidence_reader.newest_batch(record)
-        seq = 3 * newest + past
+        seq = PASTS * newest + past
         if seq == whole_number(payload, "after", -1):
             return out | {"seq": seq}
         return out | _report(run, seq, newest)
 
 
 def _report(run: registry.Run, seq: int, newest: int) -> dict[str, Any]:
-    """The report at this point of the record, or the last one where that is only a moment old."""
+    """The report at this point of the record, or the last one where that is only a moment old and the run goes on, or
+    does not, as it did then: what stands on the page is not to tell of a run that trains where it is over."""
     with _lock:  # twenty who watch one run have it looked at once
         known = _reports.get(run.id)
-        if known and (known[0] == seq or (time.monotonic() < known[1] and known[0] < seq)):
+        alike = known is not None and known[0] % PASTS == seq % PASTS
+        if known and (known[0] == seq or (alike and time.monotonic() < known[1] and known[0] < seq)):
             return known[2]
         begun = time.monotonic()
         failed = how_it_failed(run)
