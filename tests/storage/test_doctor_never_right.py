@@ -157,7 +157,8 @@ def test_where_nothing_was_ever_earned_the_form_may_be_what_is_wrong() -> None:
     told = verdict(e, "too_hard")
     assert told is not None and told.title == "No completion has earned anything"
     assert (
-        "“format” and “mine” gave 0 to every completion: the prompts are too hard for it, or they look" in told.sentence
+        "“format” and “mine” gave 0 to every completion: the prompts are too hard for the model, or the functions look "
+        "for something that the model does not write." in told.sentence
     )
     assert told.changes[0].edit_reward == "" and told.changes[1].field == "data.system_prompt"
     right = replace(e, functions={"correctness": never}, rewards=(RewardSpec(name="correctness"),))

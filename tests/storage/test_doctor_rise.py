@@ -56,6 +56,38 @@ def test_learned_is_said_of_no_run_of_which_next_to_nothing_is_right() -> None:
     assert examine(rises).against == "", "from none to 4 % is learned"
 
 
+def few_right(then: float, now: float, held_out: tuple[float, ...] = (), **more: Curve) -> Evidence:
+    """A run that is over, whose reward rose by form and by right answers that are few."""
+    right = line(then, now, 0.002)
+    told = {"groups/solved": right, "rewards/correctness/mean": right, "reward": line(0.044, 0.9, 0.02), **more}
+    if held_out:
+        told["eval_rewards/correctness/mean"] = Curve.of(range(0, 20 * len(held_out), 20), held_out)
+    return healthy(curves=told, ended=True)
+
+
+@pytest.mark.parametrize(("told", "said"), [
+    (few_right(0.003, 0.03, (0.0, 0.0, 0.0)), "3"),  # as it was seen, on 36 prompts
+    (few_right(0.003, 0.03), "3"),
+    (few_right(0.0, 0.09, (0.0, 0.0, 0.01)), "8"),  # learned by heart
+    (few_right(0.07, 0.08), "8"),
+])  # fmt: skip
+def test_a_rise_of_right_answers_to_next_to_none_is_not_called_learned(told: Evidence, said: str) -> None:
+    report = examine(told)
+    assert report.headline.startswith("Only “format” improved: reward went up from "), report.headline
+    assert f", but {said}\u202f% of completions were right; " in report.headline
+    assert outcome.verdict_on(report) == (f"{said}\u202f% right", "warning") and report.verdicts == ()
+    assert report.follows and report.follows.why == " to see why hardly any answers are right"
+
+
+def test_right_answers_that_are_few_but_rise_are_told_without_an_alarm() -> None:
+    report = examine(few_right(0.0, 0.09, (0.0, 0.04, 0.09)))
+    assert report.headline.startswith("Learned, with 8\u202f% right at the end: reward went up from ")
+    assert (report.level, report.verdicts, report.against) == (CALM, (), "")
+    assert outcome.verdict_on(report) == ("8\u202f% right", CALM)
+    going_on = examine(replace(few_right(0.003, 0.03, (0.0, 0.0)), ended=False))
+    assert (going_on.level, going_on.against) == (CALM, ""), "it may yet rise"
+
+
 def test_a_full_reward_in_which_right_answers_hardly_count_asks_for_their_weight_and_not_for_harder_prompts() -> None:
     full = {"reward": line(2.0, 3.0, 0.02), "groups/solved": line(0.5, 0.5, 0.02), "eval_reward": None}
     weights = (RewardSpec(name="format", weight=3.0), RewardSpec(name="correctness", weight=0.1))

@@ -90,6 +90,7 @@ def examine(e: Evidence) -> Report:
         follows = replace(follows, to=_move(e, follows.to))
     stayed = kind == "up" and not against and rise.right_stayed(e)
     aside = RIGHT_STAYED if stayed and rates.has_gone_on_long(e) else ""
+    aside = aside or (rise.say_few_right(e) if kind == "up" and not against else "")
     against_it = next(iter(against), "")
     return Report(kind, level, said, grave, calm, course.count, begin, against_it, follows, aside, opening)
 
@@ -231,6 +232,8 @@ def _say_healthy(e: Evidence, kind: str) -> str:
     idle = _say_idle_groups(e, kind)
     if kind == "up":
         went = _but_not_right(e, (OPENING_ENDED if e.ended else OPENING)[kind])
+        if few := "" if rise.right_stayed(e) else rise.say_few_right(e):
+            return f"{went}, with {few} at the end{idle}"
         return went + (idle or ("" if rise.right_stayed(e) else ", no problems detected"))
     if not e.ended:
         return f"No problems detected{idle}"

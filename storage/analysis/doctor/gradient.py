@@ -135,10 +135,11 @@ def _say_too_hard(e: Evidence, said: str) -> tuple[str, str, tuple[Change, ...]]
 
 def _say_earns_nothing(e: Evidence) -> str:
     """Why groups may tie in which nobody earns anything, whatever they say."""
-    named = " and ".join(f"“{name}”" for name, told in e.functions.items() if told.weight)
+    names = [f"“{name}”" for name, told in e.functions.items() if told.weight]
+    named, looks = " and ".join(names), "the function looks" if len(names) == 1 else "the functions look"
     return (
-        f"{named} gave 0 to every completion: the prompts are too hard for it, or they look for a form that it does "
-        "not write. Read some completions beside the functions."
+        f"{named} gave 0 to every completion: the prompts are too hard for the model, or {looks} for something that "
+        "the model does not write. Read some completions beside the scores."
     )
 
 

@@ -33,8 +33,12 @@ def after_good_end(e: Evidence, *, rose: bool) -> Next:
         return _for_right_answers(e)
     if rose and reward.late - reward.before > reward.error:
         return Next(LONGER, ", as the reward was still rising", trained=True)
-    groups = step_groups(reward.steps[-1], "worst")
-    return Next(Link("read its groups", groups.tab, groups.params), " to see what still goes wrong")
+    return _read_groups(e, " to see what still goes wrong")
+
+
+def _read_groups(e: Evidence, why: str) -> Next:
+    groups = step_groups(e.reward.steps[-1], "worst")
+    return Next(Link("read its groups", groups.tab, groups.params), why)
 
 
 def _say_few_held_out(e: Evidence) -> str:
@@ -51,6 +55,8 @@ def after_loss(e: Evidence) -> Next | None:
         return Next(
             Link("look for the checkpoint with the best held-out reward", "checkpoints"), " to go on from there"
         )
+    if rise.comes_to_hardly_right(e):
+        return _read_groups(e, " to see why hardly any answers are right")
     return None
 
 
@@ -67,5 +73,4 @@ def _for_right_answers(e: Evidence) -> Next:
     """Where form alone was learned."""
     if changed := _weigh_right_answers(e):
         return Next(changed, ", as right answers hardly moved")
-    groups = step_groups(e.reward.steps[-1], "worst")
-    return Next(Link("read its groups", groups.tab, groups.params), " to see why right answers hardly moved")
+    return _read_groups(e, " to see why right answers hardly moved")

@@ -14,6 +14,8 @@ ENOUGH = 10  # logged steps
 LESS_HELD_OUT = 0.05  # of the scale, between two evaluations: what the prompts of a small one differ by
 LOST_HELD_OUT = 0.4  # of what it earned above the least at first, where that was little
 FEW_RIGHT, MORE_RIGHT = 0.05, 0.02  # shares of completions: nearly none; a rise that is one
+# The same of a run that is over: it rises no further, so what it came to counts.
+FEW_RIGHT_ENDED, MORE_RIGHT_ENDED = 0.1, 0.03
 LESS_RIGHT = 0.05  # more or less, of completions, or of the range of the function that tells what is right
 # The same between two evaluations, which are of few prompts; and the least, where half of it or more was lost.
 LESS_HELD_OUT_RIGHT, HALVED_HELD_OUT_RIGHT = 0.15, 0.1
@@ -37,9 +39,18 @@ def speaks_against(e: Evidence, *, rose: bool) -> dict[str, str]:
         )
     if fewer := _say_fewer_right(e):
         found["fewer right answers"] = fewer
-    if rose and is_hardly_right(e):
+    if rose and comes_to_hardly_right(e):
         found[f"{percent(solved.now)} right"] = f"{percent(solved.now)} of completions {e.verbs} right"
     return found
+
+
+def say_few_right(e: Evidence) -> str:
+    """How few answers were right at the end of a run in which they rose for certain; “” where they were not few, or
+    that cannot be said."""
+    solved = e.curve("groups/solved")
+    if not e.ended or len(solved) < ENOUGH or not e.right_is_told or e.scale_is_other:
+        return ""
+    return f"{percent(solved.now)} right" if solved.now < FEW_RIGHT_ENDED else ""
 
 
 def right_stayed(e: Evidence) -> bool:
@@ -134,9 +145,12 @@ def say_what_rose_instead(e: Evidence) -> str:
 
 def say_what_rose(e: Evidence) -> str:
     """The first words of a headline on a reward that rose while something speaks against it: what did improve."""
-    risen, in_training = functions_that_rose(e), is_hardly_right(e) or _fewer_right_in_training(e)
+    risen, in_training = functions_that_rose(e), comes_to_hardly_right(e) or _fewer_right_in_training(e)
     if not in_training and (e.target in risen or not _fewer_right_held_out(e)):
         return say_on_training_only(e)
+    if e.target in risen and comes_to_hardly_right(e) and not is_hardly_right(e):
+        others = [name for name in risen if name != e.target]
+        return _only(e, others) if others else "Reward rose, but hardly any answers were right"
     if not risen or e.target in risen:
         return f"Reward {'rose' if e.ended else 'is rising'}, but answers {e.verbs} not more often right"
     return _only(e, risen)
@@ -234,6 +248,19 @@ def is_hardly_right(e: Evidence) -> bool:
         return False  # the first step's were right, though what was logged first is of more steps
     few = len(solved) >= ENOUGH and solved.now < FEW_RIGHT and solved.direction(MORE_RIGHT, 2.0) < 1
     return few and e.right_is_told and not e.scale_is_other
+
+
+def comes_to_hardly_right(e: Evidence) -> bool:
+    """The same; and of a run that is over whether few are right at its end, where they rose by next to nothing, or
+    held-out prompts do not show the rise."""
+    solved = e.curve("groups/solved")
+    if is_hardly_right(e) or not e.ended:
+        return is_hardly_right(e)
+    if len(solved) < ENOUGH or not solved.now < FEW_RIGHT_ENDED or not e.right_is_told or e.scale_is_other:
+        return False
+    if clear_fall.lost_right_answers(e):
+        return False
+    return solved.direction(MORE_RIGHT_ENDED, 2.0) < 1 or _hardly_rose_held_out(e, e.target)
 
 
 def _right_curve(e: Evidence, mode: str = "") -> tuple[Curve, float]:
