@@ -265,3 +265,14 @@ def test_the_runs_that_use_a_function_are_linked(rewards: Page) -> None:
     link = rewards.locator("dialog.versions .used a")
     expect(link).to_have_text("<b>user</b>")
     assert str(link.get_attribute("href")) == f"/run?id={run_id}"
+
+
+def test_names_that_begin_alike_are_whole_in_the_shelf(rewards: Page) -> None:
+    for name in ("correctness_reward", "correctness_reward_func"):
+        library.save_reward(name, SHORT.replace("def short(", f"def {name}("))
+    rewards.reload()
+    ready(rewards)
+    for name in ("correctness_reward", "correctness_reward_func"):
+        shown = rewards.locator(".shelf .entry b").get_by_text(name, exact=True)
+        assert shown.evaluate("(node) => node.scrollWidth <= node.clientWidth"), name
+    picture(rewards, "rewards-names-alike")

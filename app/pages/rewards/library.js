@@ -10,13 +10,15 @@ import { DRAFTS, dropDraft, keepDraft, newDrafts, readDraft, sayDraft, takeDraft
 import { code, drawLooked, drawState, sayNote, setCode } from "./editor.js";
 import { plain, plural } from "./text.js";
 
+// A name without room goes on in the next line, after a “_”: of two that begin alike no end is hidden.
+const wrapped = (name) => name.split(/(?<=_)/).flatMap((part, n) => (n ? [el("wbr"), part] : [part]));
 const entry = (name, words, current, onclick, more = null) =>
   el(
     "li.entry",
     el(
       "button.take",
       { type: "button", ...(current ? { "aria-current": "true" } : {}), onclick },
-      el("b.mono", plain(name)),
+      el("b.mono", ...wrapped(plain(name))),
       words ? el("span.xs.mut", typeof words === "string" ? plain(words) : words) : null,
     ),
     more,
