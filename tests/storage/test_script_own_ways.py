@@ -193,3 +193,31 @@ def test_a_script_of_another_trainer_is_refused_by_its_name():
     assert refused.value.problems[0].message == (
         "This is not a GRPO script: it calls neither GRPOTrainer nor GRPOConfig. It trains with RLOOTrainer."
     )
+
+
+ADDED = """
+from datasets import load_dataset
+from trl import GRPOConfig, GRPOTrainer
+
+def first_rows(completions, idx, **kwargs):
+    return [float(n < 9) for n in idx]
+
+data = load_dataset("a/b", split="train").add_column("idx", list(range(9)))
+trainer = GRPOTrainer(model="a/m", reward_funcs=first_rows, args=GRPOConfig(), train_dataset=data)
+trainer.train()
+"""
+
+
+def test_a_column_that_is_added_and_that_a_reward_takes_is_named_with_it() -> None:
+    said = "\n".join(read_script(ADDED).notes)
+    assert "it has no place in a spec. first_rows takes idx: put that column into the data." in said
+    said = "\n".join(read_script(ADDED.replace('"idx"', '"other"')).notes)
+    assert "add_column(…) (line 8) on the data was not taken: it has no place in a spec." in said
+    assert "first_rows takes" not in said
+
+
+def test_removing_no_columns_is_not_said() -> None:
+    step = '.add_column("idx", list(range(9)))'
+    for nothing in (".remove_columns([])", ".map(lambda row: row, remove_columns=[])"):
+        assert "Removing columns" not in "\n".join(read_script(ADDED.replace(step, nothing)).notes)
+    assert "Removing columns" in "\n".join(read_script(ADDED.replace(step, ".remove_columns(['x'])")).notes)

@@ -215,12 +215,22 @@ class DataReader(ChosenRows):
             self.reading.account(value)
 
     def _drop(self, step: Made, value: Value) -> None:
+        self.reading.account(value)
         names = plain_or(value)
+        if names == []:
+            return
         for name in [names] if isinstance(names, str) else names if isinstance(names, list) else []:
             if name not in ("prompt",) and not (step.name == "map" and name in self.row.columns):
                 self.row.columns.pop(str(name), None)
         self.reading.note("Removing columns", step, "was not taken: rewards get every column. data.columns says which.")
-        self.reading.account(value)
+
+    def _do_add_column(self, step: Made) -> None:
+        given = step_arguments(step, "name")
+        name = plain_or(given.get("name"))
+        reward = self.reading.asked.get(name) if isinstance(name, str) else None
+        needed = f" {reward} takes {name}: put that column into the data." if reward else ""
+        self.reading.note("add_column(…)", step, f"on the data was not taken: it has no place in a spec.{needed}")
+        self.reading.account(*step.arguments, *step.keywords.values())
 
     def _do_remove_columns(self, step: Made) -> None:
         self._drop(step, step_arguments(step, "column_names").get("column_names", Value(step.node)))

@@ -4,6 +4,7 @@ import ast
 
 from groupwise.storage.checks.known_rewards import known_reward
 from groupwise.storage.checks.script_reader.calling import Setting
+from groupwise.storage.checks.script_reader.chosen_rows import step_arguments
 from groupwise.storage.checks.script_reader.members import is_builtin
 from groupwise.storage.checks.script_reader.places import is_config, owner_of_dict
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
@@ -267,6 +268,8 @@ def _note_data(reading: Reading, call: Made, lost: set[int]) -> None:
 def _note_part(reading: Reading, call: Made) -> None:
     """A step on a part of the training data, which takes its place."""
     if call.name == "remove_columns":
+        if plain_or(step_arguments(call, "column_names").get("column_names")) == []:
+            return
         reading.note("Removing columns", call, "was not taken: rewards get every column. data.columns says which.")
     else:
         reading.note(f"{call.name}(…)", call, "on a part of the data was not taken.")

@@ -53,7 +53,7 @@ class Reading:
         self.answer: tuple[str, Value, str | None] | None = None
         self.text_prompt: Value | None = None  # the prompt where it is a text that the script puts together
         self.codes: list[str] = []  # of the rewards that come along, with all that they use
-        self.asked: set[str] = set()  # what the script's own rewards take by name
+        self.asked: dict[str, str] = {}  # what the script's own rewards take by name, and the first that does
         self.trainer: dict[str, Value] = {}
         self.made_trainer: Made | None = None
         self.adapter: Made | None = None  # the call that LoRA was taken from

@@ -54,10 +54,10 @@ class RewardReader:
         return "answer" if "answer" in self.arguments_asked else None
 
     @property
-    def arguments_asked(self) -> set[str]:
-        """What the script's own functions take by name."""
-        found = (sig for one in self.own for sig in signature.analyse(one.code, one.name).functions)
-        return {name for sig in found for name in sig.arguments}
+    def arguments_asked(self) -> dict[str, str]:
+        """What the script's own functions take by name, and the first of them that does."""
+        found = (sig for one in reversed(self.own) for sig in signature.analyse(one.code, one.name).functions)
+        return {name: sig.name for sig in found for name in sig.arguments}
 
     @property
     def own(self) -> list[ScriptFunction]:
