@@ -20,13 +20,36 @@ ANSWERS = ("answer", "final_answer", "solution", "target", "label", "expected", 
            "reference_answer", "correct_answer", "truth")  # fmt: skip
 TESTS = ("tests", "test_cases", "unit_tests", "test_list", "testcases")
 MEANINGS = (PROMPTS, ANSWERS, TESTS)
+# One word in many languages: none of them is more usual than another.
+SAME_WORD = (
+    {"frage", "pregunta", "domanda", "pergunta", "vraag", "fråga", "pytanie", "soru", "câu_hỏi", "вопрос", "питання",
+     "ερώτηση", "प्रश्न", "سؤال", "السؤال", "שאלה", "问题", "問題", "提问", "質問", "問い", "질문", "คำถาม"},
+    {"antwort", "réponse", "reponse", "respuesta", "risposta", "resposta", "antwoord", "svar", "odpowiedź", "cevap",
+     "yanıt", "câu_trả_lời", "ответ", "відповідь", "απάντηση", "उत्तर", "جواب", "الجواب", "إجابة", "الإجابة", "תשובה",
+     "答案", "回答", "答え", "답변", "답", "คำตอบ"},
+)  # fmt: skip
 
 
 def find_named(wanted: Collection[str], columns: Collection[str]) -> str | None:
-    """The column that has one of the names, the first of them first."""
-    there = list(reversed(list(columns)))
-    by_name = {_without_unit(_plain(name)): name for name in there} | {_plain(name): name for name in there}
-    return next((by_name[name] for name in wanted if name in by_name), None)
+    """The column that has one of the names, the first of them first; among names that are one word in several
+    languages, the first column that has one."""
+    ranks = _rank_names(list(wanted))
+    found = []
+    for column in columns:
+        plain = _plain(column)
+        name = plain if plain in ranks else _without_unit(plain)
+        if name in ranks:
+            found.append(((ranks[name], name != plain), column))
+    return min(found, key=lambda each: each[0])[1] if found else None
+
+
+def _rank_names(wanted: list[str]) -> dict[str, int]:
+    """The names by how far behind they come."""
+    places = {name: place for place, name in reversed(list(enumerate(wanted)))}
+    for same in SAME_WORD:
+        given = same & places.keys()
+        places |= dict.fromkeys(given, min(map(places.__getitem__, given), default=0))
+    return places
 
 
 def column_of_same_meaning(name: str, columns: Collection[str]) -> str | None:
