@@ -55,7 +55,7 @@ class="btn all" href="/">See all runs</a><a class="btn" href="/new">New run</a><
 {labels.PENCIL}<span class="stand"><span class="pill"><i></i><span></span></span> <span
 class="mut s line"></span></span></div>
 <div class="row actions"></div></div>
-{labels.SAID}<section class="ending" aria-label="How it ended" hidden>
+{labels.SAID}{labels.TYPED}<section class="ending" aria-label="How it ended" hidden>
 <h2 dir="auto"></h2><p class="s rest" dir="auto"></p>
 <div class="row helps"></div>
 <details class="s"><summary>Traceback</summary><pre tabindex="0" dir="auto"></pre></details>

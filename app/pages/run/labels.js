@@ -1,6 +1,6 @@
 // A run's tags and note in the head of its page, and the dialog in which they and its name are written, as in Runs.
 
-import { el, showText } from "../../ui/dom.js";
+import { el, setText, showText } from "../../ui/dom.js";
 import { LabelField, typedFields } from "../../ui/label_field.js";
 
 const NAMES = ["name", "tags", "note"];
@@ -12,7 +12,11 @@ export class Labels {
     this.dialog = find("dialog.labels");
     find(".pencil").addEventListener("click", () => this.open());
     this.dialog.querySelector(".cancel").addEventListener("click", () => this.dialog.close());
-    this.dialog.addEventListener("close", () => this.fields.forEach((one) => one.forget())); // Cancel, Escape, or saved
+    this.find(".typed button").addEventListener("click", () => this.open());
+    this.dialog.addEventListener("close", () => {
+      this.fields.forEach((one) => one.forget()); // Cancel, Escape, or saved
+      this.tellTyped();
+    });
     this.dialog.querySelector("form").addEventListener("submit", (event) => {
       event.preventDefault();
       this.save();
@@ -30,7 +34,14 @@ export class Labels {
     this.find(".tags").replaceChildren(...tags.map(chip));
     showText(this.find(".about"), known?.note ?? "");
     this.find(".said").hidden = !tags.length && !known?.note;
-    if (known && !this.dialog.open && typedFields().some(({ run }) => run === this.run)) this.open();
+    this.tellTyped();
+  }
+  // What was typed before the page was left or loaded anew, here or in Runs, waits until it is asked for.
+  tellTyped() {
+    const typed = typedFields().filter(({ run }) => run === this.run);
+    const names = NAMES.filter((name) => typed.some(({ what }) => what === name));
+    this.find(".typed").hidden = !this.known || !names.length;
+    setText(this.find(".typed span"), `Not saved yet: the ${names.join(" and ")} you typed.`);
   }
 
   open() {
