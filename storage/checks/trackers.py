@@ -5,7 +5,7 @@ from typing import Any
 
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RunSpec
-from groupwise.storage.spec.words.problem import Fix, Problem, did_you_mean, nearest_name
+from groupwise.storage.spec.words.problem import Fix, Problem, nearest_name
 
 FIELD = "training.report_to"
 # Tracker → the packages of which one must be installed, by the name they are imported by.
@@ -34,16 +34,18 @@ def _check_one(name: str, names: list[str], offer: Offer) -> Iterator[Problem]:
         Fix(f"Report to {' and '.join(others)} only", {FIELD: others}) if others else Fix("Remove it", {}, (FIELD,))
     )
     if name not in TRACKERS:
-        known = ", ".join(TRACKERS)
         close = nearest_name(name, list(TRACKERS))
-        use = (Fix(f"Use {close}", {FIELD: [*others, close]}),) if close else ()
-        message = (
-            f"“{name[:60]}” is no tracker that can be used here. There are {known}.{did_you_mean(name, list(TRACKERS))}"
-        )
+        usable = close is not None and _is_usable(close, offer)
+        use = (Fix(f"Use {close}", {FIELD: [*others, close]}),) if usable else ()
+        meant = f" Did you mean “{close}”?{'' if usable else f' It {_lacking(close)}'}" if close else ""
+        message = f"“{name[:60]}” is no tracker that can be used here. There are {', '.join(TRACKERS)}.{meant}"
         yield Problem(FIELD, message, fixes=(*use, without))
     elif not _is_usable(name, offer):
-        message = f"needs {name}, which is not installed here: pip install 'groupwise[{name}]'"
-        yield Problem(FIELD, message, fixes=(without,))
+        yield Problem(FIELD, f"needs {name}, which {_lacking(name)}", fixes=(without,))
+
+
+def _lacking(name: str) -> str:
+    return f"is not installed here: pip install 'groupwise[{name}]'"
 
 
 def _is_usable(name: str, offer: Offer) -> bool:

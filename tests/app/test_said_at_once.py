@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from groupwise.app.pages.new import edits, left_out, new_run, view
+from groupwise.app.pages.new import edits, launch, left_out, new_run, view
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.registry.messages.problem import messages_of
 from groupwise.storage.spec.words.problem import BLOCKING, Problem
@@ -217,3 +218,19 @@ def test_of_a_number_in_quotes_spaces_are_no_part(written: str, own_home: Path) 
     text = HEAD + f"training:\n  learning_rate: {written}\n"
     assert labels_of(text, "training.learning_rate")[0] == "Use 1e-5"
     assert clicked(text, "training.learning_rate", "Use 1e-5").endswith("  learning_rate: 1.0e-05\n")
+
+
+@pytest.mark.parametrize("quotes", ["'", '"'])
+def test_a_sign_that_nobody_sees_goes_by_itself(quotes: str, own_home: Path) -> None:
+    text = HEAD.replace("a\n", f"{quotes}a\u202eb {quotes} # mine\n", 1)
+    seen = view.describe_text(text, OFFER, None, {"script", "preflight"})
+    [fix] = [fix for one in seen["problems"] if one["field"] == "name" for fix in one["fixes"]]
+    assert edits.apply(text, edits.of_fix(fix)) == text.replace("\u202e", "")
+
+
+@pytest.mark.parametrize(("extras", "labels"), [(["trackio"], ["Remove it"]), (["wandb"], ["Use wandb", "Remove it"])])
+def test_a_tracker_is_offered_where_it_can_be_used(extras: list[str], labels: list[str], own_home: Path) -> None:
+    offered = replace(OFFER, training=OFFER.training | {"report_to": {"types": ["str", "list"]}}, extras=extras)
+    [problem] = launch.check_text(HEAD + "training:\n  report_to: wandbb\n", offered).problems
+    assert [fix.label for fix in problem.fixes] == labels
+    assert ("It is not installed here: pip install 'groupwise[wandb]'" in problem.message) == (extras == ["trackio"])

@@ -20,6 +20,7 @@ from groupwise.app.pages.new.yaml_writing import (
     indent_lines,
     literal_text,
     quote_text,
+    quoted_as,
     renamed_setting,
     runs_of,
     scalar_text,
@@ -28,6 +29,7 @@ from groupwise.storage.spec.yaml.yaml_text import Document, dump, scalar_value
 
 COMMENT = re.compile(r"#[^\r\n]*")
 BLANK = re.compile(r"(?:[ \t\r\n\ufeff]+|#[^\r\n]*)*")  # and comments
+QUOTES = ("'", '"')
 BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 
 
@@ -332,6 +334,8 @@ class Splices:
         """(what stands behind the colon or dash, the lines below it) of a value."""
         if path in self.written:
             return self.written[path], ""
+        if isinstance(new, str) and new.isprintable() and getattr(item.node, "style", None) in QUOTES:
+            return quoted_as(item.node.style, new), ""
         if isinstance(new, str):
             return literal_text(new, column) if literal else (quote_text(new), "")
         if not isinstance(new, (dict, list)) or not new:

@@ -1,6 +1,7 @@
 """Pieces of YAML for a text that they are put into: one value in one line, or lines at a column. Pure."""
 
 import difflib
+import json
 import re
 from typing import Any
 
@@ -30,6 +31,11 @@ def literal_text(value: str, column: int) -> tuple[str, str]:
 def quote_text(value: str) -> str:
     """Write a text in one line, in quotes where it needs them."""
     return flow_text([value])[1:-1] if "\n" in value else scalar_text(value)
+
+
+def quoted_as(mark: str, value: str) -> str:
+    """Write a text that can be seen between quotation marks of one kind."""
+    return json.dumps(value, ensure_ascii=False) if mark == '"' else "'" + value.replace("'", "''") + "'"
 
 
 def scalar_text(value: Any) -> str:
