@@ -6,7 +6,7 @@ from typing import Any
 
 from groupwise.storage.checks.choices import choices_in_words, meant_choice
 from groupwise.storage.spec.rows.number_text import meant_number_words, number_fixes
-from groupwise.storage.spec.words.misfits import meant_truth, text_fix, truth_words
+from groupwise.storage.spec.words.misfits import entry_fix, listed_fix, meant_truth, text_fix, truth_words
 from groupwise.storage.spec.words.odd_spaces import trimmed_words
 from groupwise.storage.spec.words.problem import Fix
 
@@ -50,8 +50,8 @@ def value_fault(value: Any, field: dict[str, Any]) -> str:
 
 def fixes_of_value(path: str, value: Any, field: dict[str, Any]) -> tuple[Fix, ...]:
     """The number, word or choice that was meant, and the default."""
-    fixes: list[Fix] = []
-    if meant := _meant_by_boolean(value, field):
+    fixes: list[Fix] = _list_or_entry(path, value, field)
+    if (meant := _meant_by_boolean(value, field)) and not fixes:
         fixes.append(Fix(f"Use {meant}", {path: meant}))
     types = field.get("types") or []
     if _takes_numbers(types) and not fixes:
@@ -67,6 +67,18 @@ def fixes_of_value(path: str, value: Any, field: dict[str, Any]) -> tuple[Fix, .
     words = json.dumps(default, default=str, ensure_ascii=False)[:40].strip('"')
     label = "Leave it out" if default is None else f"Use the default ({words})"
     return (*fixes, Fix(label, {}, (path,), fallback=True))
+
+
+def _list_or_entry(path: str, value: Any, field: dict[str, Any]) -> list[Fix]:
+    """A list of what should be one, and the entry of a list that should be a single value, or what it means."""
+    types = field.get("types") or []
+    if "list" in types and not isinstance(value, (list, type(None))) and not value_fault([value], field):
+        return [listed_fix(path, value)] if value_fault(value, field) else []
+    if "list" in types or not isinstance(value, list) or len(value) != 1 or isinstance(value[0], (list, dict)):
+        return []
+    if not value_fault(value[0], field):
+        return [] if value[0] is None else [entry_fix(path, value[0])]
+    return [fix for fix in fixes_of_value(path, value[0], field) if not fix.fallback]
 
 
 def _quoted(path: str, value: Any, field: dict[str, Any]) -> list[Fix]:

@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
 
 from groupwise.storage.spec.rows.number_text import meant_number_words, number_fixes
-from groupwise.storage.spec.words.misfits import in_words, meant_truth, text_fix, truth_words
+from groupwise.storage.spec.words.misfits import entry_fix, in_words, listed_fix, meant_truth, text_fix, truth_words
 from groupwise.storage.spec.words.misplaced import misplaced_problem, misspelt_elsewhere
 from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.odd_spaces import trim_spaces, trimmed_words
@@ -67,7 +68,8 @@ def problem_of_error(detail: Any, lines: dict[str, int], raw: dict[str, Any], pa
     message += _example(field, written)
     above, join = of_entry_above(field, raw) if detail["type"] == "missing" else ("", ())
     message += above
-    clear = (*_to_entries(field, detail, raw), *choice, *truth, *numbers, *quoted)
+    wrapped = () if written or settings else _wrapped(path, detail, parts)
+    clear = (*_to_entries(field, detail, raw), *wrapped, *choice, *truth, *numbers, *quoted)
     meant = (*join, *colon_fix(field, settings), *written, *clear)
     if shorter := _shortened(field, detail):
         return Problem(field, message, line, fixes=(shorter,))
@@ -197,6 +199,29 @@ def _function_names(value: Any) -> list[str]:
 
 def _is_entry(field: str) -> bool:
     return bool(re.fullmatch(r"(stages\.\d+\.)?rewards\.\d+", field))
+
+
+def _wrapped(path: list[str], detail: Any, parts: Parts) -> tuple[Fix, ...]:
+    """Of a single value where a list belongs, and of a list of one where a single value does: the other."""
+    value, field = detail["input"], ".".join(path)
+    owner = _part_at(path[:-1], parts) if tuple(p for p in path[:-1] if not p.isdigit()) in parts else None
+    info = owner.model_fields.get(path[-1]) if owner else None
+    if info is None or detail["type"] == "missing":
+        return ()
+    if detail["type"] == "list_type":
+        return (listed_fix(field, value),) if _fits([value], info) else ()
+    single = isinstance(value, list) and len(value) == 1 and not isinstance(value[0], (list, dict))
+    return (entry_fix(field, value[0]),) if single and _fits(value[0], info) else ()
+
+
+def _fits(value: Any, info: FieldInfo) -> bool:
+    """Whether a field takes such a value, whatever is wrong with parts of it."""
+    kind: Any = Annotated[info.annotation, info]
+    try:
+        TypeAdapter(kind).validate_python(value, strict=True)
+    except ValidationError as error:
+        return isinstance(value, list) and all(len(one["loc"]) > 1 for one in error.errors())
+    return value is not None
 
 
 def _shortened(field: str, detail: Any) -> Fix | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from groupwise.app.pages.new import edits, launch, left_out, new_run, view
+from groupwise.app.pages.new import edits, launch, left_out, new_run, view, yaml_edit
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.registry.messages.problem import messages_of
 from groupwise.storage.spec.words.problem import BLOCKING, Problem
@@ -234,3 +234,32 @@ def test_a_tracker_is_offered_where_it_can_be_used(extras: list[str], labels: li
     [problem] = launch.check_text(HEAD + "training:\n  report_to: wandbb\n", offered).problems
     assert [fix.label for fix in problem.fixes] == labels
     assert ("It is not installed here: pip install 'groupwise[wandb]'" in problem.message) == (extras == ["trackio"])
+
+
+@pytest.mark.parametrize(
+    ("setting", "field", "label", "written"),
+    [
+        ("data: {filter: answer > 3}", "data.filter", "Write it as a list", "filter: [answer > 3]"),
+        ("data: {columns: question}", "data.columns", "Write it as a list", "columns: [question]"),
+        ("data: {answer_column: [answer]}", "data.answer_column", "Use answer", "answer_column: answer"),
+        ("data: {limit: [5]}", "data.limit", "Use 5", "limit: 5"),
+        ("training: {beta: [0.02]}", "training.beta", "Use 0.02", "beta: 0.02"),
+        ("training: {max_steps: ['5']}", "training.max_steps", "Use 5", "max_steps: 5"),
+        ("training: {loss_type: [dapo]}", "training.loss_type", "Use dapo", "loss_type: dapo"),
+    ],
+)  # fmt: skip
+def test_a_value_is_put_into_a_list_or_taken_out_of_it(
+    setting: str, field: str, label: str, written: str, own_home: Path
+) -> None:
+    text = HEAD + setting + "\n"
+    assert labels_of(text, field)[0] == label
+    after = clicked(text, field, label)
+    assert after == HEAD + f"{setting.partition('{')[0]}{{{written}}}\n"
+    assert [one for one in said_of(after) if one[0] == field] == []
+
+
+def test_points_of_a_schedule_stand_in_a_list(own_home: Path) -> None:
+    text = HEAD + "  schedule: {step: 0}\n"
+    assert labels_of(text, "rewards.0.schedule")[0] == "Write it as a list"
+    after = yaml_edit.load(clicked(text, "rewards.0.schedule", "Write it as a list")) or {}
+    assert after["rewards"][0]["schedule"] == [{"step": 0}]

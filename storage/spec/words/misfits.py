@@ -23,6 +23,7 @@ _WORDS = {
 # What a setting that says nothing is to be given, where that is a choice to make.
 _TO_CHOOSE = {("model", "id"): "choose a model: starter, a folder, or its id on the hub, such as Qwen/Qwen3-0.6B."}
 _REWARDS = "choose at least one function that scores completions."
+SHOWN = 80  # characters on a button
 _YES, _NO = ("yes", "on", "y", "true"), ("no", "off", "n", "false")
 _BOUNDS = (("ge", "at least"), ("le", "at most"), ("lt", "below"), ("gt", "above"))
 
@@ -44,6 +45,16 @@ def text_fix(field: str, value: Any) -> tuple[Fix, ...]:
     if isinstance(value, (int, float)):
         value = json.dumps(value)
     return (Fix(f'Use "{value}"', {field: value}),) if isinstance(value, str) else ()
+
+
+def listed_fix(field: str, value: Any) -> Fix:
+    """Of a single value where a list belongs."""
+    return Fix("Write it as a list", {field: [value]})
+
+
+def entry_fix(field: str, value: Any) -> Fix:
+    """Of a list of one where a single value belongs."""
+    return Fix(f"Use {value if isinstance(value, str) else json.dumps(value, default=str)}"[:SHOWN], {field: value})
 
 
 def in_words(detail: Any) -> str:
