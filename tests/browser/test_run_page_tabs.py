@@ -364,7 +364,8 @@ def test_a_checkpoint_can_be_deleted_once_nothing_trains(open_page: OpenPage, ad
     part = page.locator(".gw-checkpoints")
     expect(part.locator(".lead")).to_contain_text("A checkpoint is the model as it was after a step")
     expect(part.locator(".no-final")).to_have_text(
-        f"No trained model in {folder.with_name('final')} yet: a run writes it when it has done all its steps."
+        f"No trained model in {folder.with_name('final')}: the run ended before its last step, which writes it. "
+        "Resume the run, or use one of its checkpoints."
     )
     rows = part.locator("tbody tr")
     expect(rows).to_have_count(2)

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from groupwise.app.core import format
+from groupwise.app.pages.run import ending
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.home import files, paths
 from groupwise.storage.record import checkpoint_files, metrics, states
@@ -116,6 +117,14 @@ def say_use(run: registry.Run) -> str:
     )
 
 
+def _say_instead(run: registry.Run) -> str:
+    """What can be done where a run ended without a trained model; “” for nothing."""
+    ways = ["resume the run"] if ending.can_resume(run) else []
+    ways += ["use one of its checkpoints"] if checkpoint_files.latest_sealed(run.folder.checkpoints) else []
+    said = ", or ".join(ways)
+    return f" {said[:1].upper()}{said[1:]}." if said else ""
+
+
 def why_no_final(run: registry.Run) -> str:
     """Where the trained model will be, or why it is not there; "" where it is, and where a run has saved nothing."""
     if files.is_folder(run.folder.final):
@@ -124,5 +133,5 @@ def why_no_final(run: registry.Run) -> str:
     if run.state == states.FINISHED:
         return f"The trained model was in {place}, and is not there any more."
     if run.state in states.ENDED:
-        return f"No trained model in {place} yet: a run writes it when it has done all its steps."
+        return f"No trained model in {place}: the run ended before its last step, which writes it.{_say_instead(run)}"
     return f"The trained model will be in {place} when the run has done all its steps."
