@@ -187,6 +187,12 @@ FAULTS: list[tuple[str, bytes | str, str]] = [
         "line 2 is not JSON: a name in it does not stand in double quotes, or a comma is too many; each",
     ),
     ("a.jsonl", "hello\n", "line 1 is not JSON"),
+    (
+        "a.jsonl",
+        lines({"q": 1}) + '{"q": 2,\n' * 3,
+        "line 2 is not JSON: its object or list is never closed; .*And 2 other",
+    ),
+    ("a.jsonl", lines({"q": 1}) + '{"q": 2\n', "line 2 is not JSON: its object or list is never closed"),
     ("a.jsonl", lines({"q": 1}) + "\n" + '{"q": 2, "r"\n', "line 3 is not JSON: .* object. It is “{.q.: 2, .r.”"),
     ("a.jsonl", '\n\n"hello ' + "x" * 99 + '"\n', "line 3 is JSON, but not .*It begins with “.hello x{53}…”"),
     ("a.jsonl", lines({"q": 1}) + '{"q": 1, "q": 2}\n', "line 2 has “q” twice; a name has one value. It is “{.q.: 1"),

@@ -28,7 +28,15 @@ def json_fault(error: ValueError) -> str:
     said = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
     if "Exceeds the limit" in said:
         return "a number in it has too many digits"
+    if isinstance(error, json.JSONDecodeError) and _is_cut_off(error):
+        return "its object or list is never closed"
     return next((words for begin, words in WORDS.items() if said.startswith(begin)), "it is not written as JSON has it")
+
+
+def _is_cut_off(error: json.JSONDecodeError) -> bool:
+    """Whether a text that begins as an object or a list ends before that does, with nothing else wrong before."""
+    text = error.doc.strip()
+    return text[:1] in ("{", "[") and not error.doc[error.pos :].strip() and not error.msg.startswith("Unterminated")
 
 
 def misfit(said: str) -> str:

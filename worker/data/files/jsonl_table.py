@@ -260,9 +260,10 @@ def _unreadable(path: Path, error: Exception, place: str) -> DataError:
 
 
 def fault(path: Path, place: str = "line", seconds: float = LOOKED_FOR) -> str:
-    """The first line (“entry” of a list, each in a line) that is no JSON object, and why; "" where none is found in
-    this time."""
+    """The first line (“entry” of a list, each in a line) that is no JSON object, and why, and how many more are none;
+    "" where none is found in this time."""
     give_up = time.monotonic() + seconds
+    first, more = "", 0
     odd = ""  # which alone does not always keep a file from being read
     with path.open("rb") as file:
         if file.read(len(BOM)) != BOM:
@@ -270,13 +271,18 @@ def fault(path: Path, place: str = "line", seconds: float = LOOKED_FOR) -> str:
         number = 0
         while time.monotonic() < give_up and (line := file.readline(LINE)):
             number += 1
-            _refuse_long(line, path.name, number)
+            if not first:
+                _refuse_long(line, path.name, number)
             reason = line_fault(line) if line.strip() else ""
             if reason:
-                return f"{place} {number} {reason}"
-            if not odd and (reason := odd_content(line)):
+                more += bool(first)
+                first = first or f"{place} {number} {reason}"
+            if not first and not odd and (reason := odd_content(line)):
                 odd = f"{place} {number} {reason}"
-    return odd
+    if not more:
+        return first or odd
+    least = "" if not line else "at least "  # not all of the file was looked through
+    return f"{first}. And {least}{count_words(more, f'other {place}')} cannot be read"
 
 
 def _refuse_long(line: bytes, name: str, number: int) -> None:
