@@ -390,5 +390,5 @@ def test_a_queued_run_goes_and_a_refusal_takes_it_back(open_page: OpenPage, addr
 
     page.route("**/component_server/", end_first)
     button.click()
-    expect(head(page).locator(".problem")).to_contain_text("there is nothing to stop")
+    expect(head(page).locator(".found > .problem")).to_contain_text("there is nothing to stop")
     expect(head(page).locator(".pill")).to_have_text("Finished")

@@ -102,7 +102,7 @@ def test_why_a_wish_was_refused_stays_while_the_run_is_read_again(
         behind_its_back.execute("UPDATE run SET state = ? WHERE id = ?", [states.FINISHED, ended_run])
     behind_its_back.close()
     resume.click()
-    problem = page.locator(".gw-header .problem")
+    problem = page.locator(".gw-header .found > .problem")
     expect(problem).not_to_be_empty()
     held.release()
     refusal = problem.inner_text()
