@@ -15,6 +15,7 @@ from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import launch, new_run, presets, url_settings
 from groupwise.app.pages.rewards import asking, functions, led_here, library_view, lint, sources
 from groupwise.app.pages.rewards import rewards_page as page
+from groupwise.app.pages.run import ending
 from groupwise.storage.home import files, paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.presets import PresetError
@@ -156,6 +157,38 @@ def test_a_run_that_a_function_failed_begins_anew_with_the_fixed_one() -> None:
     begun, changes, refused = url_settings.change(folder.spec.read_text(), query["set"], Offer.read_published())
     assert not refused and [one.label for one in changes] == ["Version of short"]
     assert [one.version for one in parse_spec(begun).rewards] == [None, fixed]
+
+
+@pytest.mark.usefixtures("published")
+def test_a_run_that_a_function_failed_begins_anew_without_it_where_others_count() -> None:
+    page.save_function({"name": "short", "text": CODE})
+
+    def help_of(*weights: float, **parts: Any) -> dict[str, Any]:
+        """What the run's page offers, of `short` with `format`s of these weights."""
+        rewards = [{"name": "short"}, *({"name": "format", "weight": weight} for weight in weights)]
+        spec = to_yaml(make_spec(name="a", rewards=rewards, **parts))
+        run_id = made_run("a", 0, groups=0, state=states.FAILED, spec_yaml=spec)
+        record = {"attempt": 1, "outcome": "failed", "step": 0, "planned": 3, "reason": "", "at": 1.0, "traceback": ""}
+        files.write_json(paths.run_folder(run_id).exit, record | {"cause": "reward", "function": "short", "line": 6})
+        run = registry.get_run(run_id)
+        told = ending.describe_end(run) if run else None
+        assert told and told["helps"]["label"] == "Open short at line 6"
+        return {"run": run_id, **(told["helps"]["second"] or {})}
+
+    assert "label" not in help_of() and "label" not in help_of(0.0)
+    alone = [{"training": {"max_steps": 2}}, {"rewards": [{"name": "short"}], "training": {"max_steps": 2}}]
+    assert "label" not in help_of(1.0, stages=alone)
+    alone[1]["rewards"] = [{"name": "short", "weight": 3.0}, {"name": "correctness"}]
+    found = help_of(1.0, stages=alone)
+    assert found["label"] == "New run without short"
+    assert found["go"] == f"/new?from={found['run']}&without=short"
+    opened = new_run.open_new_run({"from": found["run"], "without": "short"})
+    begun = parse_spec(opened["text"])
+    assert [[one.name for one in part.rewards] for part in begun.by_stage()] == [["format"], ["correctness"]]
+    [said] = opened["arrival"]["changes"]
+    assert (said["label"], said["before"], said["after"]) == ("Reward short", "weight 1", "removed")
+    opened = new_run.open_new_run({"from": found["run"], "without": "other"})["arrival"]
+    assert opened["changes"] == [] and opened["refused"] == "“other” is none of these rewards, so none was removed."
 
 
 @pytest.mark.usefixtures("published")

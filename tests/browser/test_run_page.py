@@ -112,6 +112,22 @@ def test_a_failed_reward_function_opens_at_its_line(open_page: OpenPage, address
     expect(begun).to_have_count(0)
 
 
+def test_a_run_that_its_own_function_failed_goes_on_without_it(open_page: OpenPage, address: str) -> None:
+    code = "def halved(completions, **kwargs):\n    scores = []\n    return [1 / 0 for _ in completions]\n"
+    run_id = failed_by_function("halved", code, "ZeroDivisionError: division by zero")
+    told = paths.run_folder(run_id).spec
+    told.write_text(told.read_text(encoding="utf-8").replace('"format"', '"halved"'), encoding="utf-8")
+    page = open_page(f"{address}/run?id={run_id}")
+    without = head(page).get_by_role("link", name="New run without halved")
+    expect(without).to_be_visible()
+    picture(page, "without")
+    assert no_sideways_scroll(page)
+    without.click()
+    page.wait_for_url(re.compile(r"/new\?.*without=halved"))
+    expect(page.locator(".arrival .changes li")).to_have_text("Reward halved weight 1 → removed")
+    picture(page, "without-arrival")
+
+
 def failed_by_function(name: str, code: str, error: str) -> str:
     """A run that this function of the library ended at its line 3; it keeps a copy."""
     reason = f"the reward function “{name}” scored nothing in 3 calls in a row: {error}."

@@ -84,6 +84,7 @@ const open = () =>
     keep: params().get("keep") ?? "",
     stage: params().get("stage") ?? "",
     fixed: params().get("fixed") ?? "",
+    without: params().get("without") ?? "",
     verdict: params().get("verdict") ?? "",
     at: params().get("at") ?? "",
     set: params().getAll("set"),

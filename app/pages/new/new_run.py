@@ -58,15 +58,16 @@ def _any_text(payload: Payload) -> str:
 @answer
 def open_new_run(payload: Payload) -> dict[str, Any]:
     """What the address asks for (a run's settings, from one of its stages on, a preset, or the quickstart; with a
-    reward function added, and settings changed), and the form to show it in."""
+    reward function added or removed, and settings changed), and the form to show it in."""
     try:
         offer, listed, sentence = Offer.read_published(), presets.list_presets(), ""
     except (sqlite3.Error, registry.RegistryError) as error:
         offer, listed, sentence = Offer(), presets.list_presets(own=False), _unreadable(error)
     asked_for = text(payload, "from"), text(payload, "preset"), text(payload, "reward", 100), payload.get("set")
     stage = int(number) if (number := text(payload, "stage", 4)).isdecimal() else 0
+    fixed, without = text(payload, "fixed", 100), text(payload, "without", 100)
     begun = presets.begin(
-        *asked_for, offer, as_is=bool(text(payload, "keep")), stage=stage, fixed=text(payload, "fixed", 100)
+        *asked_for, offer, as_is=bool(text(payload, "keep")), stage=stage, fixed=fixed, without=without
     )
     shown = {**form_choices(offer), "presets": listed}
     seen = view.describe_text(begun.text, offer)

@@ -69,12 +69,13 @@ def begin(
     as_is: bool = False,
     stage: int = 0,
     fixed: str = "",
+    without: str = "",
 ) -> Beginning:
     """What to begin with. Where that is not there, it is said, and the quickstart is there with nothing changed.
     `reward`: a function that is to be among its rewards. `settings`: changes on top, “FIELD=VALUE” each. `as_is`: a
     run's name stays, too, as where its settings are to be a preset. `stage`: the first of the run's stages that is to
     be trained, where those before it are done (0: all of them). `fixed`: the reward function that a run failed by and
-    that was saved anew since."""
+    that was saved anew since. `without`: one that it goes without."""
     found, known = _find_beginning(run_id, name, as_is=as_is), offer or Offer()
     if found.missing:
         return found
@@ -93,6 +94,10 @@ def begin(
         changes += more
         refused += [not_made] if not_made else []
     changes = url_settings.with_fixed_function(text, changes, fixed) if fixed else changes
+    if without:  # last: settings name a function by its place
+        text, more, not_made = url_settings.without_function(text, without)
+        changes += more
+        refused += [not_made] if not_made else []
     return replace(found, text=text, changes=tuple(changes), refused=" ".join(refused))
 
 

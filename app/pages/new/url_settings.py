@@ -57,6 +57,17 @@ def with_fixed_function(text: str, changes: list[Change], name: str) -> list[Cha
     return [*saved, *(one for one in changes if one.label != label)]
 
 
+def without_function(text: str, name: str) -> tuple[str, list[Change], str]:
+    """The text without a reward function, in every stage; the changes; and why there is none, empty where there is."""
+    gone = {path: one for path, one in form_rows.reward_places(yaml_edit.load(text)) if one.get("name") == name}
+    short = format.shorten(name, 80)
+    if not gone:
+        return text, [], f"“{short}” is none of these rewards, so none was removed."
+    before = field_values.field_text(next(iter(gone.values())).get("weight", 1.0)).removesuffix(".0")
+    text = edits.apply(text, [edits.Edit(path, yaml_edit.ABSENT) for path in reversed(gone)])
+    return text, [Change(f"Reward {short}", f"weight {before}", "removed")], ""
+
+
 def _is_next_reward(raw: Any, field: str) -> bool:
     """Whether a field is the place after the last reward function, of the run or of a stage."""
     place, _, number = field.rpartition(".")

@@ -1,6 +1,6 @@
 """How a run that did not end as planned is told: its reason in one sentence, and the one button that can help."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,7 +15,7 @@ from groupwise.storage.library.rewards import library
 from groupwise.storage.record import checkpoint_files, endings, groups, run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
-from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.spec import RewardSpec, RunSpec
 
 # What a sentence says of the cause, where no exit record does.
 GUESSES = (
@@ -153,8 +153,9 @@ def _help_reward(run: registry.Run, found: dict[str, Any]) -> Help:
     name, line = found["function"], found["line"]
     place = f" at line {line}" if line else ""
     newest = next((one for one in library.newest_rewards() if one.name == name), None)
+    without = _help_without_reward(run, name)
     if newest is None:  # one that ships, or was deleted since
-        return _help_correcting(run, "rewards", f"“{name}” failed{place}.")
+        return replace(_help_correcting(run, "rewards", f"“{name}” failed{place}."), second=without)
     asked, opens = {"name": name, "run": run.id, "fix": 1}, f"Open {format.shorten(name, 40)}"
     if library.hash_in_run(run.id, name) not in ("", newest.hash):
         return Help(
@@ -165,8 +166,24 @@ def _help_reward(run: registry.Run, found: dict[str, Any]) -> Help:
     at = {"line": line} if line else {}
     return Help(
         f"{opens}{place}", f"/rewards?{urlencode(asked | at)}",
-        note="Fix and save it there, then start a new run like this one with one click.",
+        note="Fix and save it there, then start a new run like this one with one click.", second=without,
     )  # fmt: skip
+
+
+def _help_without_reward(run: registry.Run, name: str) -> Help | None:
+    """New run without a function, where others are left to train on in every stage."""
+    spec = run_files.spec_of(run.folder)
+    stages = [part.rewards for part in spec.by_stage()] if spec else []
+    is_used = any(one.name == name for rewards in stages for one in rewards)
+    if not is_used or not all(any(one.name != name and _can_count(one) for one in rewards) for rewards in stages):
+        return None
+    asked = {"from": run.id, "without": name}
+    return Help(f"New run without {format.shorten(name, 40)}", f"/new?{urlencode(asked)}")
+
+
+def _can_count(reward: RewardSpec) -> bool:
+    weights = [point.weight for point in reward.schedule] or [reward.weight]
+    return any(weights)
 
 
 def _help_memory(run: registry.Run) -> Help:
