@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -309,6 +310,19 @@ def test_deleted_runs_are_found_restored_and_removed_for_good(open_page: OpenPag
     wait_for("the run to be back", lambda: page.wait_for_timeout(30) or registry.get_run(one))
     expect(page.locator(".undo span")).to_have_text("1 run restored.")
     assert no_sideways_scroll(page)
+    page.set_viewport_size({"width": 390, "height": 420})
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    card, bar = run(page, two).bounding_box(), page.locator(".undo").bounding_box()
+    assert card and bar and card["y"] + card["height"] <= bar["y"]
+    picture(page, "runs-restored")
+    page.reload()
+    order(page, [two])
+    expect(page.locator(".undo")).to_be_hidden()  # only what was deleted is offered back after that
+    run(page, two).get_by_role("link", name=f"{word} 1").click()
+    page.wait_for_url(re.compile(rf"/run\?id={two}$"))
+    expect(page.get_by_role("button", name="Restore this run")).to_be_visible()
+    page.go_back()
+    order(page, [two])
     run(page, two).get_by_role("checkbox").check()
     page.locator(".choosing .erase").click()
     page.get_by_role("dialog").get_by_role("button", name="Cancel").click()

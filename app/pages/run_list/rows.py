@@ -96,10 +96,7 @@ def _short_name(row: Row) -> str:
 def _name_cell(row: Row, name: str, colour: str, editable: bool) -> str:
     run = row.run
     title = f"<bdi>{escape(run.name)}</bdi>"  # table.js cuts it in the middle where the column is narrow
-    if editable:
-        title = f'<a class="title" href="/run?id={escape(run.id)}" title="{escape(run.name)}">{title}</a>'
-    else:
-        title = f'<span class="title">{title}</span>'
+    title = f'<a class="title" href="/run?id={escape(run.id)}" title="{escape(run.name)}">{title}</a>'
     pencils = {
         "name": _pencil("name", f"Rename {name}", "✎"),
         "tags": _pencil("tags", "Edit tags", "✎ tags" if run.tags else "+ tags"),

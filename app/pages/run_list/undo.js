@@ -1,5 +1,5 @@
-// The bar that offers to take back what was just done: for a minute, no shorter than one looks at it, and also after
-// the page was left or loaded anew. What was deleted lies longer under Deleted, where it leads.
+// The bar that offers to take back what was just done: for a minute, no shorter than one looks at it, and of what was
+// deleted also after the page was left or loaded anew. That lies longer under Deleted, where it leads.
 
 import { setParams } from "../../ui/address.js";
 import { tryStore } from "../../ui/browser_store.js";
@@ -12,7 +12,8 @@ const bar = find(".undo");
 let timer = null;
 let offer = null;
 
-const keepOffer = () => tryStore(() => sessionStorage.setItem(KEY, JSON.stringify(offer)));
+const isOfDeleted = () => offer?.call === "restore_runs";
+const keepOffer = () => tryStore(() => sessionStorage.setItem(KEY, JSON.stringify(isOfDeleted() ? offer : null)));
 const closeAfter = (wait) => {
   clearTimeout(timer);
   timer = setTimeout(() => (bar.matches(":hover, :focus-within") ? closeAfter(SHOWN / 6) : close()), wait);
@@ -25,7 +26,7 @@ function close() {
 }
 function open() {
   setText(bar.querySelector("span"), offer.words);
-  bar.querySelector(".where").hidden = offer.call !== "restore_runs" || look.deleted;
+  bar.querySelector(".where").hidden = !isOfDeleted() || look.deleted;
   bar.hidden = false;
   closeAfter(offer.until - Date.now());
 }
