@@ -67,8 +67,7 @@ def test_a_removed_setting_is_gone_from_what_is_installed_and_says_since_when(na
     gone = REMOVED[name]
     assert name not in TRL_FIELDS and (not gone.setting or gone.setting in TRL_FIELDS)
     problem = about(name, True)
-    since = f"since {gone.since}." if gone.since else "older versions had it."
-    assert since in problem.message and problem.message.endswith(gone.instead)
+    assert f"since {gone.since}." in problem.message and problem.message.endswith(gone.instead)
     assert problem.fixes[-1].label == REMOVE and problem.fixes[-1].removed == (f"training.{name}",)
 
 

@@ -2,7 +2,7 @@
 
 A name is offered only where its meaning is near, and never where that setting is given already: no click writes over
 what was typed. Sources of what was removed: the release notes of TRL 0.28 and of transformers 5, read beside what is
-installed.
+installed; of the others the first wheel whose GRPOConfig or TrainingArguments has them no more.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from groupwise.storage.spec.words.number_words import count_words
 from groupwise.storage.spec.words.odd_spaces import trim_spaces
 from groupwise.storage.spec.words.problem import BLOCKING, Fix, Problem
 
-TRL, TRANSFORMERS_5, TRANSFORMERS_5_15 = "TRL 0.28", "transformers 5.0", "transformers 5.15"
+TRL, TRL_VLLM = "TRL 0.28", "TRL 0.18"
+TRANSFORMERS_5, TRANSFORMERS_5_15 = "transformers 5.0", "transformers 5.15"
 SHORT = 2  # letters of a word that can stand for all of it
 _STAGE = re.compile(r"^stages\.\d+\.(?=training\b)")  # its rewards are its own
 COMPLETION = "max_completion_length"
@@ -27,7 +28,7 @@ ALIKE = 0.72  # of each word of a name to that of another, from where on one is 
 
 @dataclass(frozen=True)
 class Removed:
-    """A setting that is gone: since which version ("": not known), what there is instead, and the setting that takes
+    """A setting that is gone: since which version, what there is instead, and the setting that takes
     its value as `convert` makes it (None: that value cannot be had there)."""
 
     since: str
@@ -87,12 +88,12 @@ REMOVED = {
         ("mp_parameters", "jit_mode_eval", "tpu_num_cores", "past_index", "ray_scope"),
         Removed(TRANSFORMERS_5, _NOTHING),
     ),
-    "adafactor": Removed("", "optim: adafactor does the same.", "optim", _word_if_true("adafactor")),
-    "group_by_length": Removed("", "It had no effect on GRPO."),
-    "fp16_opt_level": Removed("", "bf16 and fp16 say all that is needed."),
-    "xpu_backend": Removed("", "Its name is ddp_backend.", "ddp_backend"),
-    "vllm_max_model_len": Removed("", "Its name is vllm_max_model_length.", "vllm_max_model_length"),
-    "vllm_device": Removed("", "vllm_mode says where vLLM runs."),
+    "adafactor": Removed(TRANSFORMERS_5, "optim: adafactor does the same.", "optim", _word_if_true("adafactor")),
+    "group_by_length": Removed("transformers 5.2", "It had no effect on GRPO."),
+    "fp16_opt_level": Removed(TRANSFORMERS_5, "bf16 and fp16 say all that is needed."),
+    "xpu_backend": Removed("transformers 4.32", "Its name is ddp_backend.", "ddp_backend"),
+    "vllm_max_model_len": Removed(TRL_VLLM, "Its name is vllm_max_model_length.", "vllm_max_model_length"),
+    "vllm_device": Removed(TRL_VLLM, "vllm_mode says where vLLM runs."),
 }
 
 # Settings that people write beside `training`, though they belong under it.
@@ -245,5 +246,4 @@ def _removed_setting(
     if taken is not None:
         fixes.insert(0, Fix(f"Use {gone.setting}", {f"{parent}.{gone.setting}": taken}, (path,)))
     also = f" {gone.setting} is set already." if gone.setting and gone.setting in given else ""
-    since = f"is no longer there since {gone.since}" if gone.since else "is no longer there: older versions had it"
-    return Problem(path, f"{since}. {gone.instead}{also}", line, fixes=tuple(fixes))
+    return Problem(path, f"is no longer there since {gone.since}. {gone.instead}{also}", line, fixes=tuple(fixes))
