@@ -14,6 +14,8 @@ from groupwise.storage.spec.yaml.line_above import UNNAMED
 from groupwise.storage.spec.yaml.odd_indentation import ONE, SEVERAL
 from groupwise.storage.spec.yaml.own_line import SECOND
 from groupwise.storage.spec.yaml.repairs import BRACKET, EQUALS, IN_QUOTES
+from groupwise.storage.spec.yaml.wide_colons import LABEL, WIDE
+from groupwise.storage.spec.yaml.wide_colons import SEVERAL as SEVERAL_WIDE
 from groupwise.storage.spec.yaml.yaml_text import (
     ABOVE,
     COLON,
@@ -95,6 +97,10 @@ def view_of(text: str, fix: dict[str, Any] | None = None) -> dict[str, Any]:
         ("stages:\n- name: a training: {beta: 0.1}\n- name: b\n  training: {beta: 0.2}\n", 4, SECOND,
          "Put “training: {beta: 0.1}” on its own line",
          "stages:\n- name: a\n  training: {beta: 0.1}\n- name: b\n  training: {beta: 0.2}\n"),
+        ("training:\n  max_steps: 5\n  beta：0.1\n", 5, WIDE, LABEL, "training:\n  max_steps: 5\n  beta: 0.1\n"),
+        ("training：\n  max_steps: 5\n", 3, WIDE, LABEL, "training:\n  max_steps: 5\n"),
+        ("training:\n  beta：0.1 # a\n  seed： 1\n  max_steps: 5\n", 4, SEVERAL_WIDE.format(4, 5), "Write : in 2 lines",
+         "training:\n  beta: 0.1 # a\n  seed: 1\n  max_steps: 5\n"),
         ("---\nname: b\n", 3, DOCUMENTS, "Remove the second document", ""),
     ],
 )  # fmt: skip
@@ -127,6 +133,10 @@ def test_a_slip_is_put_right_by_its_button(slip: str, line: int, words: str, lab
          "non-breaking one: to YAML it is no indentation.", ["Write ordinary spaces"], "training: { max_steps: 5}\n"),
         ("stages:\n-name: b\n", "name", "there is no space after the dash.", ["Write it as “- name: …”"],
          "stages:\n- name: b\n"),
+        ("training:\n  beta：0.02\n", "training.beta", WIDE, [LABEL], "training:\n  beta: 0.02\n"),
+        ("training: {beta： 0.02, max_steps: 5}\n", "training.beta", WIDE, [LABEL],
+         "training: {beta: 0.02, max_steps: 5}\n"),
+        ("stages:\n- name：b\n", "stages.0.name", WIDE, [LABEL], "stages:\n- name: b\n"),
     ],
 )  # fmt: skip
 def test_what_is_yaml_and_not_meant_so_is_said(

@@ -12,6 +12,7 @@ from groupwise.app.pages.new import edits, launch, left_out, new_run, view, yaml
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.registry.messages.problem import messages_of
 from groupwise.storage.spec.words.problem import BLOCKING, Problem
+from groupwise.storage.spec.yaml.wide_colons import LABEL, WIDE
 from tests.app.test_left_out import OFFER
 from tests.conftest import Groupwise
 from tests.support import offer
@@ -263,3 +264,28 @@ def test_points_of_a_schedule_stand_in_a_list(own_home: Path) -> None:
     assert labels_of(text, "rewards.0.schedule")[0] == "Write it as a list"
     after = yaml_edit.load(clicked(text, "rewards.0.schedule", "Write it as a list")) or {}
     assert after["rewards"][0]["schedule"] == [{"step": 0}]
+
+
+def test_beside_a_full_width_colon_all_else_is_said(own_home: Path) -> None:
+    text = HEAD + "training:\n  beta：x\n  ma\u200bx_steps: 5\n"
+    said = said_of(text)
+    assert [line for _, line, _ in said] == [5, 5, 6] and "Did you mean “max_steps”?" in said[2][2]
+    assert said[0][2].endswith(WIDE)
+    assert clicked(text, "", LABEL) == text.replace("beta：", "beta: ")
+
+
+@pytest.mark.parametrize("opening", ["|\n    ", "\n    ", "'a\n    "])
+def test_a_full_width_colon_in_a_text_is_its_own(opening: str, own_home: Path) -> None:
+    end = "'" if "'" in opening else ""
+    assert said_of(HEAD + f"data:\n  system_prompt: {opening}Answer：x{end}\n") == []
+    [(_, line, _)] = said_of(HEAD + f"data:\n  system_prompt: {opening}Answer：x{end}\n  limit = 5\n")
+    assert line == 7
+
+
+def test_a_text_of_full_width_colons_alone_is_put_right(own_home: Path) -> None:
+    text = "name：a\nrewards：\n- name：format\n"
+    for label in (LABEL, f"{LABEL} in 2 lines"):
+        text = clicked(text, said_of(text)[0][0], label)
+    assert text == HEAD
+    [(_, _, words)] = said_of(HEAD + "training: beta：0.1\n")
+    assert words.endswith("The colon is a full-width one: write “beta: 0.1”.")

@@ -9,8 +9,13 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from groupwise.storage.spec.words.odd_spaces import ODD
 from groupwise.storage.spec.words.problem import Cut, Fix, Problem
+from groupwise.storage.spec.yaml.wide_colons import LABEL, SIGN, WIDE
 
 _JOINED = re.compile(r"([A-Za-z_]\w*):(\S+)")
+_WIDE = re.compile(rf"([A-Za-z_]\w*)( *{SIGN})[{ODD} ]*(\S[^\r\n]*)", re.A)
+_OF_PARTS = re.compile(
+    r"(?:stages\.[0-9]+\.)?(?:training|lora|model|data|kl|launch|rewards\.[0-9]+)|stages\.[0-9]+|data\.examples\.[0-9]+|"
+)
 _LONE = re.compile(rf"([A-Za-z_]\w*)(:(?=[{ODD}]*[^\s/:])|[ ]*=[ ]*)[{ODD}]*([^\s=][^\r\n]*)")
 LONGEST = 60  # characters of a button
 _WHOLE = re.compile(r"[-+]?[0-9]+")
@@ -23,7 +28,7 @@ _ODD_START = re.compile(f"[{ODD}]+")
 
 def misread_problems(text: str, root: Node) -> list[Problem]:
     """A problem for each such place, at the field that was meant."""
-    return list(_of_node(text, root, ""))
+    return [*_wide_colon(text, root, ""), *_of_node(text, root, "")]
 
 
 def points_for_commas_in_braces(problems: list[Problem], rows: list[str]) -> list[Problem]:
@@ -58,7 +63,9 @@ def _between(rows: list[str], first: Cut, last: Cut) -> str:
 def _of_node(text: str, node: Node, path: str) -> Iterator[Problem]:
     if isinstance(node, SequenceNode):
         for place, item in enumerate(node.value):
-            yield from _of_node(text, item, f"{path}.{place}".lstrip("."))
+            inner = f"{path}.{place}".lstrip(".")
+            yield from _wide_colon(text, item, inner)
+            yield from _of_node(text, item, inner)
     elif isinstance(node, MappingNode):
         before: tuple[str, Node] | None = None
         for key, value in node.value:
@@ -67,16 +74,20 @@ def _of_node(text: str, node: Node, path: str) -> Iterator[Problem]:
                 before = (key.value, value)
                 inner = f"{path}.{key.value}".lstrip(".")
                 yield from _lone_setting(text, key, value, inner)
+                if value.start_mark.line > key.start_mark.line:
+                    yield from _wide_colon(text, value, inner)
                 yield from _of_node(text, value, inner)
 
 
 def _of_name(text: str, key: ScalarNode, value: Node, path: str, before: tuple[str, Node] | None) -> Iterator[Problem]:
     """`before`: the setting before it in the same braces."""
     name, empty = str(key.value), isinstance(value, ScalarNode) and value.style is None and not value.value
-    joined, odd = _JOINED.fullmatch(name), _ODD_START.match(name)
+    joined, odd, wide = _JOINED.fullmatch(name), _ODD_START.match(name), _WIDE.fullmatch(name)
     if joined and empty:
         message, written = "there is no space after the colon.", f"{joined[1]}: {joined[2]}"
         yield _problem(path, joined[1], key, message, [(f"Write it as “{written}”", name, written)])
+    elif wide and empty:
+        yield _problem(path, wide[1], key, WIDE, [(LABEL, name, f"{wide[1]}: {wide[3]}")])
     elif odd:
         message = "a special space stands before this name, such as a non-breaking one: to YAML it is no indentation."
         yield _problem(path, name[odd.end() :], key, message, [("Write ordinary spaces", odd[0], " " * len(odd[0]))])
@@ -99,6 +110,14 @@ def _lone_setting(text: str, key: ScalarNode, value: Node, path: str) -> Iterato
             else "there is an equals sign where a colon belongs."
         )
         yield _problem(path, found[1], value, words, [(f"Write it as “{written}”"[:LONGEST], found[0], written)])
+
+
+def _wide_colon(text: str, value: Node, path: str) -> Iterator[Problem]:
+    """A part, an entry or a whole text whose first line is no setting, for its full-width colon: it is text to YAML."""
+    is_text = isinstance(value, ScalarNode) and value.style is None and _OF_PARTS.fullmatch(path)
+    found = _WIDE.match(text, value.start_mark.index) if is_text else None
+    if found:
+        yield _problem(path, found[1], value, WIDE, [(LABEL, found[0], f"{found[1]}: {found[3]}")])
 
 
 def _decimal_comma(text: str, key: ScalarNode, path: str, before: tuple[str, Node]) -> Iterator[Problem]:

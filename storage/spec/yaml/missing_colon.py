@@ -8,10 +8,11 @@ from typing import Any
 from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.problem import Fix
 from groupwise.storage.spec.words.setting_names import ELSEWHERE, UNDER_TRAINING
+from groupwise.storage.spec.yaml.wide_colons import SIGN
 from groupwise.storage.spec.yaml.yaml_text import yaml_number
 
 PARTS = ("training", "lora", "model", "data", "kl", "launch")
-_BETWEEN = re.compile(r"\s*[=:]\s*|\s+")
+_BETWEEN = re.compile(rf"\s*[=:{SIGN}]\s*|\s+")
 _NAME = re.compile(r"[A-Za-z]\w*")
 _WORDS = {"true": True, "false": False}
 MOST = 200  # characters that are looked through
@@ -49,7 +50,8 @@ def colon_words(value: Any, meant: dict[str, Any]) -> str:
         return ""
     if isinstance(value, list):
         return " These are entries of a list: write them without “-” and brackets."
-    return f" A colon is missing: write {_listed(meant)}."
+    slip = "The colon is a full-width one" if SIGN in value else "A colon is missing"
+    return f" {slip}: write {_listed(meant)}."
 
 
 def colon_fix(field: str, meant: dict[str, Any]) -> tuple[Fix, ...]:

@@ -14,6 +14,7 @@ from groupwise.storage.spec.yaml.misread import points_for_commas_in_braces
 from groupwise.storage.spec.yaml.odd_indentation import odd_indentation
 from groupwise.storage.spec.yaml.own_line import settings_apart
 from groupwise.storage.spec.yaml.repairs import Repair, opening_row, repairs
+from groupwise.storage.spec.yaml.wide_colons import wide_colons
 from groupwise.storage.spec.yaml.yaml_text import OPEN, copy_plain, parse_document
 
 MOST = 12  # slips that are looked for
@@ -90,6 +91,7 @@ class _Reader:
             around = slice(self._parts_around(opened).start, around.stop)
         so_far = self._reach(self.rows, around)
         tried = chain(
+            (Repair(*found, here=True) for found in wide_colons(self.rows, around)),
             settings_apart(row, self.rows[row]),
             entries_without_dash(self.rows, row),
             repairs_above(self.rows, row, first.message),
