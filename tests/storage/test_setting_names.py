@@ -118,3 +118,33 @@ def test_a_field_of_the_spec_beside_the_one_that_was_meant_is_only_removed() -> 
     [tags] = labelled.value.problems
     assert "in Runs" in tags.message and [fix.label for fix in tags.fixes] == ["Remove it"], "never “stages”"
     assert by_field["data.spit"].fixes[0].settings == {"data.split": "train"} and by_field["data.spit"].line == 3
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant", "said"),
+    [
+        ("b\u0435ta", "beta", " “\u0435” in it is a Cyrillic letter."),
+        ("m\u0430x_st\u0435ps", "max_steps", " “\u0430” and “\u0435” in it are Cyrillic letters."),
+        ("t\u03bfp_p", "top_p", " “\u03bf” in it is a Greek letter."),
+        ("to\uff50_p", "top_p", " “\uff50” in it is a full-width letter."),
+        ("max\u200b_steps", "max_steps", " There is a sign in it that cannot be seen."),
+        ("bêta", "beta", ""),
+    ],
+)
+def test_a_letter_of_another_alphabet_is_named(typed: str, meant: str, said: str) -> None:
+    assert about(typed, 3).message == f"TRL has no such field.{said} Did you mean “{meant}”?"
+    given = about(typed, 3, **{meant: 4})
+    assert given.message == f"TRL has no such field.{said} Did you mean “{meant}”? It is set already."
+
+
+def test_a_name_in_another_alphabet_is_only_unknown() -> None:
+    assert about("шаги", 3).message == about("ステップ", 3).message == "TRL has no such field."
+
+
+def test_a_letter_of_another_alphabet_is_named_where_a_setting_belongs_elsewhere() -> None:
+    with pytest.raises(SpecError) as caught:
+        parse_spec("name: a\nrewards: [{name: format}]\nn\u0430me: b\nm\u0430x_steps: 5\n")
+    said = "there is no such field. “\u0430” in it is a Cyrillic letter. Did you mean "
+    assert [one.message for one in caught.value.problems] == [
+        f"{said}“name”? It is set already.", f"{said}“max_steps”? It belongs under training."
+    ]  # fmt: skip

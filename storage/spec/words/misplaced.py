@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from groupwise.storage.spec.words.foreign_letters import letter_words
 from groupwise.storage.spec.words.problem import Fix, Problem
 from groupwise.storage.spec.words.recipe_names import RECIPE_PLACES
 from groupwise.storage.spec.words.setting_names import UNDER_TRAINING, meant_name
@@ -50,7 +51,8 @@ def misspelt_elsewhere(path: str, value: Any, given: Mapping[str, Any], line: in
     near = meant_name(path.rpartition(".")[2], PLACED)
     if near is None:
         return None
-    return _belongs(path, value, given, _HOMES[near], f"there is no such field. Did you mean “{near}”? It ", line)
+    said = f"there is no such field.{letter_words(path.rpartition('.')[2])} Did you mean “{near}”? It "
+    return _belongs(path, value, given, _HOMES[near], said, line)
 
 
 def _belongs(

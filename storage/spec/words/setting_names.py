@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from groupwise.storage.spec.words.foreign_letters import as_english, letter_words
 from groupwise.storage.spec.words.joined_parts import join_fixes
 from groupwise.storage.spec.words.number_words import count_words
 from groupwise.storage.spec.words.odd_spaces import trim_spaces
@@ -141,7 +142,7 @@ ELSEWHERE = {
 def meant_name(name: str, names: Collection[str], given: Collection[str] = ()) -> str | None:
     """The one of `names` that was meant by `name`: a slip of it, or what others call so; None where no meaning is near,
     or where that one is `given` as well."""
-    plain = trim_spaces(name).casefold().replace("-", "_").replace(" ", "_")
+    plain = as_english(trim_spaces(name)).replace("-", "_").replace(" ", "_")
     other = ELSEWHERE.get(plain, "")
     near = [one for one in names if _is_slip(plain, one.casefold())]
     closest = max(near, key=lambda one: difflib.SequenceMatcher(None, plain, one).ratio(), default=None)
@@ -208,6 +209,7 @@ def unknown_setting(
         return _removed_setting(path, value, names, given, line)
     if name == "max_length" and COMPLETION in names:
         return _of_both_lengths(path, value, given, said, line)
+    said += letter_words(name)
     meant = meant_name(name, names)
     if meant is None:
         return Problem(path, said, line, fixes=(remove,))
