@@ -80,6 +80,11 @@ def test_a_rise_of_right_answers_to_next_to_none_is_not_called_learned(told: Evi
 
 
 def test_right_answers_that_are_few_but_rise_are_told_without_an_alarm() -> None:
+    of_prompts = {"eval_groups/solved": Curve.of((0, 20, 40), (0.0, 0.01, 0.02))}
+    told = examine(few_right(0.003, 0.03, (0.0, 0.0, 0.0), **of_prompts)).headline
+    assert ", but 3\u202f% of completions were right, and 2\u202f% of those on held-out prompts; " in told
+    before = {"eval_groups/solved": Curve.of((0,), (0.02,))}  # the untrained model’s
+    assert ", but 3\u202f% of completions were right; " in examine(few_right(0.003, 0.03, **before)).headline
     report = examine(few_right(0.0, 0.09, (0.0, 0.04, 0.09)))
     assert report.headline.startswith("Learned, with 8\u202f% right at the end: reward went up from ")
     assert (report.level, report.verdicts, report.against) == (CALM, (), "")

@@ -40,7 +40,8 @@ def speaks_against(e: Evidence, *, rose: bool) -> dict[str, str]:
     if fewer := _say_fewer_right(e):
         found["fewer right answers"] = fewer
     if rose and comes_to_hardly_right(e):
-        found[f"{percent(solved.now)} right"] = f"{percent(solved.now)} of completions {e.verbs} right"
+        beside = "" if _fewer_right_held_out(e) else _say_right_held_out(e)
+        found[f"{percent(solved.now)} right"] = f"{percent(solved.now)} of completions {e.verbs} right{beside}"
     return found
 
 
@@ -301,6 +302,13 @@ def _fewer_right_held_out(e: Evidence) -> bool:
         return True  # so much is no chance where training shows it as well
     halved = lost >= HALVED_HELD_OUT_RIGHT and told.values[-1] <= told.values[0] / 2
     return lost >= LESS_HELD_OUT_RIGHT or halved
+
+
+def _say_right_held_out(e: Evidence) -> str:
+    """How many were right in the last evaluation; “” where there was none since training began."""
+    told, _ = _right_curve(e, "eval_")
+    is_known = len(told) and told.steps[-1] > e.since
+    return f", and {percent(told.values[-1])} of those on held-out prompts" if is_known else ""
 
 
 def _say_fewer_right(e: Evidence) -> str:
