@@ -101,6 +101,15 @@ def test_each_function_is_summed_up() -> None:
     assert all(0 < one["seconds"] < 60 for one in (shouts, reads))
 
 
+def test_the_time_of_a_function_is_that_of_its_call_beside_its_timeout() -> None:
+    """Reading its code is no part of it: that has a limit of its own."""
+    slow = "import time\n\ntime.sleep(2)\n\n\ndef slow(completions, **kwargs):\n    return [0.0 for _ in completions]\n"
+    [told] = ask([own(slow)], [group("2")])["functions"]
+    assert told["errors"] == 0 and 0 < told["seconds"] < 1.5
+    [unread] = ask([own("import nothing_like_it\n\ndef unread(completions): pass\n")], [group("2")])["functions"]
+    assert unread["errors"] == 1 and unread["seconds"] == 0
+
+
 def test_a_function_gets_all_that_trl_gives() -> None:
     found = ask([own(LATE), {"name": "length"}, {"name": "correctness"}], [group("abc", "2")])
     assert [one["scores"]["late"]["value"] for one in found["groups"][0]["completions"]] == [3.0, 1.0]

@@ -49,7 +49,11 @@ function functionCard(one) {
 }
 const isConstant = ({ mean, std }) => (mean ?? null) !== null && (std ?? 0) < 1e-12;
 export const factsOf = ({ errors, none, seconds: took }) =>
-  dotted(errors ? plural(errors, "error") : "", none ? `${many(none)} without a score` : "", `took ${seconds(took)}`);
+  dotted(
+    errors ? plural(errors, "error") : "",
+    none ? `${many(none)} without a score` : "",
+    took ? `took ${seconds(took)}` : "", // its code could not be read: it was not called
+  );
 // The same failure on many completions is said once.
 export function failuresOf(one) {
   const same = new Map();

@@ -92,7 +92,8 @@ class Failure(Message):
 
 class FunctionScores(Message):
     """One function over all completions: mean and sample standard deviation of its scores, how many it gave none or
-    failed at (errors: timeouts too), seconds it took, what it printed (out) and logged (extras: one a completion)."""
+    failed at (errors: timeouts too), seconds its call took, without reading its code, what it printed (out) and logged
+    (extras: one a completion)."""
 
     name: str
     weight: float

@@ -44,14 +44,14 @@ def answer_score(question: ScoreQuestion) -> ScoreAnswer:
             _waits_for(function, done, len(functions), rows, is_read=caller.is_read()), done, len(functions),
             at_once=function.network or len(rows.completions) > QUICK or not caller.is_read(),
         )  # fmt: skip
-        results.append(_call(caller, rows))
-    tries.keep_tries(functions, groups, [result for result, _ in results])
-    scores = np.array([[np.nan if value is None else value for value in one.values] for one, _ in results]).T
+        results.append(caller.score(rows))
+    tries.keep_tries(functions, groups, results)
+    scores = np.array([[np.nan if value is None else value for value in one.values] for one in results]).T
     found = _weigh(groups, functions, scores.astype(np.float64), scale, together)
     return ScoreAnswer.from_plain({
         "groups": _describe_groups(groups, functions, results, found),
         "functions": [
-            _function(function, *result, groups, values)
+            _function(function, result, groups, values)
             for function, result, values in zip(functions, results, found["counting"].T, strict=True)
         ],
         "ties": found["ties"], "highest": found["highest"], "agreement": found["agreement"],
@@ -90,11 +90,6 @@ def _ids(completion: Completion) -> list[int]:
     if completion.ids is not None:
         return completion.ids
     return [0] * (completion.tokens or 0)
-
-
-def _call(caller: Caller, rows: Rows) -> tuple[client.Result, float]:
-    begun = time.perf_counter()
-    return caller.score(rows), time.perf_counter() - begun
 
 
 def _weigh(
@@ -141,7 +136,7 @@ def _say_highest(functions: list[Function], weights: analysis.Floats, totals: an
 
 
 def _describe_groups(
-    groups: list[Group], functions: list[Function], results: list[Any], found: dict[str, Any]
+    groups: list[Group], functions: list[Function], results: list[client.Result], found: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Each group with `tie`, each completion with scores, total and advantage; without the token ids, which whoever
     asks has."""
@@ -151,7 +146,7 @@ def _describe_groups(
         for place, one in enumerate(group.completions, int(start)):
             scores = {
                 function.name: {"value": result.values[place], "status": result.statuses[place]}
-                for function, (result, _) in zip(functions, results, strict=True)
+                for function, result in zip(functions, results, strict=True)
             }
             completions.append({
                 **one.model_dump(exclude_unset=True, exclude={"ids"}), "scores": scores,
@@ -163,7 +158,7 @@ def _describe_groups(
 
 
 def _function(
-    function: Function, result: client.Result, seconds: float, groups: list[Group], values: analysis.Floats
+    function: Function, result: client.Result, groups: list[Group], values: analysis.Floats
 ) -> dict[str, Any]:
     """What one function made of them, as messages.score.FunctionScores has it."""
     mean, std = analysis.mean_and_std(values)
@@ -178,7 +173,7 @@ def _function(
         "name": function.name, "weight": 1.0 if function.weight is None else function.weight, "mean": mean, "std": std,
         "none": result.statuses.count("none"),
         "errors": words.count_failed(result.statuses),
-        "seconds": seconds, "out": result.out[:SHOWN_OUT],
+        "seconds": result.seconds, "out": result.out[:SHOWN_OUT],
         "extras": {str(name)[:80]: [_cell(value) for value in values] for name, values in result.extras.items()},
         "metrics": result.metrics, "histogram": {"edges": edges, "counts": analysis.count_in_bins(values, edges)},
         "failures": failures,
@@ -189,11 +184,11 @@ def _cell(value: Any) -> Any:
     return value[:SHOWN_CELL] if isinstance(value, str) else value
 
 
-def _sentences(functions: list[Function], results: list[Any], found: dict[str, Any], rows: Rows) -> list[str]:
+def _sentences(functions: list[Function], results: list[client.Result], found: dict[str, Any], rows: Rows) -> list[str]:
     """What failed leads: all else is said of the rest."""
     real = np.flatnonzero(found["real"])
     failed, own = [], []
-    for function, (result, _), values in zip(functions, results, found["counting"].T, strict=True):
+    for function, result, values in zip(functions, results, found["counting"].T, strict=True):
         statuses = [result.statuses[place] for place in real]
         failed += words.about_failures(function.name, statuses)
         is_chat = all(isinstance(one, list) for one in rows.completions)
