@@ -15,9 +15,11 @@ from groupwise.storage.analysis.doctor.evidence_reader import gather
 from groupwise.storage.analysis.doctor.examine import examine
 from groupwise.storage.analysis.doctor.next_step import Next
 from groupwise.storage.analysis.doctor.verdict import CALM, NEUTRAL, Change, Link
+from groupwise.storage.home import paths
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 from tests.support.doctor import drawn, healthy, line
+from tests.support.made_runs import made_run
 
 NONE_RIGHT = {"groups/solved": line(0, 0), "groups/any_solved": line(0.2, 0.2), "rewards/correctness/mean": line(0, 0)}
 HELD_OUT = {"eval_reward": Curve.of(range(0, 61, 20), [1.2, 1.1, 1.0, 0.9])}
@@ -369,6 +371,18 @@ def test_prompts_that_were_never_solved_are_told_of_a_run_that_is_over() -> None
     assert verdict.title == "12 of 36 prompts were never solved" and told.level == CALM
     few = [Unsolved(2, 4, 4, "correctness"), Unsolved(3, 36, 4, "correctness"), None]
     assert not [one for some in few for one in examine(healthy(unsolved=some)).calm if one.key == "unsolved_prompts"]
+
+
+@pytest.mark.parametrize(("prompts", "steps", "title"), [
+    (2, 30, "It trained on only 2 prompts"), (1, 30, "It trained on only 1 prompt"),
+    (7, 30, "It trained on only 7 prompts"), (8, 30, ""), (2, 19, ""),
+])  # fmt: skip
+def test_few_prompts_are_told_of_where_they_come_for_long(
+    registry_home: Path, prompts: int, steps: int, title: str
+) -> None:
+    path = paths.run_folder(made_run("few", steps, groups=4, size=2, prompts=prompts)).db
+    told = examine(replace(gather(path, None), ended=True)).calm
+    assert [one.title for one in told if one.key == "few_prompts"] == ([title] if title else [])
 
 
 @pytest.mark.parametrize(("curves", "label", "why"), [

@@ -132,6 +132,7 @@ class Evidence:
     chart_begins: tuple[int, float] | None = (
         None  # the first step that its reward was logged at, and that; None: unknown
     )
+    few_prompts: int = 0  # how many different ones the last groups have, if only a few; 0: more, or unknown
     unsolved: Unsolved | None = None  # its prompts that were never solved; None: not counted, as the run goes on
 
     @cached_property

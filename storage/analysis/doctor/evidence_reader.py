@@ -48,6 +48,7 @@ METRICS = (
 OF_FUNCTION = re.compile(r"(rewards/[^/]+/[^/]+|eval_rewards/[^/]+/mean)$")
 FINITE = ("loss", "grad_norm", "reward", "kl")  # those that must be numbers
 SCORED = "AND NOT EXISTS (SELECT 1 FROM grp WHERE mode = 'train' AND grp.step = metric.step AND low IS NULL)"
+FEW_PROMPTS, LAST_GROUPS = 7, 1000  # different ones, in so many groups
 RECENT_STEPS = 100  # in which a value that is no number is looked for
 RAW_STEPS = 600  # up to here every value is read
 
@@ -118,7 +119,8 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
         beyond_starter=bool(spec and is_beyond_starter(spec, facts)) and not _asks_known_sums([*first, *last]),
         kl=spec.kl if spec else KlSpec(),
         room=facts.max_position if facts else None, held_out_before=_held_out_before(run, keys, min(since, until)),
-        held_out_prompts=_held_out_prompts(run, until), held_out_error=_held_out_error(run, curves.get("eval_reward")),
+        few_prompts=_few_prompts(run, since, until), held_out_prompts=_held_out_prompts(run, until),
+        held_out_error=_held_out_error(run, curves.get("eval_reward")),
     )  # fmt: skip
 
 
@@ -143,6 +145,13 @@ def _held_out_prompts(run: Database, until: int) -> int:
     last = "SELECT max(step) FROM grp WHERE mode = 'eval' AND step <= ?"
     rows = rows_of(run, f"SELECT count(DISTINCT prompt) FROM grp WHERE mode = 'eval' AND step = ({last})", [until])
     return rows[0][0] if rows else 0
+
+
+def _few_prompts(run: Database, since: int, until: int) -> int:
+    """How many different prompts the last groups of training have; 0 where they have more than a few."""
+    last = "SELECT prompt FROM grp WHERE mode = 'train' AND step > ? AND step <= ? ORDER BY step DESC LIMIT ?"
+    rows = rows_of(run, f"SELECT DISTINCT prompt FROM ({last}) LIMIT ?", [since, until, LAST_GROUPS, FEW_PROMPTS + 1])
+    return len(rows) if len(rows) <= FEW_PROMPTS else 0
 
 
 def _held_out_error(run: Database, told: Curve | None) -> float | None:

@@ -3,10 +3,12 @@
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import CALM, COMMON, TRL, Link, Verdict, chart
 from groupwise.storage.analysis.doctor.words import percent, short_number
+from groupwise.storage.spec.words.number_words import count_words
 
 POINTS = 5  # logged steps
 NEAR_ZERO = 0.02
 UNSOLVED, FEWEST = 0.2, 3  # a share of the prompts; prompts
+LONG = 20  # steps of few prompts
 
 
 def loss_near_zero(e: Evidence) -> Verdict | None:
@@ -50,4 +52,20 @@ def prompts_never_solved(e: Evidence) -> Verdict | None:
     )  # fmt: skip
 
 
-RULES = (prompts_never_solved, loss_near_zero, no_kl)
+def few_prompts(e: Evidence) -> Verdict | None:
+    """Say that only a few different prompts are trained on, where that goes on for long."""
+    if not e.few_prompts or e.step - e.since < LONG:
+        return None
+    elsewhere = "held-out prompts tell more" if len(e.curve("eval_reward")) else "held-out prompts would tell more"
+    words = (
+        f"All groups {'came' if e.ended else 'come'} from {count_words(e.few_prompts, 'prompt')}. A model can learn so "
+        f"few by heart, and their reward says little about other prompts: {elsewhere}."
+    )
+    return Verdict(
+        "few_prompts", CALM, f"It {'trained' if e.ended else 'trains'} on only {count_words(e.few_prompts, 'prompt')}",
+        words, f"Shown of fewer than 8 different prompts, from {LONG} steps on.", COMMON,
+        (Link("Its prompts", "statistics"),),
+    )  # fmt: skip
+
+
+RULES = (few_prompts, prompts_never_solved, loss_near_zero, no_kl)
