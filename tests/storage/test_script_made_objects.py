@@ -62,6 +62,37 @@ def test_what_is_set_on_a_config_that_depends_on_a_condition_says_so(test: str) 
     assert "a spec has no place" not in notes
 
 
+JUDGE = """from transformers import AutoTokenizer
+class Judge:
+    def __init__(self, size=3):
+        self.size = size
+        self.prepare()
+    def prepare(self):
+        %s
+    def score(self, completions, **kwargs):
+        return [float(len(one) > self.size) for one in completions]
+judge = Judge()
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "does"),
+    [
+        ('self.tokenizer = AutoTokenizer.from_pretrained("a/m")', "loads a tokenizer or a model"),
+        ('self.llm = LLM("a/m")', "loads a model"),
+    ],
+)
+def test_a_reward_of_an_object_that_loads_something_when_it_is_made_is_warned_of(line: str, does: str) -> None:
+    found, notes = read(JUDGE % line, "judge.score")
+    assert [one["name"] for one in found.raw["rewards"]] == ["score"]
+    assert f"“score” is a method of Judge (line 20), which {does} when it is made (line 17). A reward runs" in notes
+
+
+def test_an_object_that_loads_nothing_is_not_warned_of() -> None:
+    _, notes = read(JUDGE % "self.size += 1", "judge.score")
+    assert "is a method of an object" in notes and "when it is made" not in notes
+
+
 PLAIN = "REG = {}\ndef register(f):\n    REG[f.__name__] = f\n    return f\n"
 NAMED = "REG = {}\ndef named(name):\n    def keep(f):\n        REG[name] = f\n        return f\n    return keep\n"
 LISTED = "REG = []\ndef register(f):\n    REG.append(f)\n    return f\n"

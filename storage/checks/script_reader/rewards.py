@@ -11,6 +11,7 @@ from groupwise.storage.checks.script_reader.kept_parameters import keep_paramete
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
 from groupwise.storage.checks.script_reader.reward_code import ScriptFunction, extract_function
+from groupwise.storage.checks.script_reader.slow_objects import WITHOUT_NETWORK, slow_words
 from groupwise.storage.checks.script_reader.training import config_values
 from groupwise.storage.checks.script_reader.unsaid import list_names
 from groupwise.storage.checks.script_reader.values import (
@@ -187,6 +188,7 @@ class RewardReader:
         if isinstance(function.owner, Made):
             what = "an object that is called" if function.name == "__call__" else "a method of an object"
             at, how = function.owner, f"is {what}: it comes along as a function that calls it."
+            self._note_slow(function.owner, name)
         elif function.within is not None:
             how = f"is a method of {function.within.name}: it comes along as a function that calls it."
         elif function.made_by is not None:
@@ -194,6 +196,14 @@ class RewardReader:
         elif isinstance(function.node, ast.Lambda):
             how = "is a lambda: it comes along as a function of this name."
         self.reading.note(f"The reward “{name}”", at, how)
+
+    def _note_slow(self, owner: Made, name: str) -> None:
+        """Where an object whose method is a reward loads or trains something when it is made."""
+        if owner.cls is not None and (found := slow_words(owner)) is not None:
+            does, call = found
+            of, when = (self.reading.place(script_line(one)) for one in (owner, call))
+            said = f"“{name}” is a method of {owner.cls.name} ({of}), which {does} when it is made ({when})"
+            self.reading.tell(f"{said}. {WITHOUT_NETWORK}", owner)
 
     def _note_elsewhere(self, name: str, value: Value) -> None:
         """A function that is imported: its code is not in the script."""
