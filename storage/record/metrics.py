@@ -171,7 +171,7 @@ def progress(path: Path) -> dict[str, Any]:
         key = run.execute("SELECT id FROM metric_key WHERE name = 'reward'").fetchone()
         newest = recent.since(parts, recent.stage_began(run)[0])
         return _standing(run) | {
-            "reward": recent.now(run, "reward", key[0] if key else None, newest, 1),
+            "reward": recent.now(run, "reward", key[0] if key else None, newest, recent.last_logs(run, newest)),
             "spark": [round(value, 4) for value in _thin(_rewards(run, parts), 40)],
         }
 
@@ -217,7 +217,7 @@ def value_now(path: Path, name: str) -> float | None:
     with record_check.read_record(path) as run:
         key = run.execute("SELECT id FROM metric_key WHERE name = ?", [name]).fetchone()
         newest = recent.since(stretches(run), recent.stage_began(run)[0])
-        return recent.now(run, name, key[0], newest, recent.log_interval(run, newest)) if key else None
+        return recent.now(run, name, key[0], newest, recent.last_logs(run, newest)) if key else None
 
 
 def pace(path: Path) -> dict[str, float | None]:

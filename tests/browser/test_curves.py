@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 from groupwise.storage.analysis.compare import finals
 from groupwise.storage.home import paths
-from groupwise.storage.record import metrics, recent, record_check
+from groupwise.storage.record import metrics, recent, record_check, states
 from tests.browser.conftest import bring
 from tests.support.homes import fresh_home, no_worker
 from tests.support.made_runs import made_run
@@ -37,6 +37,11 @@ def taken(page: Page, answer: dict[str, Any]) -> set[str]:
 
 def steps_of(page: Page, name: str) -> Any:
     return page.evaluate("name => curves.get(name)?.x ?? null", name)
+
+
+def mean_of_recent(values: Sequence[float], every: int = 1) -> float | None:
+    """What a metric is now that has a value at each step, of which every so many were logged."""
+    return recent.mean_of_recent(list(enumerate(values, 1)), tuple(range(0, len(values) + 1, every)))
 
 
 def too_long(page: Page) -> Any:
@@ -72,7 +77,7 @@ def test_a_whole_that_is_still_too_long_is_not_asked_for_at_once_again(page: Pag
 def test_now_is_the_mean_of_the_last_ten_or_of_the_later_half_of_fewer(page: Page, steps: int, now: float) -> None:
     """As storage.record.recent has it."""
     take(page, reset=True, reward=list(range(1, steps + 1)))
-    assert page.evaluate("curves.now('reward')") == now == recent.mean_of_recent(list(range(1, steps + 1)))
+    assert page.evaluate("curves.now('reward')") == now == mean_of_recent(list(range(1, steps + 1)))
 
 
 def test_now_is_of_the_stage_that_trains_also_where_it_is_the_last_evaluation(page: Page) -> None:
@@ -104,7 +109,7 @@ def test_the_newest_steps_of_a_long_run_are_drawn_as_its_other_points_are(page: 
     }
     assert taken(page, more) == {"reward", "late"}
     assert page.evaluate(f"[{drawn}.x, {drawn}.y, {drawn}.of]") == [[2, 6, 9, 13], [0, 1, 3, 7], 14]
-    assert page.evaluate("[curves.now('reward'), curves.lastStep, curves.missing('reward')]") == [7, 14, 3]
+    assert page.evaluate("[curves.now('reward'), curves.lastStep, curves.missing('reward')]") == [9, 14, 3]
     assert page.evaluate("[curves.get('late').y, curves.now('late')]") == [[7], 7]
     same = {"reset": False, "curves": {"reward": {"x": [13], "y": [9.0]}}}
     assert taken(page, same) == set()
@@ -131,11 +136,14 @@ def test_the_length_of_those_that_ended_is_of_the_steps_that_now_is_of(page: Pag
     assert page.evaluate("names => names.map((name) => curves.now(name))", [name, held_out]) == [7, 9]
 
 
-@pytest.mark.parametrize(("steps", "every"), [(3, 3), (60, 10), (65, 10), (400, 10), (3000, 10), (4500, 10)])
-def test_now_is_of_the_same_steps_whether_it_was_logged_or_known_of_each(page: Page, steps: int, every: int) -> None:
-    """“a step 20 s” of three stood beside “generation 7.5 s” of the last."""
+@pytest.mark.parametrize(("steps", "every"), [(3, 3), (34, 10), (60, 10), (65, 10), (400, 10), (3000, 10), (4497, 10)])
+@pytest.mark.parametrize("state", [states.FINISHED, states.STOPPED])
+def test_now_is_of_the_same_steps_whether_it_was_logged_or_known_of_each(
+    page: Page, steps: int, every: int, state: str
+) -> None:
+    """“a step 20 s” of three stood beside “generation 7.5 s” of the last. One that is stopped logs its last step."""
     with fresh_home(), no_worker():
-        folder = paths.run_folder(made_run("logged seldom", steps, groups=1, every=every))
+        folder = paths.run_folder(made_run("logged seldom", steps, groups=1, every=every, state=state))
         taken(page, metrics.read_metrics(folder.db))
         with record_check.read_record(folder.db) as record:
             means = finals.last_means(record)
@@ -146,8 +154,27 @@ def test_now_is_of_the_same_steps_whether_it_was_logged_or_known_of_each(page: P
     )
     assert (
         page.evaluate("['reward', 'groups/tied'].map((name) => curves.recent(name).n)")
-        == [recent.window_of(steps // every)] * 2
+        == [recent.window_of(steps // every + (state == states.STOPPED and steps % every > 0))] * 2
     )
+    if steps > 400:  # where the smoothed line is of more, so that its course is seen
+        return
+    smooth = "names => names.map((name) => curves.smooth(curves.get(name).x, curves.get(name).y).at(-1))"
+    assert page.evaluate(smooth, names) == pytest.approx([means[name] for name in names]), "each line ends there"
+
+
+@pytest.mark.parametrize("steps", [40, 3000])
+def test_now_is_of_the_same_steps_where_the_reward_of_some_is_no_number(page: Page, steps: int) -> None:
+    def log(step: int) -> dict[str, float | None]:
+        return {"reward": None if step % 7 == 0 else step, "kl": step, "frac_reward_zero_std": 0.0}
+
+    with fresh_home(), no_worker():
+        folder = paths.run_folder(made_run("unscored", steps, groups=0, metrics=log))
+        taken(page, metrics.read_metrics(folder.db))
+        with record_check.read_record(folder.db) as record:
+            means = finals.last_means(record)
+    told = page.evaluate("['reward', 'kl'].map((name) => curves.now(name))")
+    assert told == pytest.approx([means["reward"], means["kl"]])
+    assert means["kl"] == steps - 4.5
 
 
 @pytest.fixture
@@ -171,21 +198,21 @@ def test_a_smoothed_line_calms_noise_and_ends_at_what_now_is(
     calm = [value for value in smoothed([*noise]) if value is not None]
     assert statistics.pstdev(calm[count // 4 :]) < left * statistics.pstdev(noise)
     if count < 400:
-        assert calm[-1] == pytest.approx(recent.mean_of_recent(noise))
+        assert calm[-1] == pytest.approx(mean_of_recent(noise))
 
 
 def test_a_line_of_each_step_is_smoothed_over_as_many_logged_steps_as_trls(bare_page: Page) -> None:
     made = bring(bare_page, "ui/charts/smoother.js", "Smoother")
     values = [random.Random(n).random() for n in range(300)]
     ends = made.evaluate("values => [20, 10, 5].map((per) => Smoother.over(values, 300, per).at(-1))", values)
-    assert ends == pytest.approx([recent.mean_of_recent(values, per) for per in (20, 10, 5)])
+    assert ends == pytest.approx([mean_of_recent(values, per) for per in (20, 10, 5)])
     staged = made.evaluate("values => Smoother.over(values, 300, 1, [200])", values)
     assert staged[:200] == made.evaluate("values => Smoother.over(values.slice(0, 200))", values)
     assert staged[200:] == made.evaluate("values => Smoother.over(values.slice(200))", values), "each stage for itself"
     few = made.evaluate("values => Smoother.over(values.slice(0, 60), 60, 10).at(-1)", values)
-    assert few == pytest.approx(recent.mean_of_recent(values[:60], 10)), "six logs: of three, as their figure"
+    assert few == pytest.approx(mean_of_recent(values[:60], 10)), "six logs: of three, as their figure"
     two = made.evaluate("values => Smoother.over(values.slice(0, 20), 20, 10).at(-1)", values)
-    assert two == pytest.approx(recent.mean_of_recent(values[:20], 10)), "two logs: each is of its ten steps"
+    assert two == pytest.approx(mean_of_recent(values[:20], 10)), "two logs: each is of its ten steps"
 
 
 def test_a_line_is_smoothed_over_as_many_as_now_is_the_mean_of(bare_page: Page) -> None:

@@ -166,8 +166,9 @@ def test_where_nothing_was_ever_earned_the_form_may_be_what_is_wrong() -> None:
 
 
 def test_where_steps_are_logged_seldom_all_figures_are_of_logged_steps() -> None:
-    few = {"reward": Curve.of((10, 20, 30), (0.0, 0.0, 0.0), course=course_of((0.0, 0.0, 0.0), (10, 20, 30)))}
-    each = {name: Curve.of(range(1, 31), [1.0] * 30, course=course_of([1.0] * 30, range(1, 31), 10))
+    few = {"reward": Curve.of((10, 20, 30), (0.0, 0.0, 0.0), course=course_of([(10, 0.0), (20, 0.0), (30, 0.0)]))}
+    logs, ones = (0, 10, 20, 30), [(step, 1.0) for step in range(1, 31)]
+    each = {name: Curve.of(range(1, 31), [1.0] * 30, course=course_of(ones, logs))
             for name in ("groups/tied", "groups/all_low")}  # fmt: skip
     e = replace(healthy(), curves=few | each, step=30)
     report = examine(e)

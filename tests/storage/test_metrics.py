@@ -212,7 +212,7 @@ def tokens(path: Path) -> list[float | None]:
     parts, key = lineage.stretches(reader), curves.keys_of(reader)["num_tokens"]
     last = whole["y"][-1]
     assert finals.final_values(reader)["tokens"] == finals.last_means(reader)["num_tokens"] == last
-    assert recent.now(reader, "num_tokens", key, recent.since(parts, recent.stage_began(reader)[0]), 1) == last
+    assert recent.now(reader, "num_tokens", key, recent.since(parts, recent.stage_began(reader)[0]), ()) == last
     (line,) = curves.read_curves(reader, ["num_tokens"], "tokens")["num_tokens"]
     assert (line["x"], line["y"]) == (whole["y"], whole["y"])
     spans = [(step, step) for step in whole["x"]]

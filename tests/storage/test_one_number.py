@@ -4,8 +4,10 @@ and the run's page, Runs, Compare and the command tell the same of it."""
 from __future__ import annotations
 
 import math
+import random
 import re
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -22,7 +24,7 @@ from groupwise.storage.analysis.doctor.examine import WAIT, Report, examine
 from groupwise.storage.analysis.doctor.verdict import CALM, PROBLEM, WARNING
 from groupwise.storage.analysis.doctor.words import percent, percent_without, short_number
 from groupwise.storage.home import paths
-from groupwise.storage.record import lineage, metrics, recent, record_check, run_files
+from groupwise.storage.record import lineage, metrics, recent, record_check, run_files, states
 from groupwise.storage.registry import registry
 from tests.support.doctor import healthy, scored
 from tests.support.made_runs import made_run
@@ -33,6 +35,9 @@ ROSE = re.compile(
 )
 STAYED = re.compile(rf"reward (?:is|was) {NUMBER} (?:now|at the end), about as at the start \({NUMBER}\)")
 NOISY = re.compile(rf"reward was {NUMBER} at the start and (?:is )?{NUMBER} (?:now|at the end), which may be noise")
+
+
+FOUR = [(1, 1.0), (2, 2.0), (3, 3.0), (4, 9.0)]
 
 
 def plain_start(values: list[float]) -> float:
@@ -238,35 +243,98 @@ def test_figures_of_each_step_are_of_the_logged_steps_that_trls_are_of(steps: in
             )]  # fmt: skip
             assert len(values) == steps
             size = every * (10 if steps // every >= 20 else max(1, steps // every // 2))
-            now = pytest.approx(_mean(values[-size:]))
+            now = pytest.approx(_mean(values[: steps - steps % every][-size:]))  # as far as TRL has logged
             assert [evidence.curves[name].now, means[name], told] == [now] * 3
             first = every * (5 if steps // every >= 10 else max(1, steps // every // 2))
             assert evidence.curves[name].start == pytest.approx(_mean(values[:first]))
-            if steps % every == 0:
-                assert evidence.curves[name].course.ended == evidence.reward.course.ended
-                assert evidence.curves[name].course.count == evidence.reward.course.count
+            told = [(course.began, course.ended, course.begin, course.count)
+                    for course in (evidence.curves[name].course, evidence.reward.course)]  # fmt: skip
+            assert told[0] == told[1]
+
+
+@pytest.mark.usefixtures("no_worker")
+@pytest.mark.parametrize(("steps", "every"), [(34, 10), (7, 5), (213, 10), (2999, 10)])
+def test_a_last_log_of_few_steps_counts_for_few(steps: int, every: int) -> None:
+    """As it was seen of a run that was stopped: right answers “now” were of the steps 25–34, and the reward of 21–34,
+    of which 31–34 counted as much as the ten before them."""
+    logs = [*range(every, steps + 1, every), steps]
+    run_id = made_run(
+        "stopped between two logs", steps, groups=2, every=every, state=states.STOPPED,
+        metrics=lambda step: {"reward": 1.0 - step / 4000, "kl": step / 100},
+    )  # fmt: skip
+    folder = paths.run_folder(run_id)
+    evidence = evidence_reader.gather(folder.db, run_files.spec_of(folder))
+    count, begin = (10, 5) if len(logs) >= 20 else (len(logs) // 2,) * 2
+    after, until = logs[-1 - count], logs[begin - 1]
+    with record_check.read_record(folder.db) as record:
+        means, row = finals.last_means(record), finals.final_values(record)
+        sql = "SELECT name, step, value FROM metric JOIN metric_key ON id = key ORDER BY step"
+        rows = record.execute(sql).fetchall()
+    for name in ("reward", "kl", "groups/solved", "groups/tied"):
+        known = {step: value for told, step, value in rows if told == name}
+        each = [known.get(step) or known[min(at for at in known if at >= step)] for step in range(1, steps + 1)]
+        if name.startswith("groups"):
+            each = [known[step] for step in range(1, steps + 1)]
+        course = evidence.curves[name].course
+        assert (course.began, course.ended) == ((1, until), (after + 1, steps))
+        assert [course.now, means[name]] == [pytest.approx(_mean(each[after:]))] * 2
+        assert course.start == pytest.approx(_mean(each[:until]))
+    assert (row["reward"], row["solved"]) == pytest.approx((evidence.reward.now, evidence.curves["groups/solved"].now))
+    assert metrics.progress(folder.db)["reward"] == pytest.approx(evidence.reward.now)
+
+
+@st.composite
+def logged_runs(draw: st.DrawFn) -> tuple[list[int], int]:
+    """At which steps TRL logged, and up to which step a run is."""
+    gaps = draw(st.lists(st.integers(1, 12), min_size=2, max_size=40))
+    logs = [sum(gaps[: n + 1]) for n in range(len(gaps))]
+    return logs, logs[-1] + draw(st.integers(0, 11))
+
+
+@settings(max_examples=200, deadline=None)
+@given(logged_runs(), st.integers(0, 2**32))
+def test_the_mean_of_logs_is_that_of_the_steps_that_they_tell_of(run: tuple[list[int], int], seed: int) -> None:
+    logs, steps = run
+    rng = random.Random(seed)
+    each = [(step, rng.random()) for step in range(1, steps + 1)]
+    of_logs = [(end, _mean([value for _, value in each[begin:end]])) for begin, end in pairwise([0, *logs])]
+    courses = [recent.course_of(points, (0, *logs)) for points in (each, of_logs)]
+    for told in ("start", "best", "now", "begin", "count", "began", "ended"):
+        assert getattr(courses[0], told) == pytest.approx(getattr(courses[1], told))
+    ends = [recent.mean_of_recent(points, (0, *logs)[-21:]) for points in (each, of_logs)]
+    assert ends == pytest.approx([courses[0].now] * 2)
 
 
 def test_a_logged_step_may_be_of_two_and_a_half_generations() -> None:
     """Every second step generates (num_iterations), every fifth is logged: four logs tell of ten of them."""
-    per = recent.values_a_log(range(1, 40, 2), 5)
-    assert per == 2.5
-    assert recent.mean_of_recent([float(step) for step in range(1, 40, 2)], per) == _mean(list(range(21, 40, 2)))
-    course = recent.course_of([float(step) for step in range(1, 40, 2)], range(1, 40, 2), per)
-    assert (course.count, course.now, course.ended) == (4, 30.0, (20, 39))
+    assert recent.values_a_log(range(1, 40, 2), 5) == 2.5
+    points, logs = [(step, float(step)) for step in range(1, 40, 2)], tuple(range(0, 41, 5))
+    assert recent.mean_of_recent(points, logs) == _mean(list(range(21, 40, 2)))
+    course = recent.course_of(points, logs)
+    assert (course.count, course.now, course.ended) == (4, 30.0, (21, 40))
+
+
+def test_what_comes_more_seldom_than_logs_is_told_of_by_its_own_values() -> None:
+    logs = tuple(range(0, 101, 10))
+    seldom = [(step, float(step)) for step in range(25, 101, 25)]
+    assert recent.mean_of_recent(seldom, logs) == _mean([75, 100])
+    ceased = [(step, float(step)) for step in range(1, 31)]
+    assert recent.mean_of_recent(ceased, logs) == _mean(list(range(21, 31))), "none in the last logs"
+    holes = [(10, 1.0), (20, 1.0), (30, 1.0), (40, 1.0), (50, 1.0), (70, 0.5), (80, 0.0), (90, 0.0), (100, 0.0)]
+    assert recent.mean_of_recent(holes, logs) == 0.125, "one after a log without a number counts for its own steps"
 
 
 def test_what_it_was_at_the_start_does_not_change_while_it_trains() -> None:
     values = [0.1 * n for n in range(40)]
-    courses = [recent.course_of(values[:count]) for count in range(WAIT, 40)]
+    courses = [recent.course_of(list(enumerate(values[:count], 1))) for count in range(WAIT, 40)]
     assert [course.start for course in courses] == pytest.approx([0.2] * len(courses))
     assert {course.begin for course in courses} == {5}
 
 
 def test_what_no_mean_says_anything_of_is_its_last_value() -> None:
     for name in ("eval_reward", "num_tokens", "time/elapsed", "rewards/format/weight", "learning_rate"):
-        assert recent.now_of(name, [1.0, 2.0, 3.0, 9.0]) == 9.0
-    assert recent.now_of("reward", [1.0, 2.0, 3.0, 9.0]) == 6.0
+        assert recent.now_of(name, FOUR) == 9.0
+    assert recent.now_of("reward", FOUR) == 6.0
     assert recent.mean_of_recent([]) is None and recent.course_of([]) == recent.Course()
 
 

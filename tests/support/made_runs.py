@@ -32,7 +32,7 @@ def made_run(
     """The id of a run in this home of `steps` steps with `groups` groups each (none: 0), that looks like one that
     learns. `metrics(step)` and `make_group(step, n)` say otherwise; a completion has one score for each of
     `functions`. `resumed_at`: a second attempt begins after this step, where the first had gone on for ten steps.
-    `every`: TRL's metrics come at each so many steps."""
+    `every`: TRL's metrics come at each so many steps, and at the last one of a run that was stopped."""
     text = spec_yaml or spec_of(name, functions, steps, training)
     run_id = _folder(name, text, steps, state)
     folder = paths.run_folder(run_id)
@@ -40,8 +40,9 @@ def made_run(
     logged = metrics or (lambda step: curves(step, steps, rng))
     make = make_group or (lambda step, n: learning_group(step, n, steps, size, functions, prompts, rng))
     parts = [(1, 1, steps)] if resumed_at is None else [(1, 1, min(steps, resumed_at + 10)), (2, resumed_at + 1, steps)]
+    stop = steps if state == states.STOPPED else 0
     for attempt, first, last in parts:
-        _write(folder, text, attempt, first, last, steps, logged, make, groups, functions, eval_every, every)
+        _write(folder, text, attempt, first, last, steps, logged, make, groups, functions, eval_every, every, stop)
     _settle(folder)
     return run_id
 
@@ -129,7 +130,7 @@ def _folder(name: str, text: str, steps: int, state: str) -> str:
 
 def _write(
     folder: RunFolder, text: str, attempt: int, first: int, last: int, total: int, logged: MakeMetrics, make: MakeGroup,
-    groups: int, functions: Sequence[str], eval_every: int, every: int,
+    groups: int, functions: Sequence[str], eval_every: int, every: int, stop: int,
 ) -> None:  # fmt: skip
     """One attempt, in one transaction: made runs need not be safe from a crash."""
     weights = {one: 2.0 if one == functions[-1] else 1.0 for one in functions}
@@ -148,7 +149,7 @@ def _write(
                 made += held_out
             rewards = [c.reward for group in made for c in group.completions if c.reward is not None]
             seen = group_metrics.widen_range(seen, made)
-            values: dict[str, float | None] = dict(logged(step)) if step % every == 0 else {}
+            values: dict[str, float | None] = dict(logged(step)) if step % every == 0 or step == stop else {}
             for mode, prefix in (("train", ""), ("eval", "eval_")):
                 of_mode = [group for group in made if group.mode == mode]
                 if of_mode:

@@ -3,6 +3,8 @@
 
 import { countWords } from "../number.js";
 import { dotted } from "../text.js";
+import { Logged } from "./logged.js";
+import { Smoother } from "./smoother.js";
 
 const MOST_POINTS = 4000; // then the whole is asked for again, in buckets
 const MORE_POINTS = 1000; // where that is no shorter, not again before so many more have come
@@ -16,6 +18,7 @@ export class Curves {
     this.marks = [];
     this.odd = {};
     this.window = 10; // logged steps that “now” is the mean of; the server says how many
+    this.logs = []; // of the stage that trains: see logged.js
     this.interval = 1; // steps from one of TRL's logs to the next
   }
 
@@ -36,7 +39,8 @@ export class Curves {
       changed.add(name);
     }
     if (answer.reset) this.limit = Math.max(MOST_POINTS, this.longest + MORE_POINTS);
-    this.interval = this.logInterval();
+    this.logs = this.logsOfStage(this.stageBegan());
+    this.interval = Logged.interval(this.logs);
     return changed;
   }
 
@@ -176,9 +180,13 @@ export class Curves {
   }
   // The same of what not every step has: what the steps before these had says nothing of now.
   nowOfSome(name) {
+    if (this.logs.length && !Curves.single(name)) {
+      const { steps, values } = this.known(name);
+      return Logged.mean(steps, values, this.logs, Logged.closing(this.logs, this.window));
+    }
     const { x, y } = this.get(name)?.tail ?? this.get(name) ?? { x: [], y: [] };
     const logged = y.filter((_, i) => x[i] > this.stageBegan());
-    const many = Curves.single(name) ? 1 : Math.max(1, Math.min(this.window, Math.floor(logged.length / 2)));
+    const many = Curves.single(name) ? 1 : Logged.reach(logged.length, this.window);
     const known = logged.slice(-many).filter((value) => value !== null);
     return known.length ? known.reduce((a, b) => a + b, 0) / known.length : undefined;
   }
@@ -188,18 +196,45 @@ export class Curves {
     const { x, y } = curve?.tail?.x.length ? curve.tail : (curve ?? { x: [], y: [] });
     return x[y.findLastIndex((value) => value !== null)];
   }
-  // Their steps, of the stage that trains.
-  newestSteps(name) {
-    return this.whole(name, "x").filter((step) => step > this.stageBegan());
+  // The finite values of the stage that trains, and their steps.
+  known(name) {
+    const [steps, values] = [this.whole(name, "x"), this.whole(name, "y")];
+    const places = [...values.keys()].filter((i) => values[i] !== null && steps[i] > this.stageBegan());
+    return { steps: places.map((i) => steps[i]), values: places.map((i) => values[i]) };
   }
-  // As log_interval in storage/record/recent.py has it: by the reward, which is in every log.
-  logInterval() {
-    const steps = this.newestSteps("reward").filter((step) => step > 0);
-    return usualGap(steps) || (steps.length ? steps[0] - Math.max(0, this.stageBegan()) : 1);
+  // The metric that says when TRL logged: the reward, which is in every log. A long run comes without what is no
+  // number, and the share of ties is always one.
+  get ofLogs() {
+    const counts = ["reward", "frac_reward_zero_std"].map((name) => this.get(name)?.of ?? 0);
+    return counts[1] > counts[0] ? "frac_reward_zero_std" : "reward";
+  }
+  // The logged steps of the stage that began after a step (−1: the first), up to the next.
+  logsOfStage(began, until = Infinity) {
+    const begin = Math.max(0, began);
+    const steps = this.whole(this.ofLogs, "x").filter((step) => step > begin && step <= until);
+    return steps.length ? [begin, ...steps] : [];
   }
   // How many values of a metric one logged step is of: 1 of all that TRL logs. `steps`: of the values.
   perLog(steps) {
-    return Math.max(1, this.interval / (usualGap(steps) || this.interval));
+    return Math.max(1, this.interval / (Logged.gap(steps) || this.interval));
+  }
+  // Each stage of these values, at these steps, smoothed for itself. Where a point of the reward is of several logs,
+  // and of what comes more seldom, by the number of points.
+  smooth(steps, values) {
+    const begins = this.stageBegins(steps);
+    const whole = this.whole(this.ofLogs, "x").length === (this.get(this.ofLogs)?.of ?? 0);
+    if (!whole || !this.logs.length || Logged.gap(steps) > this.interval)
+      return Smoother.over(values, values.length, this.perLog(steps), begins);
+    const edges = [0, ...begins, values.length];
+    return edges.slice(1).flatMap((to, n) => {
+      const part = steps.slice(edges[n], to);
+      return Smoother.along(values.slice(edges[n], to), part, this.logsOfStage(...this.stageAround(part)));
+    });
+  }
+  // The step after which the stage of these steps began (−1: the first), and its last.
+  stageAround(steps) {
+    const begun = this.marks.filter(({ kind }) => kind === "stage").map(({ step }) => step);
+    return [begun.findLast((step) => step < steps[0]) ?? -1, begun.find((step) => step >= steps[0]) ?? Infinity];
   }
   // The step after which the stage that trains began.
   stageBegan() {
@@ -213,24 +248,16 @@ export class Curves {
   static single(name) {
     return /^(eval_|num_tokens$|epoch$|learning_rate$|time\/elapsed$|rewards\/.*\/weight$)/.test(name);
   }
-  // Mean of the last logged steps, and of how many (`n`), of the stage that trains: ten, or half of fewer than twenty,
-  // as window_of in storage/record/recent.py has it.
+  // Mean of the last logged steps, and of how many (`n`), of the stage that trains: as mean_of_recent in
+  // storage/record/recent.py has it.
   recent(name) {
-    const known = this.newest(name, this.stageBegan());
-    if (!known.length) return null;
-    const per = this.perLog(this.newestSteps(name));
-    const n = Math.max(1, Math.min(this.window, Math.floor(known.length / per / 2)));
-    const values = known.slice(-Math.round(per * n));
-    return { mean: values.reduce((a, b) => a + b, 0) / values.length, n };
+    const { steps, values } = this.known(name);
+    if (!values.length) return null;
+    if (!Logged.isOwn(steps, this.logs, this.window)) {
+      const closing = Logged.closing(this.logs, this.window);
+      return { mean: Logged.mean(steps, values, this.logs, closing), n: closing.count };
+    }
+    const n = Logged.reach(values.length, this.window);
+    return { mean: values.slice(-n).reduce((a, b) => a + b, 0) / n, n };
   }
-}
-
-// The median of the steps between one and the next, by the last of them; 0 of fewer than two.
-function usualGap(steps) {
-  const newest = steps.slice(-20);
-  const gaps = newest
-    .slice(1)
-    .map((step, i) => step - newest[i])
-    .sort((a, b) => a - b);
-  return gaps[Math.floor(gaps.length / 2)] ?? 0;
 }

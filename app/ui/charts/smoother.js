@@ -1,6 +1,8 @@
 // A smoothed line: at each point the mean of the last logged steps, as many as “now” is the mean of (window_of in
 // storage/record/recent.py), so that it ends where the number beside its chart's title says.
 
+import { Logged } from "./logged.js";
+
 export class Smoother {
   static LEAST = 4; // logged steps
   // Of how many logged steps each is the mean: 0 where “now” is of one alone. Very many are drawn calmer, or noise
@@ -17,6 +19,29 @@ export class Smoother {
       const reach = Smoother.reach(Math.floor((begins.length ? part.length : points) / per));
       return Smoother.means(part, Math.round(per * (reach || 1)));
     });
+  }
+  // The same of values at these steps, where the logged steps are known (see logged.js): each is the mean of the last
+  // of them up to its own. What came after the last log stays at what “now” is.
+  static along(values, steps, logs) {
+    const known = [...values.keys()].filter((i) => values[i] !== null);
+    const some = known.map((i) => steps[i]);
+    if (logs.length < 2) return Smoother.over(values);
+    const reach = Smoother.reach(logs.length - 1) || 1;
+    const weights = Logged.weights(some, logs);
+    const found = values.map(() => null);
+    let [place, from] = [1, 0];
+    some.forEach((step, at) => {
+      while (place < logs.length - 1 && logs[place] < step) place += 1;
+      while (from < at && some[from] <= logs[Math.max(0, place - reach)]) from += 1;
+      let [sum, count] = [0, 0];
+      for (let i = from; i <= at; i += 1) {
+        if (some[i] > logs.at(-1) && count) break;
+        sum += weights[i] * values[known[i]];
+        count += weights[i];
+      }
+      found[known[at]] = sum / count;
+    });
+    return found;
   }
   static means(values, reach) {
     const last = [];

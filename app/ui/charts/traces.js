@@ -5,7 +5,6 @@ import { number } from "../number.js";
 import { AXES } from "./axis.js";
 import { Curves } from "./curves.js";
 import { Plots } from "./plots.js";
-import { Smoother } from "./smoother.js";
 
 export const Traces = {
   base: { mode: "lines", type: "scatter", hoverinfo: "skip", showlegend: false },
@@ -33,8 +32,7 @@ export const Traces = {
   },
 
   smooth(chart, curve, y = curve.y) {
-    const { curves } = chart.board;
-    return Smoother.over(y, y.length, curves.perLog(curve.x), curves.stageBegins(curve.x));
+    return chart.board.curves.smooth(curve.x, y);
   },
 
   // Lines per metric: band (two), raw, smoothed. The raw line answers the pointer.

@@ -29,11 +29,11 @@ def final_values(run: Database, counting: list[Part] | None = None) -> dict[str,
     `counting`: as for curves.read_curves."""
     keys, parts = keys_of(run), lineage.stretches(run) if counting is None else counting
     lately = _of_last_stage(run, parts)
-    interval = recent.log_interval(run, lately)
+    logs = recent.last_logs(run, lately)
     found: dict[str, Any] = {"step": parts[-1][2] if parts else 0}
     for name, candidates in ENDS.items():
         metric = next((metric for metric in candidates if metric in keys), "")
-        found[name] = recent.now(run, metric, keys.get(metric), lately, interval)
+        found[name] = recent.now(run, metric, keys.get(metric), lately, logs)
     if found["reward"] is None and "groups/tied" not in keys:
         found["tied"] = None  # nothing was scored: TRL then calls no group tied
     found["held_out_at"] = _last_step(run, keys.get("eval_reward"), lately)
@@ -51,21 +51,26 @@ def last_means(run: Database, counting: list[Part] | None = None) -> dict[str, f
     """What each metric that a run logged is at the end of it, as its own page says it (storage.record.recent)."""
     lately = _of_last_stage(run, lineage.stretches(run) if counting is None else counting)
     keys = list(keys_of(run).items())[:MOST_METRICS]
-    interval = recent.log_interval(run, lately)
-    means = {name: recent.now(run, name, key, lately, interval) for name, key in keys}
+    logs = recent.last_logs(run, lately)
+    means = {name: recent.now(run, name, key, lately, logs) for name, key in keys}
     for name, key in keys:
         if name.endswith(OF_SOME):
-            means[name] = _now_of_some(run, key, keys_of(run).get(name.replace(OF_SOME, "_length")), name, lately)
+            means[name] = _now_of_some(run, key, keys_of(run).get(name.replace(OF_SOME, "_length")), name, lately, logs)
     return {name: mean for name, mean in means.items() if mean is not None}
 
 
-def _now_of_some(run: Database, key: int, of_all: int | None, name: str, lately: list[Part]) -> float | None:
+def _now_of_some(
+    run: Database, key: int, of_all: int | None, name: str, lately: list[Part], logs: recent.Logs
+) -> float | None:
     """The mean over the steps that the length of all completions is now of, as a run's page has it; None where none of
     these has a value: what the steps before them had says nothing of now."""
+    known = recent.recent_points(run, key, lately, logs)
+    if logs and not recent.SINGLE.match(name):
+        return recent.mean_of_window(known, logs, recent.closing_of(logs))
     logged = [step for step, _ in recent.recent_points(run, of_all, lately)]
     size = 1 if recent.SINGLE.match(name) else recent.window_of(len(logged))
-    known = [value for step, value in recent.recent_points(run, key, lately) if step in logged[-size:]]
-    return math.fsum(known) / len(known) if known else None
+    values = [value for step, value in known if step in logged[-size:]]
+    return math.fsum(values) / len(values) if values else None
 
 
 def seconds_trained(run: Database) -> float | None:
@@ -104,7 +109,7 @@ def _elapsed(run: Database, attempt: int, order: str, most: int = 2**62) -> tupl
 def _errors(run: Database, keys: dict[str, int], lately: list[Part], found: dict[str, Any]) -> dict[str, float | None]:
     told = [part for part in lately if part[1] <= (found["held_out_at"] or 0) <= part[2]]
     at = [(attempt, found["held_out_at"], found["held_out_at"]) for attempt, _, _ in told]
-    trained = noise.groups_of(run, "train", noise.last_parts(run, keys.get("reward"), lately))
+    trained = noise.groups_of(run, "train", noise.last_parts(recent.last_logs(run, lately), lately))
     evaluated = noise.groups_of(run, "eval", at if found["held_out_at"] is not None else [])
     return {
         "reward": noise.error_of_mean(trained), "solved": noise.error_of_share(found["solved"], trained),

@@ -51,12 +51,14 @@ def error_of_share(share: float | None, groups: Sequence[Group]) -> float | None
     return math.sqrt(near * (1 - near) / count)
 
 
-def last_parts(run: Database, key: int | None, parts: Sequence[Part]) -> list[Part]:
-    """The stretches of steps that what a metric is at the end is the mean of."""
-    points = recent.recent_points(run, key, parts)
-    size = recent.window_of(len(points))
-    after = points[-size - 1][0] + 1 if len(points) > size else 0
-    return recent.since(parts, after - 1) if points else []
+def last_parts(logs: recent.Logs, parts: Sequence[Part]) -> list[Part]:
+    """The stretches of steps, of these, that what a metric is at the end is the mean of. `logs`: the last logged
+    steps."""
+    if not logs:
+        return []
+    window = recent.closing_of(logs)
+    clipped = [(attempt, first, min(last, window.until)) for attempt, first, last in recent.since(parts, window.after)]
+    return [part for part in clipped if part[1] <= part[2]]
 
 
 def groups_of(run: Database, mode: str, parts: Sequence[Part]) -> list[Group]:

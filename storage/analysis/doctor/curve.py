@@ -47,7 +47,7 @@ class Curve:
             tuple(mean(values[cut]) for cut in cuts),
             tuple(min(low for low, _ in spans[cut]) for cut in cuts),
             tuple(max(high for _, high in spans[cut]) for cut in cuts),
-            course or course_of(values, steps),
+            course or course_of(list(zip(steps, values, strict=True))),
         )
 
     def __len__(self) -> int:

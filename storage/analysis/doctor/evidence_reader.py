@@ -32,6 +32,7 @@ from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.library import right
 from groupwise.storage.library.models import learning_rates, model_files
 from groupwise.storage.record import group_metrics, lineage, recent, record_check
+from groupwise.storage.record.lineage import Part
 from groupwise.storage.record.recent import Course
 from groupwise.storage.record.rollup import SIZES
 from groupwise.storage.spec.spec import KlSpec, RunSpec
@@ -52,6 +53,8 @@ FEW_PROMPTS, LAST_GROUPS = 7, 1000  # different ones, in so many groups
 RECENT_STEPS = 100  # in which a value that is no number is looked for
 RAW_STEPS = 600  # up to here every value is read
 
+Ends = tuple[recent.Logs, recent.Logs]  # the first and the last logged steps
+NO_ENDS: Ends = ((), ())
 Bucket = tuple[int, int, float, float, float]  # step, how many values, their total, least and greatest
 
 
@@ -90,14 +93,14 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
     wanted = [name for name in keys if name in METRICS or OF_FUNCTION.match(name)]
     if stage and group_metrics.target(stage.rewards) is None:  # an older version took form for what is right
         wanted = [name for name in wanted if not name.endswith("solved")]
-    interval = next(iter(read_if_there(lambda: [recent.log_interval(run, parts)])), 1)
-    curves = _curves(run, {keys[name]: name for name in wanted if not _is_held_out(name)}, parts, interval)
+    logs = _logs_at_ends(run, parts)
+    curves = _curves(run, {keys[name]: name for name in wanted if not _is_held_out(name)}, parts, logs)
     before = [(attempt, 0 if first == 1 else first, last) for attempt, first, last in parts]  # the first step as well
     curves |= _curves(run, {keys[name]: name for name in wanted if _is_held_out(name)}, before)
     ends = [group_ids(run, order, since, until) for order in ORDERS]
     functions = rows_of(run, "SELECT id, name, weight FROM reward_function ORDER BY id")
     names, logged = {id: name for id, name, _ in functions}, curves.get("reward", Curve())
-    curves = each_step.with_each_step(run, curves, names, since, until, interval)
+    curves = each_step.with_each_step(run, curves, names, since, until, recent.interval_of(logs[1]))
     first, last = (read_samples(run, ids[:GROUPS], names, order) for ids, order in zip(ends, ORDERS, strict=True))
     rewards = [sample.reward for sample in (*first, *last) if sample.reward is not None]
     rewards += [c.high for c in (curves.get("groups/best"),) if c] + [c.low for c in (curves.get("groups/worst"),) if c]
@@ -181,16 +184,26 @@ def _newest_step(rows: list[Any]) -> int:
     return rows[0][0] if rows and isinstance(rows[0][0], int) else 0
 
 
-def _curves(
-    run: Database, keys: dict[int, str], parts: list[tuple[int, int, int]], interval: int = 1
-) -> dict[str, Curve]:
-    """`interval`: steps from one of TRL's logs to the next; 1 also where each value counts for itself."""
+def _logs_at_ends(run: Database, parts: list[Part]) -> Ends:
+    """The first and the last logged steps, of a run of which every value is read all of them."""
+    if _size(parts) == 1:
+        return (next(iter(read_if_there(lambda: [recent.last_logs(run, parts, RAW_STEPS)])), ()),) * 2
+    return next(iter(read_if_there(lambda: [(recent.first_logs(run, parts), recent.last_logs(run, parts))])), NO_ENDS)
+
+
+def _size(parts: list[Part]) -> int:
+    """Steps a point; 1: every value."""
     steps = sum(last - first + 1 for _, first, last in parts)
-    size = 1 if steps <= RAW_STEPS else next((n for n in SIZES if steps / n <= RAW_STEPS), SIZES[-1])
-    return {name: curve for key, name in keys.items() if len(curve := _curve(run, key, parts, size, interval))}
+    return 1 if steps <= RAW_STEPS else next((n for n in SIZES if steps / n <= RAW_STEPS), SIZES[-1])
 
 
-def _curve(run: Database, key: int, parts: list[tuple[int, int, int]], size: int, interval: int) -> Curve:
+def _curves(run: Database, keys: dict[int, str], parts: list[Part], logs: Ends = NO_ENDS) -> dict[str, Curve]:
+    """`logs`: the first and the last logged steps; none where each value counts for itself."""
+    size = _size(parts)
+    return {name: curve for key, name in keys.items() if len(curve := _curve(run, key, parts, size, logs))}
+
+
+def _curve(run: Database, key: int, parts: list[Part], size: int, logs: Ends) -> Curve:
     """The buckets of so many steps that are whole, and what is not in one yet as a point of its own; size 1: every
     value."""
     found: list[Bucket] = []
@@ -208,21 +221,19 @@ def _curve(run: Database, key: int, parts: list[tuple[int, int, int]], size: int
             found.append(_merge_buckets(tail + raw))
     steps, means = [b[0] for b in found], [b[2] / b[1] for b in found]
     if size == 1:
-        course = recent.course_of(means, steps, recent.values_a_log(steps, interval))
+        course = recent.course_of(list(zip(steps, means, strict=True)), logs[1])
     else:
-        course = _course(run, key, parts, found, interval)
+        course = _course(run, key, parts, found, logs)
     return Curve.of(steps, means, [(b[3], b[4]) for b in found], course)
 
 
-def _course(run: Database, key: int, parts: list[tuple[int, int, int]], found: list[Bucket], interval: int) -> Course:
+def _course(run: Database, key: int, parts: list[Part], found: list[Bucket], logs: Ends) -> Course:
     """The figures of a curve whose points are of many steps: its ends as they were logged, and these points."""
-    first = read_if_there(lambda: recent.first_points(run, key, parts, interval))
-    last = read_if_there(lambda: recent.recent_points(run, key, parts, interval))
-    values = [[value for _, value in points] for points in (first, last)]
-    steps = [[step for step, _ in points] for points in (first, last)]
-    per = recent.values_a_log(steps[1], interval)
+    first = read_if_there(lambda: recent.first_points(run, key, parts, logs[0]))
+    last = read_if_there(lambda: recent.recent_points(run, key, parts, logs[1]))
+    per = recent.values_a_log([step for step, _ in last], recent.interval_of(logs[1]))
     means = [b[2] / b[1] for b in found if b[1] >= per * recent.RECENT]
-    return recent.course_of_ends(values[0], values[1], means, steps[0], steps[1], per)
+    return recent.course_of_ends(first, last, means, *logs)
 
 
 def _buckets(run: Database, key: int, attempt: int, first: int, last: int, size: int) -> list[Bucket]:
