@@ -178,3 +178,19 @@ def test_what_else_the_model_config_says_is_noted_and_its_names_are_trl_s() -> N
     assert model_config.NAMES.keys() <= theirs.keys()
     usual = {ours: theirs[name] for name, ours in model_config.NAMES.items() if ours in model_config.USUAL}
     assert usual == model_config.USUAL
+
+
+def test_a_method_of_the_config_that_cannot_be_followed_is_named() -> None:
+    _, notes = read("args = GRPOConfig()\nargs = args.set_training(learning_rate=1e-5)\n", args="args")
+    assert "args (line 12) is what args.set_training(…) makes of it, which cannot be followed: set it here." in notes
+
+
+def test_what_a_setting_may_be_by_a_condition_is_shown() -> None:
+    text = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--x')\nx = parser.parse_args()\n"
+    _, notes = read(text + "args = GRPOConfig(optim=x.optim or 'adafactor')\n", args="args")
+    assert "optim (line 15) depends on a condition (it may be “adafactor”): set it here." in notes
+
+
+def test_a_reward_of_a_function_that_cannot_be_followed_names_it() -> None:
+    _, notes = read("def pick():\n    for one in sys.argv:\n        return score\nfuncs = [pick()]\n", "funcs")
+    assert "A reward (line 14) is made by calling pick, which cannot be followed, and was not taken" in notes

@@ -8,7 +8,7 @@ from groupwise.storage.checks.check import OWNED
 from groupwise.storage.checks.script_reader.calling import Setting
 from groupwise.storage.checks.script_reader.interpret import Interpreter
 from groupwise.storage.checks.script_reader.plain import Unknown
-from groupwise.storage.checks.script_reader.unsaid import FOLDER, NO_CHANGE, Unsaid
+from groupwise.storage.checks.script_reader.unsaid import FOLDER, NO_CHANGE, Unsaid, list_names
 from groupwise.storage.checks.script_reader.values import (
     Either,
     Given,
@@ -144,6 +144,7 @@ class Reading:
         return True
 
 
+CONDITION = "depends on a condition"
 _FILES = ("yaml.safe_load", "yaml.load", "yaml.full_load", "json.load", "json.loads", "toml.load", "tomllib.load",
           "OmegaConf.load", "omegaconf.OmegaConf.load", "configparser.ConfigParser")  # fmt: skip
 
@@ -151,8 +152,13 @@ _FILES = ("yaml.safe_load", "yaml.load", "yaml.full_load", "json.load", "json.lo
 def _why_unknown(value: Value) -> str:
     """Why only running the script would tell a value."""
     if isinstance(value, Either):
-        return "depends on a condition"
+        texts = [said for one in value.options if isinstance(said := plain_or(one), str) and said]
+        return (
+            f"depends on a condition (it may be {list_names([f'“{said}”' for said in texts])})" if texts else CONDITION
+        )
     first = origin(value)
+    if isinstance(value, Made) and isinstance(first, Made) and first is not value and first.name.endswith("Config"):
+        return f"is what {short_path(value)}(…) makes of it, which cannot be followed"
     if isinstance(first, Made) and first.parsed and isinstance(value, Part):
         return f"is read from the command line or a recipe ({value.name})"
     if isinstance(first, Given):

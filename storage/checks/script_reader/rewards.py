@@ -321,4 +321,6 @@ def _begins_as_reward(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 def _in_words(value: Value) -> str:
     if isinstance(value, Made):
         return f"is made by calling {short_path(value)}"
+    if isinstance(value.node, ast.Call):
+        return f"is made by calling {ast.unparse(value.node.func)[:60]}, which cannot be followed"
     return "is a mapping" if isinstance(value, (Mapping, Item)) else "is computed by the script"
