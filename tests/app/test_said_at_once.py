@@ -289,3 +289,12 @@ def test_a_text_of_full_width_colons_alone_is_put_right(own_home: Path) -> None:
     assert text == HEAD
     [(_, _, words)] = said_of(HEAD + "training: beta：0.1\n")
     assert words.endswith("The colon is a full-width one: write “beta: 0.1”.")
+
+
+def test_what_is_wrong_in_a_part_with_a_letter_before_its_name_is_said_with_it(own_home: Path) -> None:
+    text = HEAD + "x_data: {limit: x, foo: 5}\nx_stages:\n- trainin: {bet: 5}\n"
+    assert [(field, line) for field, line, _ in said_of(text)] == [
+        ("x_data", 4), ("x_data.limit", 4), ("x_data.foo", 4), ("x_stages", 5), ("x_stages.0.trainin", 6),
+        ("x_stages.0.trainin.bet", 6),
+    ]  # fmt: skip
+    assert labels_of(text, "x_data")[0] == "Rename it to data"

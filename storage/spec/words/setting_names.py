@@ -24,6 +24,7 @@ TRANSFORMERS_5, TRANSFORMERS_5_15 = "transformers 5.0", "transformers 5.15"
 SHORT = 2  # letters of a word that can stand for all of it
 _STAGE = re.compile(r"^stages\.\d+\.(?=training\b)")  # its rewards are its own
 COMPLETION = "max_completion_length"
+_LETTER_BEFORE = re.compile(r"^[a-z]_(?=.{2})")  # by which a part is put aside, as in x_data
 ALIKE = 0.72  # of each word of a name to that of another, from where on one is a slip of the other
 
 
@@ -143,7 +144,7 @@ def meant_name(name: str, names: Collection[str], given: Collection[str] = ()) -
     """The one of `names` that was meant by `name`: a slip of it, or what others call so; None where no meaning is near,
     or where that one is `given` as well."""
     plain = as_english(trim_spaces(name)).replace("-", "_").replace(" ", "_")
-    other = ELSEWHERE.get(plain, "")
+    other = ELSEWHERE.get(plain, "") or _LETTER_BEFORE.sub("", plain)
     near = [one for one in names if _is_slip(plain, one.casefold())]
     closest = max(near, key=lambda one: difflib.SequenceMatcher(None, plain, one).ratio(), default=None)
     meant = other if other in names else closest
