@@ -215,12 +215,13 @@ def _wrapped(path: list[str], detail: Any, parts: Parts) -> tuple[Fix, ...]:
 
 
 def _fits(value: Any, info: FieldInfo) -> bool:
-    """Whether a field takes such a value, whatever is wrong with parts of it."""
+    """Whether a field takes such a value, whatever is wrong with parts of it that are its own."""
     kind: Any = Annotated[info.annotation, info]
     try:
         TypeAdapter(kind).validate_python(value, strict=True)
     except ValidationError as error:
-        return isinstance(value, list) and all(len(one["loc"]) > 1 for one in error.errors())
+        inside = all(len(one["loc"]) > 1 and one["type"] != "extra_forbidden" for one in error.errors())
+        return isinstance(value, list) and inside
     return value is not None
 
 

@@ -247,7 +247,7 @@ def test_the_kinds_say_all_that_a_form_needs():
     for kind in KINDS.values():
         assert kind["label"] and kind["sentence"].endswith(".") and kind["partial"].endswith(".")
         for setting in kind["settings"]:
-            assert set(setting) == {"name", "label", "types", "default", "choices", "words", "only", "help"}
+            assert set(setting) == {"name", "label", "types", "default", "choices", "words", "only", "help", "common"}
             assert setting["help"] and (setting["words"] is None or list(setting["words"]) == setting["choices"])
             assert setting["choices"] is None or setting["default"] in setting["choices"]
     assert json.loads(json.dumps(KINDS)) == KINDS
