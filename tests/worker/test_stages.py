@@ -321,7 +321,7 @@ def test_what_is_wrong_in_every_stage_is_said_once_at_the_runs_own_field() -> No
     wrong = {"loss_type": "dap"}
     right = {"training": {"loss_type": "grpo"}}
     assert list(checked(FORMAT, FORMAT, training=wrong, source="task:nothing")) == ["training.loss_type", "data.source"]
-    assert list(checked(right, FORMAT, training=wrong)) == ["stages.1.training.loss_type"]
+    assert list(checked(right, FORMAT, training=wrong)) == ["training.loss_type"]
     assert list(checked(right, right, training=wrong)) == []  # what no stage uses harms none
 
 
