@@ -48,10 +48,13 @@ def speaks_against(e: Evidence, *, rose: bool) -> dict[str, str]:
 def say_few_right(e: Evidence) -> str:
     """How few answers were right at the end of a run in which they rose for certain; “” where they were not few, or
     that cannot be said."""
+    return f"{percent(e.curve('groups/solved').now)} right" if _ended_with_few_right(e) else ""
+
+
+def _ended_with_few_right(e: Evidence) -> bool:
     solved = e.curve("groups/solved")
-    if not e.ended or len(solved) < ENOUGH or not e.right_is_told or e.scale_is_other:
-        return ""
-    return f"{percent(solved.now)} right" if solved.now < FEW_RIGHT_ENDED else ""
+    is_told = len(solved) >= ENOUGH and e.right_is_told and not e.scale_is_other
+    return e.ended and is_told and solved.now < FEW_RIGHT_ENDED
 
 
 def right_stayed(e: Evidence) -> bool:
@@ -254,14 +257,11 @@ def is_hardly_right(e: Evidence) -> bool:
 def comes_to_hardly_right(e: Evidence) -> bool:
     """The same; and of a run that is over whether few are right at its end, where they rose by next to nothing, or
     held-out prompts do not show the rise."""
-    solved = e.curve("groups/solved")
-    if is_hardly_right(e) or not e.ended:
-        return is_hardly_right(e)
-    if len(solved) < ENOUGH or not solved.now < FEW_RIGHT_ENDED or not e.right_is_told or e.scale_is_other:
+    if is_hardly_right(e):
+        return True
+    if not _ended_with_few_right(e) or clear_fall.lost_right_answers(e):
         return False
-    if clear_fall.lost_right_answers(e):
-        return False
-    return solved.direction(MORE_RIGHT_ENDED, 2.0) < 1 or _hardly_rose_held_out(e, e.target)
+    return e.curve("groups/solved").direction(MORE_RIGHT_ENDED, 2.0) < 1 or _hardly_rose_held_out(e, e.target)
 
 
 def _right_curve(e: Evidence, mode: str = "") -> tuple[Curve, float]:
