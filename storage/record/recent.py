@@ -50,10 +50,10 @@ def beginning_of(count: int) -> int:
 def values_a_log(steps: Sequence[float], interval: int) -> float:
     """How many of a metric's values, of these steps, are of one logged step, which is of `interval` steps
     (`log_interval`): 1 of all that TRL logs; 2.5 where every second step generates and every fifth is logged."""
-    return max(1.0, interval / (_usual_gap(steps) or interval))
+    return max(1.0, interval / (usual_gap(steps) or interval))
 
 
-def _usual_gap(steps: Sequence[float]) -> float:
+def usual_gap(steps: Sequence[float]) -> float:
     """The median of the steps between one and the next, by the last of them; 0 of fewer than two."""
     gaps = sorted(later - earlier for earlier, later in pairwise(steps[-NEEDED:]))
     return gaps[len(gaps) // 2] if gaps else 0
@@ -69,6 +69,20 @@ def last_logs(run: Database, parts: Sequence[Part], most: int = NEEDED) -> Logs:
 def first_logs(run: Database, parts: Sequence[Part]) -> Logs:
     """The first logged steps within these stretches; nothing where there is none."""
     return _from_beginning(parts, _log_steps(run, parts, "ASC", NEEDED))
+
+
+def stage_logs(run: Database, parts: Sequence[Part], stages: Sequence[int], most: int) -> list[Logs]:
+    """The logged steps within these stretches of each stage, of which the later begin after `stages`; nothing where
+    they are more than `most`."""
+    steps = _log_steps(run, parts, "ASC", most + 1)
+    if len(steps) > most:
+        return []
+    begin = max(1, parts[0][1]) - 1
+    edges = [bisect.bisect_right(steps, stage) for stage in stages]
+    return [
+        (max(begin, after), *steps[start:end])
+        for after, start, end in zip((begin, *stages), (0, *edges), (*edges, len(steps)), strict=True)
+    ]
 
 
 def _from_beginning(parts: Sequence[Part], steps: Sequence[int]) -> Logs:
@@ -97,7 +111,7 @@ def log_interval(run: Database, parts: Sequence[Part]) -> int:
 
 def interval_of(logs: Logs) -> int:
     """Steps that a logged step is usually of."""
-    return int(_usual_gap(logs[1:])) or (logs[1] - logs[0] if logs else 1)
+    return int(usual_gap(logs[1:])) or (logs[1] - logs[0] if logs else 1)
 
 
 def closing_of(logs: Logs) -> Window:
@@ -145,7 +159,7 @@ def _own_logs(steps: Sequence[int], logs: Logs) -> bool:
         return True
     window = closing_of(logs)
     inside = bisect.bisect_right(steps, window.until) - bisect.bisect_right(steps, window.after)
-    return not inside or _usual_gap(steps) > interval_of(logs)
+    return not inside or usual_gap(steps) > interval_of(logs)
 
 
 def mean_of_recent(points: Sequence[Point], logs: Logs = ()) -> float | None:
@@ -269,7 +283,7 @@ def recent_points(run: Database, key: int | None, parts: Sequence[Part], logs: L
     if len(found) < NEEDED or found[0][0] <= after:
         return found
     # with the one before them, which says of how many steps the first of them tells
-    begin = after - int(_usual_gap([step for step, _ in found]))
+    begin = after - int(usual_gap([step for step, _ in found]))
     return _points(run, key, since(parts, begin)[::-1], "DESC", parts[-1][2] - begin)[::-1]
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
+import json
 import re
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +16,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from groupwise.storage.analysis.compare import curves, finals
 from groupwise.storage.home import paths
-from groupwise.storage.record import states
+from groupwise.storage.record import recent, record_check, states
 from tests.browser.compare_page import HOSTILE, compared, traces, two_sweeps
 from tests.browser.conftest import OpenPage, bring, low_targets, no_sideways_scroll, picture, set_params
 from tests.support.homes import wait_for
@@ -401,3 +405,38 @@ def test_what_is_looked_at_closer_is_smoothed_as_all_of_it(lines: Page) -> None:
     assert lines.evaluate(words, [of_each]) == "over the last 10 logged steps", "as TRL's, which are of ten steps each"
     calm = lines.evaluate("line => Lines.smoothed(line)", of_each)["smooth"]
     assert calm[-1] == pytest.approx(sum(of_each["y"][-100:]) / 100)
+
+
+@pytest.mark.parametrize(("steps", "every"), [(34, 10), (65, 10), (213, 10), (7, 5)])
+def test_a_smoothed_line_ends_where_the_run_is_now_also_where_its_last_log_is_of_few_steps(
+    known_home: Path, lines: Page, steps: int, every: int
+) -> None:
+    """By its points alone, one stopped between two logs ended beside the figure in its table."""
+    folder = paths.run_folder(made_run("stopped between", steps, groups=1, every=every, state=states.STOPPED))
+    names = ["reward", "groups/tied"]
+    with record_check.read_record(folder.db) as record:
+        drawn = {axis: curves.read_curves(record, names, axis) for axis in ("step", "attempt")}
+        closer = curves.read_curves(record, names, span=(steps - 2, steps))
+        means = finals.last_means(record)
+    for found in (*drawn.values(), closer):
+        ends = [lines.evaluate("line => Lines.smoothed(line).smooth.at(-1)", found[name][-1]) for name in names]
+        assert ends == pytest.approx([means[name] for name in names], rel=1e-5)
+    count = recent.window_of(-(-steps // every))
+    words = "lines of fewer than 4 logged steps are as logged"
+    said = lines.evaluate("lines => Lines.reachWords(lines)", [drawn["step"][name][0] for name in names])
+    assert said == (f"over the last {count} logged steps" if steps > 30 else words)
+
+
+def test_each_stage_is_smoothed_over_its_own_logged_steps(known_home: Path, lines: Page) -> None:
+    folder = paths.run_folder(made_run("two stages", 74, groups=0, every=10, state=states.STOPPED))
+    stage = json.dumps({"stage": 2, "of": 2, "after": 40, "total": 80})
+    with contextlib.closing(sqlite3.connect(folder.db)) as record, record:
+        row = "(at, attempt, step, kind, message, data) VALUES (0, 1, 40, 'stage', '', ?)"
+        record.execute(f"INSERT INTO event {row}", [stage])
+    with record_check.read_record(folder.db) as record:
+        (line,) = curves.read_curves(record, ["reward"])["reward"]
+        means = finals.last_means(record)
+    assert line["logs"] == [(0, 10, 20, 30, 40), (40, 50, 60, 70, 74)]
+    smooth = lines.evaluate("line => Lines.smoothed(line).smooth", line)
+    assert smooth[-1] == pytest.approx(means["reward"], rel=1e-5)
+    assert smooth[3] == pytest.approx(sum(line["y"][2:4]) / 2) and smooth[4] == line["y"][4], "of the new stage alone"

@@ -48,10 +48,13 @@ export class Lines {
   // before several make a band: across the place where one of them ends, a smoothed band would show a spread that is
   // not there.
   static smoothed(line) {
-    return { ...line, smooth: Smoother.over(line.y, line.of, line.a_log, line.begins) };
+    const { y, of, a_log, begins, steps, logs } = line;
+    const smooth = logs ? Smoother.byStage(y, steps, begins, (_, n) => logs[n]) : Smoother.over(y, of, a_log, begins);
+    return { ...line, smooth };
   }
-  // Of how many logged steps a smoothed line's value is the mean: 0 where it is left as it is.
-  static reach({ of, per, a_log }) {
+  // Of how many logged steps a smoothed line's value is the mean, at its end: 0 where it is left as it is.
+  static reach({ of, per, a_log, logs }) {
+    if (logs) return Smoother.reach(logs.at(-1).length - 1);
     return Smoother.reach(Math.floor(of / a_log)) * (a_log > 1 ? 1 : per);
   }
   // `lines`: those of the charts, with `single` where “now” is of a line's last value (recent.py).

@@ -225,11 +225,7 @@ export class Curves {
     const whole = this.whole(this.ofLogs, "x").length === (this.get(this.ofLogs)?.of ?? 0);
     if (!whole || !this.logs.length || Logged.gap(steps) > this.interval)
       return Smoother.over(values, values.length, this.perLog(steps), begins);
-    const edges = [0, ...begins, values.length];
-    return edges.slice(1).flatMap((to, n) => {
-      const part = steps.slice(edges[n], to);
-      return Smoother.along(values.slice(edges[n], to), part, this.logsOfStage(...this.stageAround(part)));
-    });
+    return Smoother.byStage(values, steps, begins, (part) => this.logsOfStage(...this.stageAround(part)));
   }
   // The step after which the stage of these steps began (−1: the first), and its last.
   stageAround(steps) {

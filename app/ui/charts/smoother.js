@@ -43,6 +43,15 @@ export class Smoother {
     });
     return found;
   }
+  // The same of each stage for itself: `begins`, as above; `logsOf`: the logged steps of the stage of some steps, the
+  // n-th of these.
+  static byStage(values, steps, begins, logsOf) {
+    const edges = [0, ...begins, values.length];
+    return edges.slice(1).flatMap((to, n) => {
+      const part = steps.slice(edges[n], to);
+      return Smoother.along(values.slice(edges[n], to), part, logsOf(part, n));
+    });
+  }
   static means(values, reach) {
     const last = [];
     return values.map((value) => {

@@ -17,7 +17,8 @@ AXES = ("step", "tokens", "time", "attempt")
 OF_AXIS = {"tokens": "num_tokens", "time": "time/elapsed"}
 # attempt; x, y: the points; per: how many logged values one of them is the mean of, at most; a_log: how many of them
 # are of one logged step; begins: the first points of later stages; of: how many points all of the line has where none
-# of it is looked at closer
+# of it is looked at closer; and where each point is one value and a logged step is of several, so that the last of them
+# may be of fewer: steps, of each point; logs, the logged steps of the stage of the first point and of each that begins
 Line = dict[str, Any]
 Span = tuple[float, float]  # from and to, on the axis
 Scale = tuple[list[float], list[float]]  # steps, and where each is on the axis
@@ -33,6 +34,30 @@ class _Metric(NamedTuple):
     @staticmethod
     def of(run: Database, name: str, key: int, parts: Sequence[Part]) -> "_Metric":
         return _Metric(key, totals.find_added(run, name, parts))
+
+
+class _Logged(NamedTuple):
+    """When TRL logged within all of a line: every `interval` steps, and at these, of each stage, where a logged step is
+    of several; the later stages begin after `stages`."""
+
+    interval: int
+    stages: list[int]
+    logs: list[recent.Logs]
+
+    @staticmethod
+    def of(run: Database, every: Sequence[Part], stages: list[int]) -> "_Logged":
+        interval = recent.log_interval(run, every)
+        return _Logged(interval, stages, recent.stage_logs(run, every, stages, POINTS) if interval > 1 else [])
+
+    def parts_of(self, points: Sequence[Row]) -> Line:
+        """What a line of these points says of stages and logged steps: see Line."""
+        steps = [step for step, _, _ in points]
+        begins = [at for at in (bisect.bisect_right(steps, stage) for stage in self.stages) if 0 < at < len(steps)]
+        found = {"begins": begins, "a_log": recent.values_a_log(steps, self.interval)}
+        if not self.logs or any(n > 1 for _, n, _ in points) or recent.usual_gap(steps) > self.interval:
+            return found
+        logs = [self.logs[bisect.bisect_left(self.stages, steps[at])] for at in (0, *begins)]
+        return {**found, "steps": steps, "logs": logs}
 
 
 def newest_seq(run: Database) -> int:
@@ -69,14 +94,15 @@ def read_curves(
         scale = _scale(run, keys, axis, every, parts)
     # of each line what is drawn, and all of it
     whole = [([part], _of_attempt(every, part[0])) for part in parts] if axis == "attempt" else [(parts, every)]
-    size, interval, stages = _size(parts), recent.log_interval(run, every), recent.stage_steps(run)
+    size, stages = _size(parts), recent.stage_steps(run)
+    lines = [(some, line, _Logged.of(run, line, stages)) for some, line in whole]
     found = {}
     for name in names:
         if name not in keys:
             continue
         drawn = [
-            _line(run, _Metric.of(run, name, keys[name], line), some, size, scale, begun, line, interval, stages)
-            for some, line in whole
+            _line(run, _Metric.of(run, name, keys[name], line), some, size, scale, begun, line, logged)
+            for some, line, logged in lines
         ]
         drawn = [line for line in drawn if line["x"]]
         if drawn:
@@ -136,23 +162,20 @@ def _size(parts: Sequence[Part]) -> int:
 
 def _line(
     run: Database, metric: _Metric, parts: list[Part], size: int, scale: Scale | None,
-    begun: dict[int, int], every: list[Part], interval: int, stages: list[int],
+    begun: dict[int, int], every: list[Part], logged: _Logged,
 ) -> Line:  # fmt: skip
-    """A metric's points in these parts of a line, and beside them where it goes on; `every`: all that it has.
-    `interval`: steps from one of TRL's logs to the next; `stages`: the steps after which later stages begin."""
+    """A metric's points in these parts of a line, and beside them where it goes on; `every`: all that it has."""
     rows = [row for part in parts for row in _rows(run, metric, part, size)]
     before, after = _points_beside(run, metric, rows, parts, size, every) if parts else ([], [])
     points = [*before, *thin(rows, POINTS), *after] if rows or (before and after) else []
     start = begun.get(parts[0][0], 0) if parts else 0
-    steps = [step for step, _, _ in points]
-    x = [step - start if scale is None else axis_value(scale, step) for step in steps]
+    x = [step - start if scale is None else axis_value(scale, step) for step, _, _ in points]
     return {
         "attempt": parts[-1][0] if parts else 0,
         "x": [_six_digits(value) for value in x],
         "y": [_six_digits(total / n) for _, n, total in points],
         "per": max((n for _, n, _ in points), default=1),
-        "begins": [at for at in (bisect.bisect_right(steps, stage) for stage in stages) if 0 < at < len(steps)],
-        "a_log": recent.values_a_log(steps, interval),
+        **(logged.parts_of(points) if points else {}),
         "of": len(points) if parts == every else _points_of_all(run, metric, every),
     }
 
