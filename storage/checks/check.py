@@ -23,8 +23,9 @@ from groupwise.storage.checks.texts import check_name, check_texts
 from groupwise.storage.checks.trackers import check_trackers
 from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.rows.units import say_unit
 from groupwise.storage.spec.spec import RunSpec
-from groupwise.storage.spec.words.misplaced import misplaced_problem
+from groupwise.storage.spec.words.misplaced import misplaced_problem, part_in_a_part
 from groupwise.storage.spec.words.problem import BLOCKING, Fix, Problem, in_order_of_lines, line_of
 from groupwise.storage.spec.words.recipe_names import recipe_problem
 from groupwise.storage.spec.words.setting_names import unknown_setting
@@ -114,8 +115,9 @@ def _settings(
             message = value_fault(value, fields[name])
             if message:
                 *meant, default = fixes_of_value(path, value, fields[name])
-                others = [default] if meant else usual_fixes_of(path, spec) or [default]
-                found.append(Problem(path, message, fixes=(*meant, *others)))
+                said = say_unit(Problem(path, message, fixes=tuple(meant)), value)
+                others = [default] if said.fixes else usual_fixes_of(path, spec) or [default]
+                found.append(replace(said, fixes=(*said.fixes, *others)))
     return found
 
 
@@ -125,17 +127,16 @@ def _unknown(
 ) -> Problem:  # fmt: skip
     """Of a setting that the library has none of: it belongs to another part, is TRL's word for one, is misspelt, or
     there is none."""
-    given: dict[str, Any] = {
-        "training": spec.training, "lora": spec.lora, "model": dict.fromkeys(spec.model.model_fields_set),
-        "data": dict.fromkeys(spec.data.model_fields_set), "launch": dict.fromkeys(spec.launch.model_fields_set),
-        # what stands in for missing ones has no line
-        "rewards": spec.rewards if not lines or "rewards" in lines else None,
-    }  # fmt: skip
+    given: dict[str, Any] = spec.model_dump(exclude_unset=True)
+    if lines and "rewards" not in lines:  # what stands in for missing ones has no line
+        given |= {"rewards": None}
     name = path.removeprefix("training.")
     if "." not in name and (word := trl_problem(name, value, given, under="training.")):
         return word
     misplaced = misplaced_problem(path, value, given, training=offer.training or (), lora=offer.lora or ())
     if elsewhere := recipe_problem(path, value, given) or misplaced:
         return elsewhere
+    if whole := part_in_a_part(path, value, given):
+        return whole
     library = "TRL's GRPOConfig" if path.startswith("training.") else "PEFT's LoraConfig"
     return unknown_setting(path, value, fields, values, f"{library} has no such field.")

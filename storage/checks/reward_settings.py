@@ -7,6 +7,7 @@ from typing import Any
 
 from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.library.rewards import signature
+from groupwise.storage.spec.rows.units import say_unit
 from groupwise.storage.spec.spec import AdaptSpec, RewardSpec, RunSpec
 from groupwise.storage.spec.words.number_words import are_words, count_words
 from groupwise.storage.spec.words.problem import ADVICE, WARNING, Fix, Problem
@@ -42,7 +43,7 @@ def _parameters(reward: RewardSpec, path: str, fields: dict[str, dict[str, Any]]
             message = f"“{reward.name}” has no parameter “{name}”.{hint}"
             yield Problem(place, message, fixes=_renamed_or_removed(reward, path, name, close))
         elif wrong := value_fault(value, fields[name]):
-            yield Problem(place, wrong, fixes=fixes_of_value(place, value, fields[name]))
+            yield say_unit(Problem(place, wrong, fixes=fixes_of_value(place, value, fields[name])), value)
 
 
 def say_no_parameter(problem: Problem, entry: Mapping[str, Any], about: Mapping[str, Any] | None) -> Problem:

@@ -9,8 +9,9 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from groupwise.storage.spec.rows.number_text import meant_number_words, number_fixes
+from groupwise.storage.spec.rows.units import say_unit
 from groupwise.storage.spec.words.misfits import entry_fix, in_words, listed_fix, meant_truth, text_fix, truth_words
-from groupwise.storage.spec.words.misplaced import misplaced_problem, misspelt_elsewhere
+from groupwise.storage.spec.words.misplaced import misplaced_problem, misspelt_elsewhere, part_in_a_part
 from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.odd_spaces import trim_spaces, trimmed_words
 from groupwise.storage.spec.words.problem import Fix, Problem, line_of, nearest_name
@@ -76,7 +77,7 @@ def problem_of_error(detail: Any, lines: dict[str, int], raw: dict[str, Any], pa
     is_unclear = field == "rewards" and detail["type"] == "list_type" and isinstance(value, dict) and not written
     message += " Each entry begins with “- name: format”." if is_unclear else ""
     others = () if is_unclear or (written and field in _USUAL) else usual_fixes(path, parts)
-    return Problem(field, message, line, fixes=(*meant, *others))
+    return say_unit(Problem(field, message, line, fixes=(*meant, *others)), value)
 
 
 def _names_of(path: list[str], parts: Parts) -> set[str]:
@@ -107,6 +108,8 @@ def _unknown(detail: Any, path: list[str], line: int | None, raw: dict[str, Any]
     known = known or recipe_problem(field, value, raw, line)
     if elsewhere := known or misplaced_problem(field, value, raw, line):
         return elsewhere
+    if len(path) > 1 and (whole := part_in_a_part(field, value, raw, line)):
+        return whole
     if len(path) > 1 and name in parts[()].model_fields:
         return Problem(field, f"is indented too far: “{name}” begins at the left edge.", line,
                        fixes=(Fix("Remove it", {}, (field,)),))  # fmt: skip

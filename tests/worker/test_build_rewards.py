@@ -111,7 +111,9 @@ def test_what_a_shipped_function_refuses_itself_is_said_before_the_launch(
     assert problem.field == f"rewards.1.parameters.{field}" and problem.level == BLOCKING
     assert problem.message.startswith(f"“{name}” would refuse every completion: ") and problem.message.endswith(words)
     for fix in problem.fixes:
-        after = make_spec(rewards=[other, {"name": name, "parameters": fix.settings["rewards.1.parameters"]}])
+        gone = [path.rpartition(".")[2] for path in fix.removed]
+        kept = {one: value for one, value in parameters.items() if one not in gone}
+        after = make_spec(rewards=[other, {"name": name, "parameters": kept}])
         assert build_rewards.reward_problems(after) == []
     assert problem.fixes
 
@@ -127,4 +129,12 @@ def test_a_stage_says_it_at_its_own_reward(registry_home: Path) -> None:
     stages = [{}, {"rewards": [{"name": "length", "parameters": {"low": 600}}]}]
     (problem,) = build_rewards.reward_problems(make_spec(stages=stages))
     assert problem.field == "stages.1.rewards.0.parameters.low"
-    assert problem.fixes[0].settings == {"stages.1.rewards.0.parameters": {}}
+    assert problem.fixes[0].removed == ("stages.1.rewards.0.parameters.low",)
+
+
+def test_all_that_a_shipped_function_refuses_is_said_at_once(registry_home: Path) -> None:
+    parameters = {"low": 50, "high": 10, "mode": "shortr", "tolerance": 0, "target": "far", "foo": 1}
+    found = build_rewards.reward_problems(make_spec(rewards=[{"name": "length", "parameters": parameters}]))
+    assert [one.field.rpartition(".")[2] for one in found] == ["mode", "low", "tolerance"]
+    gone = {path for one in found for path in one.fixes[0].removed}
+    assert gone == {f"rewards.0.parameters.{name}" for name in ("mode", "low", "high", "tolerance")}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from groupwise.storage.checks.reward_columns import without_reward
+from groupwise.storage.checks.values import value_fault
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import judge_ports, registry
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
@@ -56,22 +57,48 @@ def _problems(spec: RunSpec, index: int) -> list[Problem]:
 def _refused_parameters(reward: RewardSpec, path: str) -> list[Problem]:
     """What a function that ships says to its parameters. It looks at them before it looks at completions, so that
     none are needed to ask."""
-    said = _refusal(reward.name, reward.parameters)
-    if not said:
-        return []
-    named = {name: found.start() for name in reward.parameters if (found := re.search(rf"\b{re.escape(name)}\b", said))}
-    blamed = sorted(named, key=lambda name: named[name])
-    at = f"{path}.parameters.{blamed[0]}" if blamed else f"{path}.parameters"
+    refusals: list[tuple[str, list[str]]] = []
+    rest = _of_right_types(reward)
+    while said := _refusal(reward.name, rest):
+        refusals.append((said, _names_in_order(rest, said)))
+        if not refusals[-1][1]:
+            break
+        # one refusal hides the next: it is asked again without what this one is about
+        rest = {name: value for name, value in rest.items() if name not in refusals[-1][1]}
+    return [_refused(reward, f"{path}.parameters", said, blamed, rest) for said, blamed in refusals]
+
+
+def _of_right_types(reward: RewardSpec) -> dict[str, Any]:
+    """The parameters without those of a wrong type, which is said where types are checked: nothing is refused with
+    them, and what is would not come to sight."""
+    types = {one.name: one.types for one in shipped.describe_reward(reward.name).parameters}
+    return {
+        name: value for name, value in reward.parameters.items()
+        if not value_fault(value, {"types": types.get(name)})
+    }  # fmt: skip
+
+
+def _names_in_order(parameters: dict[str, Any], said: str) -> list[str]:
+    """The parameters that a sentence names, as it does."""
+    named = {name: found.start() for name in parameters if (found := re.search(rf"\b{re.escape(name)}\b", said))}
+    return sorted(named, key=lambda name: named[name])
+
+
+def _refused(reward: RewardSpec, path: str, said: str, blamed: list[str], rest: dict[str, Any]) -> Problem:
+    """`rest`: the parameters that nothing is said of."""
+    at = f"{path}.{blamed[0]}" if blamed else path
     message = f"“{reward.name}” would refuse every completion: {said}"
-    return [Problem(at, message, fixes=_without(reward, f"{path}.parameters", blamed))]
+    return Problem(at, message, fixes=_without(reward, path, blamed, rest))
 
 
-def _without(reward: RewardSpec, path: str, blamed: list[str]) -> tuple[Fix, ...]:
+def _without(reward: RewardSpec, path: str, blamed: list[str], rest: dict[str, Any]) -> tuple[Fix, ...]:
     """The defaults of as few of these parameters as are enough."""
     for number in range(1, len(blamed) + 1):
-        others = {name: value for name, value in reward.parameters.items() if name not in blamed[:number]}
+        gone = blamed[:number]
+        others = {**rest, **{name: reward.parameters[name] for name in blamed if name not in gone}}
         if not _refusal(reward.name, others):
-            return (Fix(f"Use the default of {' and '.join(blamed[:number])}", {path: others}),)
+            removed = tuple(f"{path}.{name}" for name in gone)
+            return (Fix(f"Use the default of {' and '.join(gone)}", {}, removed),)
     return ()
 
 

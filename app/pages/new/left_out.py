@@ -121,7 +121,9 @@ def _meant_instead(raw: dict[str, Any], problem: Problem) -> str | None:
     if not isinstance(part, dict) or typed not in part:
         return None
     for fix in problem.fixes:
-        [(path, value), *others] = fix.settings.items() or [("", None)]
+        if not fix.settings:
+            continue
+        [(path, value), *others] = fix.settings.items()
         there, _, name = path.rpartition(".")
         is_renaming = fix.removed == (problem.field,) and there == owner and not others and name not in part
         if is_renaming and value == part[typed]:

@@ -4,9 +4,10 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from groupwise.storage.spec.words.foreign_letters import letter_words
+from groupwise.storage.spec.words.joined_parts import join_fixes
 from groupwise.storage.spec.words.problem import Fix, Problem
 from groupwise.storage.spec.words.recipe_names import RECIPE_PLACES
-from groupwise.storage.spec.words.setting_names import UNDER_TRAINING, meant_name
+from groupwise.storage.spec.words.setting_names import UNDER_TRAINING, meant_name, size_words
 
 # The parts in which each name means one thing, as there is no other of that name.
 _PARTS = {
@@ -19,6 +20,10 @@ _PARTS = {
     "lora": ("r", "lora_alpha", "lora_dropout", "target_modules", "modules_to_save", "use_rslora", "use_dora"),
     "launch": ("engine", "processes", "reward_failures"),
     "training": tuple(UNDER_TRAINING),
+}  # fmt: skip
+# What each part is that can be moved as a whole.
+_KINDS: dict[str, type] = {
+    **dict.fromkeys(("model", "data", "lora", "training", "kl", "launch"), dict), "rewards": list, "stages": list,
 }  # fmt: skip
 PLACED = frozenset(name for names in _PARTS.values() for name in names)
 _HOMES = {name: (part, name) for part, names in _PARTS.items() for name in names}
@@ -53,6 +58,24 @@ def misspelt_elsewhere(path: str, value: Any, given: Mapping[str, Any], line: in
         return None
     said = f"there is no such field.{letter_words(path.rpartition('.')[2])} Did you mean “{near}”? It "
     return _belongs(path, value, given, _HOMES[near], said, line)
+
+
+def part_in_a_part(path: str, value: Any, given: Mapping[str, Any], line: int | None = None) -> Problem | None:
+    """The problem of a whole part of a spec inside another (`training.data`); None of any other setting. `given`: what
+    the parts hold, by their name. It is moved where nothing is written over."""
+    name = path.rpartition(".")[2]
+    kind = _KINDS.get(name)
+    if kind is None:
+        return None
+    said = f"is indented too far: “{name}” begins at the left edge"
+    remove = Fix(f"Remove it{size_words(value)}", {}, (path,))
+    if not isinstance(value, kind) or not value:
+        return Problem(path, f"{said}.", line, fixes=(remove,))
+    if given.get(name):
+        fixes = (*join_fixes(path, value, name, given), remove)
+        return Problem(path, f"{said}, where it is set already.", line, fixes=fixes)
+    move = Fix("Move it to the left edge", {name: value}, (path,))
+    return Problem(path, f"{said}.", line, fixes=(move, remove))
 
 
 def _belongs(

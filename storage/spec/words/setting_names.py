@@ -205,7 +205,7 @@ def unknown_setting(
     """The problem of a setting at `path` that is none of `names`, beside what else is `given` there. `said`: the
     sentence that there is none."""
     parent, _, name = path.rpartition(".")
-    remove = Fix(f"Remove it{_size_words(value)}", {}, (path,))
+    remove = Fix(f"Remove it{size_words(value)}", {}, (path,))
     if parent == "training" and name in REMOVED:
         return _removed_setting(path, value, names, given, line)
     if name == "max_length" and COMPLETION in names:
@@ -221,7 +221,7 @@ def unknown_setting(
     return Problem(path, f"{said} Did you mean “{meant}”?", line, fixes=(rename, remove))
 
 
-def _size_words(value: Any) -> str:
+def size_words(value: Any) -> str:
     """How much goes with a part, for behind a button's words."""
     noun = ("setting", "settings") if isinstance(value, dict) else ("entry", "entries")
     return f" ({count_words(len(value), *noun)})" if isinstance(value, (dict, list)) and value else ""

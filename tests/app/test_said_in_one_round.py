@@ -1,0 +1,69 @@
+"""No fix leads to another problem, and none comes to sight only once another is put right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from groupwise.app.pages.new import yaml_edit
+from tests.app.test_said_at_once import HEAD, clicked, labels_of, said_of
+
+
+@pytest.mark.parametrize("part", ["model", "data", "launch"])
+def test_of_a_part_without_a_value_nothing_false_is_said(part: str, own_home: Path) -> None:
+    [(field, _, words)] = said_of(HEAD + f"{part}: null\n")
+    assert field == part and words.startswith("has no value: it should be a mapping")
+
+
+@pytest.mark.parametrize("around", ["training", "lora", "launch"])
+def test_a_part_inside_another_is_moved_to_the_left_edge(around: str, own_home: Path) -> None:
+    text = HEAD + f"{around}:\n  data:\n    limit: 20\n"
+    assert labels_of(text, f"{around}.data") == ["Move it to the left edge", "Remove it (1 setting)"]
+    after = yaml_edit.load(clicked(text, f"{around}.data", "Move it to the left edge")) or {}
+    assert after["data"] == {"limit": 20} and not after.get(around)
+
+
+def test_a_part_inside_another_is_joined_with_what_is_set(own_home: Path) -> None:
+    text = HEAD + "training: {data: {limit: 20, holdout: 4}}\ndata: {limit: 3}\n"
+    [(_, _, words)] = said_of(text)
+    assert words == "is indented too far: “data” begins at the left edge, where it is set already."
+    joined = yaml_edit.load(clicked(text, "training.data", "Join them, with “limit: 20”")) or {}
+    assert joined["data"] == {"limit": 20, "holdout": 4}
+
+
+def test_a_part_inside_a_stage_is_moved_to_the_left_edge(own_home: Path) -> None:
+    text = HEAD + "stages:\n- training: {data: {limit: 20}, max_steps: 5}\n- training: {max_steps: 5}\n"
+    [(field, line, _)] = said_of(text)
+    assert (field, line) == ("stages.0.training.data", 5)
+    after = yaml_edit.load(clicked(text, field, "Move it to the left edge")) or {}
+    assert after["data"] == {"limit": 20} and after["stages"][0]["training"] == {"max_steps": 5}
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("training: {max_steps: 10 min}", "It counts steps, not minutes."),
+        ("training: {max_steps: 3 epochs}", "It counts steps, not epochs."),
+        ("training: {max_steps: 2 h}", "It counts steps, not hours."),
+        ("training: {logging_steps: 30 s}", "It counts steps, not seconds."),
+        ("training: {num_generations: 512 tokens}", "It counts completions, not tokens."),
+        ("training: {beta: 5 min}", "It is no number of minutes."),
+        ("launch: {processes: 2 days}", "It counts processes, not days."),
+        ("data: {limit: 30 sec}", "It counts rows, not seconds."),
+    ],
+)
+def test_a_number_with_another_unit_is_not_offered_as_if_it_had_none(setting: str, words: str, own_home: Path) -> None:
+    [(field, _, said)] = said_of(HEAD + setting + "\n")
+    number = setting.partition(": {")[2].partition(": ")[2].split()[0]
+    assert said.endswith(words) and "Did you mean" not in said
+    assert f"Use {number}" not in labels_of(HEAD + setting + "\n", field)
+
+
+@pytest.mark.parametrize(
+    ("setting", "label"),
+    [("max_steps: 20 steps", "Use 20"), ("beta: 5 %", "Use 0.05"), ("num_generations: 4 completions", "Use 4")],
+)
+def test_a_number_with_its_own_unit_is_offered(setting: str, label: str, own_home: Path) -> None:
+    text = HEAD + f"training: {{{setting}}}\n"
+    assert labels_of(text, f"training.{setting.partition(':')[0]}")[0] == label
