@@ -80,6 +80,7 @@ class Caller(Evaluator):
         self.environment: list[tuple[str, ast.AST]] = []
         self.unmet: list[tuple[ast.expr, Sequence[ast.AST]]] = []
         self._defaults: dict[int, Value] = {}  # what is so only where nobody says otherwise from outside
+        self._lasting: dict[tuple[int, int], tuple[Value, Scope]] = {}  # lists and dicts that are defaults
         self._commanded: set[int] = set()  # functions whose arguments a command line gives
         self._commands: dict[int, list[Function]] = {}
         self._frames: list[Frame] = []
@@ -140,7 +141,7 @@ class Caller(Evaluator):
             elif name not in names and name in function.options:
                 names[name] = function.options[name]
             elif name not in names and name in defaults and not call.dark:
-                names[name] = typer_default(self.evaluate(defaults[name], function.scope))
+                names[name] = typer_default(self._default_of(defaults[name], function.scope))
             elif name not in names:
                 names[name] = Value(node)
         if given.vararg:
@@ -148,6 +149,15 @@ class Caller(Evaluator):
         if given.kwarg:
             names[given.kwarg.arg] = Mapping(node, dict(extra), list(call.dark))
         return names
+
+    def _default_of(self, said: ast.expr, scope: Scope) -> Value:
+        """An argument's default; a list or dict is made once, so that one call finds what the one before did to it."""
+        if not isinstance(said, (ast.Dict, ast.List)):
+            return self.evaluate(said, scope)
+        key = (id(said), id(scope))
+        if key not in self._lasting:
+            self._lasting[key] = self.evaluate(said, scope), scope
+        return self._lasting[key][0]
 
     def make_instance(self, cls: Class, call: Arguments, node: ast.AST) -> Value:
         """An object of a class of the script; its __init__ is followed where nothing but the script's own is in it."""
@@ -323,8 +333,10 @@ class Caller(Evaluator):
         if (owner := owner_of_dict(of)) is not None and isinstance(known, str):
             self._set(owner, known, value, node)
         elif isinstance(of, (Batch, Row)) and isinstance(known, str):
-            given = one_of_batch(value) if isinstance(of, Batch) else value
-            of.columns[known] = either(node, of.columns.get(known), given) if self.branches else given
+            rows = of.rows if isinstance(of, Batch) else [of]
+            values = rows_of_batch(value, len(rows)) if isinstance(of, Batch) else [value]
+            for row, given in zip(rows, values, strict=True):
+                row.columns[known] = either(node, row.columns.get(known), given) if self.branches else given
         elif isinstance(of, Mapping) and plain_key:
             old = of.entries.get(known)
             of.entries[known] = either(node, old, value) if self.branches else value
@@ -351,11 +363,11 @@ def _copies_config(path: str, call: Arguments) -> bool:
     return copied or path in ("dataclasses.replace", "replace")
 
 
-def one_of_batch(value: Value) -> Value:
-    """What a row has of a batch's column; unknown where rows do not match."""
-    if isinstance(value, Items) and len(value.items) == 1 and not value.open:
-        return value.items[0]
-    return Value(value.node)
+def rows_of_batch(value: Value, count: int) -> list[Value]:
+    """What each of so many rows has of a batch's column; unknown where rows do not match."""
+    if isinstance(value, Items) and len(value.items) == count and not value.open:
+        return value.items
+    return [Value(value.node)] * count
 
 
 def outer_base(cls: Class) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from groupwise.storage.checks.script_reader import conditions
 from groupwise.storage.checks.script_reader.places import is_config
 from groupwise.storage.checks.script_reader.reading import Reading
+from groupwise.storage.checks.script_reader.scopes import as_it_was
 from groupwise.storage.checks.script_reader.values import Function, Items, Made, Part, Row, Value, plain_or
 
 _SPLIT = re.compile(r"([A-Za-z_]\w*)(?:\[(\d*):(\d*)\])?")
@@ -164,7 +165,10 @@ class ChosenRows:
         given = step_arguments(step, "function")
         function, _ = without_partial(given.get("function"))
         self.reading.account(*given.values())
-        found = conditions.conditions_of(self.reading, function, self.row) if isinstance(function, Function) else None
+        found: list[str] | None = None
+        if isinstance(function, Function):
+            with as_it_was(step.names):
+                found = conditions.conditions_of(self.reading, function, self.row)
         if found is None:
             self._done.append("filter")
             self.reading.note("A filter", step, "was not taken: say which rows to keep here.")

@@ -9,8 +9,8 @@ from groupwise.storage.checks.script_reader.chosen_rows import ChosenRows, step_
 from groupwise.storage.checks.script_reader.evaluated_rows import read_evaluated
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.reading import Reading
+from groupwise.storage.checks.script_reader.scopes import as_it_was
 from groupwise.storage.checks.script_reader.values import (
-    Batch,
     Column,
     Either,
     Function,
@@ -18,7 +18,6 @@ from groupwise.storage.checks.script_reader.values import (
     Items,
     Made,
     Mapping,
-    Row,
     Value,
     beginning,
     plain_or,
@@ -200,8 +199,8 @@ class DataReader(ChosenRows):
             return
         more = given.get("fn_kwargs")
         named = {**extra, **({str(k): v for k, v in more.entries.items()} if isinstance(more, Mapping) else {})}
-        rows = (Batch if batched else Row)(step.node, dict(self.row.columns))
-        result = row_shape.apply_function(self.reading, function, rows, named, step, extra_arguments)
+        with as_it_was(step.names):
+            result = row_shape.apply_function(self.reading, function, self.row, batched, named, step, extra_arguments)
         if result is None and batched:
             after = "makes rows of a batch in a way that was not followed: say prompt and answer here."
             self.reading.note("map(…, batched=True)", step, after)

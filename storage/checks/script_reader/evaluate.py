@@ -2,6 +2,7 @@
 the script is executed: known values are followed, and calls of what it does not define are kept as they are said."""
 
 import ast
+from typing import Any
 
 from groupwise.storage.checks.script_reader import plain_calls
 from groupwise.storage.checks.script_reader.expressions import MOST_ITEMS, Expressions
@@ -20,7 +21,6 @@ from groupwise.storage.checks.script_reader.text_values import fill_format
 from groupwise.storage.checks.script_reader.values import (
     Batch,
     Class,
-    Column,
     Function,
     Item,
     Items,
@@ -98,9 +98,9 @@ class Evaluator(Expressions):
         if isinstance(of, Items) and type(known) is int and -len(of.items) <= known < len(of.items) and not of.open:
             return of.items[known]
         if isinstance(of, Batch) and isinstance(known, str):
-            return plain_calls.batch_column(of, known, node)
+            return of.column(known, node)
         if isinstance(of, Row) and isinstance(known, str):
-            return of.columns.get(known) or Column(node, known)
+            return of.column(known, node)
         if isinstance(of, Plain) and isinstance(of.value, str) and type(known) is int and abs(known) < len(of.value):
             return Plain(node, of.value[known])
         return Item(node, of, key)
@@ -239,6 +239,8 @@ class Evaluator(Expressions):
                 callee.arguments[0], Arguments([*callee.arguments[1:], *call.given], named, call.dark), node
             )
         path = callee.path if isinstance(callee, Outer) else ""
+        if path.endswith("shuffle") and call.given:  # random's and numpy's, which do it in place
+            note_unknown_change(call.given[0], node)
         known = plain_calls.call_known(path, call.given, call.named, call.dark, node) if path else None
         if known is not None:
             return known
@@ -249,6 +251,8 @@ class Evaluator(Expressions):
     ) -> Made:
         """What a call makes that the script does not define; it is kept among the calls."""
         made = Made(node, path, call.given, call.named, call.dark, receiver, cls, {}, len(self.calls), self.branches)
+        if path in _ROW_STEPS:
+            made.names = _names_then([*call.given, *call.named.values()])
         if not self.quiet:
             self.calls.append(made)
         return made
@@ -256,6 +260,8 @@ class Evaluator(Expressions):
     def call_method(self, of: Value, name: str, call: Arguments, node: ast.AST) -> Value:
         """What a method makes: of texts, lists and mappings by what it is known to do, else as it is said."""
         before = dict(of.columns) if isinstance(of, Row) else {}
+        if name == "shuffle" and call.given:  # Random(0).shuffle(rows)
+            note_unknown_change(call.given[0], node)
         if name == "format" and isinstance(of, Plain) and len(call.dark) == 1 and isinstance(call.dark[0], Row):
             known = fill_format(str(of.value), call.given, call.named, node, call.dark[0])
         else:
@@ -265,3 +271,15 @@ class Evaluator(Expressions):
         if known is not None and self.branches and name in plain_calls.CHANGES:
             note_unknown_change(of, node)
         return known if known is not None else self.record_call(f".{name}", call, node, of)
+
+
+_ROW_STEPS = (".map", ".filter")
+
+
+def _names_then(given: list[Value]) -> Any:
+    """What the names of the first function that a step is given stand for now."""
+    for value in given:
+        inner = value.arguments[0] if isinstance(value, Made) and value.name == "partial" and value.arguments else value
+        if isinstance(inner, Function):
+            return inner.scope.snapshot()
+    return ()

@@ -3,7 +3,6 @@ it is used, what is called, and what is set. Functions of the script are followe
 
 import ast
 import functools
-from dataclasses import replace
 
 from groupwise.storage.checks.script_reader import plain_calls
 from groupwise.storage.checks.script_reader.calling import Caller
@@ -178,7 +177,7 @@ class Interpreter(Caller):
     def _do_return(self, node: ast.Return, scope: Scope) -> bool:
         value = self.evaluate(node.value, scope) if node.value is not None else Plain(node, None)
         if self.branches and isinstance(value, (Batch, Row)):
-            value = replace(value, columns=dict(value.columns))  # what is set behind this return is not in it
+            value = value.copy()  # what is set behind this return is not in it
         if self._frames:
             self._frames[-1].returns.append(value)
         return True

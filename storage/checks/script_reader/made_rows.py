@@ -32,7 +32,7 @@ def is_comprehension(value: Value | None) -> bool:
 def _step(node: ast.AST, path: str, name: str, body: ast.expr, rows: Value, scope: Scope) -> Made:
     given = ast.arguments(posonlyargs=[], args=[ast.arg(arg=name)], kwonlyargs=[], kw_defaults=[], defaults=[])
     function = ast.copy_location(ast.Lambda(args=given, body=body), body)
-    return Made(node, path, [Function(function, scope, LAMBDA)], {}, [], rows)
+    return Made(node, path, [Function(function, scope, LAMBDA)], {}, [], rows, names=scope.snapshot())
 
 
 def _is_loaded(value: Value | None) -> bool:

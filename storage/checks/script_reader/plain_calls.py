@@ -24,7 +24,8 @@ from groupwise.storage.spec.words.problem import SpecError
 from groupwise.storage.spec.yaml import yaml_text
 from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
 
-CHANGES = {"update", "setdefault", "pop", "clear", "append", "extend", "insert", "remove"}
+CHANGES = {"update", "setdefault", "pop", "clear", "append", "extend", "insert", "remove", "sort",
+           "reverse"}  # fmt: skip
 _LONGEST_RANGE = 64
 _MOST_ITEMS = 1000
 _TEXT_METHODS = {
@@ -228,14 +229,9 @@ def _list_method(of: Items, name: str, given: list[Value], node: ast.AST) -> Val
     return Plain(node, None)
 
 
-def batch_column(of: Batch, name: str, node: ast.AST) -> Items:
-    """A column of a batch: a list, of which one row's stands for all."""
-    return Items(node, [of.columns.get(name) or Column(node, name)])
-
-
 def _batch_method(of: Batch, name: str, given: list[Value], node: ast.AST) -> Value | None:
     key = plain_or(given[0], Unknown) if given else Unknown
-    return batch_column(of, key, node) if name in ("get", "pop") and isinstance(key, str) else None
+    return of.column(key, node) if name in ("get", "pop") and isinstance(key, str) else None
 
 
 def _mapping_method(
@@ -244,12 +240,12 @@ def _mapping_method(
     key = plain_or(given[0], Unknown) if given else Unknown
     if isinstance(of, Row):
         if name in ("get", "pop") and isinstance(key, str):
-            return of.columns.get(key) or Column(node, key)
+            return of.column(key, node)
         if name == "update":
             for value in [*given, Mapping(node, dict(named))]:
                 of.columns |= {str(k): v for k, v in value.entries.items()} if isinstance(value, Mapping) else {}
             return Plain(node, None)
-        return Row(node, dict(of.columns)) if name == "copy" else None
+        return of.copy() if name == "copy" else None
     if name == "get" and not isinstance(key, (list, dict)) and key is not Unknown:
         if key in of.entries:
             return of.entries[key]

@@ -1,15 +1,17 @@
 """The prompt and the answer that a script makes of each row → template, system prompt, examples and answer column."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
-from groupwise.storage.checks.script_reader import answers
-from groupwise.storage.checks.script_reader.calling import one_of_batch
+from groupwise.storage.checks.script_reader import answers, by_place
+from groupwise.storage.checks.script_reader.calling import rows_of_batch
 from groupwise.storage.checks.script_reader.members import Arguments
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.values import (
     Batch,
+    ByPlace,
     Column,
     Either,
     Function,
@@ -30,20 +32,28 @@ _STRIPS = {"strip", "lstrip", "rstrip"}
 
 
 def apply_function(
-    reading: Reading, function: Function, rows: Row | Batch, named: dict[str, Value], at: Value, more: int = 0
+    reading: Reading, function: Function, row: Row, batched: bool, named: dict[str, Value], at: Value, more: int = 0
 ) -> dict[str, Value] | None:
-    """The columns that a function gives a row, or a batch of them; None where that cannot be told. `more`: how many
+    """The columns that a function gives a row, alone or in a batch; None where that cannot be told. `more`: how many
     arguments it is given besides (a row's number)."""
     script = reading.script
     script.quiet += 1
     branches, script.branches = script.branches, 0
     owner = [function.owner] if function.owner is not None else []
-    given = [*owner, rows, *(Value(at.node) for _ in range(more))]
-    result = script.call_function(function, Arguments(given, named), at.node)
+    made: list[tuple[Row, dict[str, Value] | None]] = []
+    for rows in by_place.tried_rows(row, batched):
+        given = [*owner, Batch(at.node, rows) if batched else rows[0], *(Value(at.node) for _ in range(more))]
+        before = [each.copy() for each in rows]
+        result = script.call_function(function, Arguments(given, dict(named)), at.node)
+        made += zip(before, _of_batch(result, len(rows)) if batched else [_of_row(result)], strict=True)
     script.branches = branches
     script.quiet -= 1
-    if isinstance(rows, Batch):
-        return _of_batch(result)
+    known = [(one, columns) for one, columns in made if columns is not None]
+    return by_place.same_for_all(known) if len(known) == len(made) else None
+
+
+def _of_row(result: Value) -> dict[str, Value] | None:
+    """The columns that a row has of what the function makes of it."""
     if isinstance(result, Row):
         return dict(result.columns)
     if not isinstance(result, Mapping) or any(not isinstance(part, Row) for part in result.dark):
@@ -52,16 +62,23 @@ def apply_function(
     return inherited | {str(name): value for name, value in result.entries.items()}
 
 
-def _of_batch(result: Value) -> dict[str, Value] | None:
-    """The columns that a row has of a batch: those of which the function makes as many rows as it got."""
+def _of_batch(result: Value, count: int) -> Sequence[dict[str, Value] | None]:
+    """The columns that each row has of a batch: those of which the function makes as many rows as it got."""
     if isinstance(result, Batch):
-        return dict(result.columns)
+        return [dict(row.columns) for row in result.rows]
+    nothing: list[dict[str, Value] | None] = [None] * count
     if not isinstance(result, Mapping) or any(not isinstance(part, Batch) for part in result.dark):
-        return None
-    inherited = {name: value for part in result.dark if isinstance(part, Batch) for name, value in part.columns.items()}
-    found = {str(name): one_of_batch(value) for name, value in result.entries.items()}
-    known = all(isinstance(value, Items) and len(value.items) == 1 for value in result.entries.values())
-    return inherited | found if known else None
+        return nothing
+    if any(not isinstance(value, Items) or len(value.items) != count for value in result.entries.values()):
+        return nothing
+    found: list[dict[str, Value]] = [{} for _ in range(count)]
+    for part in result.dark:
+        for columns, row in zip(found, part.rows if isinstance(part, Batch) else [], strict=False):
+            columns |= row.columns
+    for name, value in result.entries.items():
+        for columns, given in zip(found, rows_of_batch(value, count), strict=True):
+            columns[str(name)] = given
+    return found
 
 
 def shape_settings(reading: Reading, row: Row, made_by: Value | None) -> dict[str, Any]:
@@ -96,9 +113,14 @@ def _prompt(reading: Reading, value: Value) -> dict[str, Any]:
     try:
         return _messages(reading, value)
     except Unknown:
-        why = "depends on a condition" if isinstance(value, Either) else "is made by the script"
-        reading.note("The prompt", value, f"{why}: set its template here.")
+        reading.note("The prompt", value, f"{_how_made(value)}: set its template here.")
         return {}
+
+
+def _how_made(value: Value) -> str:
+    if isinstance(value, ByPlace):
+        return "is not the same for each row, as it depends on which row it is"
+    return "depends on a condition" if isinstance(value, Either) else "is made by the script"
 
 
 def _without_end(reading: Reading, value: Value) -> Value:

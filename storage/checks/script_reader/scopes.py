@@ -1,6 +1,8 @@
 """Names and what they stand for, in a script and its functions; and what undecided branches make of them."""
 
 import ast
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from groupwise.storage.checks.script_reader.values import Either, Plain, Value
@@ -47,6 +49,17 @@ def restore(snapshot: list[tuple[Scope, Names]]) -> None:
     """Let all names stand for what they stood for."""
     for scope, names in snapshot:
         scope.names = dict(names)
+
+
+@contextlib.contextmanager
+def as_it_was(snapshot: list[tuple[Scope, Names]]) -> Iterator[None]:
+    """Let all names stand for what they stood for then, and afterwards for what they do now."""
+    now = [(scope, scope.names) for scope, _ in snapshot]
+    restore(snapshot)
+    try:
+        yield
+    finally:
+        restore(now)
 
 
 def join(one: list[tuple[Scope, Names]], other: list[tuple[Scope, Names]], node: ast.AST) -> None:

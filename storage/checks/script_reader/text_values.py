@@ -3,7 +3,7 @@
 import ast
 
 from groupwise.storage.checks.script_reader.plain import Unknown
-from groupwise.storage.checks.script_reader.values import Column, Plain, Row, Text, Value, plain_or
+from groupwise.storage.checks.script_reader.values import Plain, Row, Text, Value, plain_or
 from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
 
 MOST_PARTS = 1000
@@ -75,7 +75,7 @@ def fill_format(
         else:
             value = given[int(inside)] if inside.isdecimal() and int(inside) < len(given) else named.get(inside)
         if value is None and row is not None and inside.isidentifier():
-            value = row.columns.get(inside) or Column(node, inside)
+            value = row.column(inside, node)
         if value is None or not closed:
             return None
         said = plain_or(value, Unknown)

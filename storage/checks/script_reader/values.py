@@ -86,7 +86,8 @@ class Class(Value):
 @dataclass(eq=False)
 class Made(Value):
     """What a call makes. `path`: the dotted path of what is called, or “.method”; `receiver`: whose method it is;
-    `later`: the attributes that are set on it; `order`: which call of the script it is."""
+    `later`: the attributes that are set on it; `order`: which call of the script it is; `names`: of a step on rows,
+    what the names of its function stood for when it was called (Scope.snapshot)."""
 
     path: str
     arguments: list[Value]
@@ -97,6 +98,7 @@ class Made(Value):
     later: dict[str, Value] = field(default_factory=dict)
     order: int = 0
     branches: int = 0  # how many undecided conditions stood around it
+    names: Any = ()
     parsed: bool = False  # by a parser of the command line, of which only the defaults are known
 
     @property
@@ -123,23 +125,47 @@ class Item(Value):
 
 @dataclass(eq=False)
 class Row(Value):
-    """A row of the data as a function gets it. `columns`: what earlier steps put there; others are the source's own."""
+    """A row of the data as a function gets it. `columns`: what earlier steps put there; others are the source's own;
+    `number`: which row it is, where several are told apart."""
 
     columns: dict[str, Value]
+    number: int | None = None
+
+    def column(self, name: str, node: ast.AST) -> Value:
+        """What the row has in a column."""
+        return self.columns.get(name) or Column(node, name, self.number)
+
+    def copy(self) -> Row:
+        """One that is not changed with this one."""
+        return Row(self.node, dict(self.columns), self.number)
 
 
 @dataclass(eq=False)
 class Batch(Value):
-    """Rows of the data as a function gets them that maps them in batches: lists, of which one row stands for all."""
+    """Rows of the data as a function gets them that maps them in batches."""
 
-    columns: dict[str, Value]
+    rows: list[Row]
+
+    def column(self, name: str, node: ast.AST) -> Items:
+        """What the rows have in a column."""
+        return Items(node, [row.column(name, node) for row in self.rows])
+
+    def copy(self) -> Batch:
+        """One that is not changed with this one."""
+        return Batch(self.node, [row.copy() for row in self.rows])
 
 
 @dataclass(eq=False)
 class Column(Value):
-    """What a row of the source has in a column."""
+    """What a row of the source has in a column. `row`: the number of that row, where several are told apart."""
 
     name: str
+    row: int | None = None
+
+
+@dataclass(eq=False)
+class ByPlace(Value):
+    """What is another one for each row, whatever the row's columns hold: its number is in it, or another row."""
 
 
 @dataclass(eq=False)
