@@ -16,6 +16,7 @@ FAILED = ("error", "timeout")
 HALF = 0.5
 NONE = "none"  # of a completion that a function does not apply to
 Scored = tuple[int, int]  # completions: those with a score, of so many
+HARDLY = 0.03  # of the groups, with a solved completion
 EVER = 0.01  # of all groups, with a solved completion: twice as many tries come to hardly more
 
 
@@ -33,6 +34,7 @@ class Function:
     before: tuple[float, float] | None = None
     message: str = ""  # what it last failed with
     scored: tuple[Scored, ...] = ()
+    tells_right: bool = False  # whether it is known to compare with the answer, and to give 1 where that is right
 
     @property
     def calls(self) -> int:
@@ -294,6 +296,20 @@ class Evidence:
         if len(solved) and not self.scale_is_other:
             return mean(solved.values) >= EVER
         return not len(self.tied_share) or mean(self.tied_share.values) < 1 - EVER
+
+    @property
+    def is_hardly_solved(self) -> bool:
+        """Whether hardly a group has a right completion, or most tied ones have none, whatever part of the reward all
+        completions earn beside."""
+        solved, tied = self.curve("groups/any_solved"), self.tied_share
+        if not len(solved) or not self.right_is_told or self.scale_is_other:
+            return False
+        return solved.at_most(max(HARDLY, tied.now / 2 if len(tied) else 0.0))
+
+    def is_constant_for_want_of_right(self, name: str) -> bool:
+        """Whether a function may say the same of everything because nothing is right: it would tell right answers
+        apart, and what it gives is for the rest."""
+        return self.functions[name].tells_right and self.is_hardly_solved
 
     def number(self, name: str) -> float | None:
         """A training setting that is a number."""

@@ -72,14 +72,22 @@ def gather(path: Path, spec: RunSpec | None, around: Surroundings | None = None,
     Raises sqlite3.Error where the file cannot."""
     around = around or Surroundings()
     with record_check.read_record(path) as run:
-        found = _gather_evidence(run, spec, around, 2**62 if until is None else until)
-        target, rewards = group_metrics.target(found.rewards), RunFolder(path.parent).rewards
+        rewards = RunFolder(path.parent).rewards
+        found = _with_tells_right(_gather_evidence(run, spec, around, 2**62 if until is None else until), rewards)
+        target = group_metrics.target(found.rewards)
         if target is not None and read_if_there(lambda: [right.says_nothing(run, target, rewards)]) == [True]:
             curves = {name: curve for name, curve in found.curves.items() if not name.endswith("solved")}
             return replace(found, nothing_right=True, curves=curves)
     if target is None:
         return found
     return replace(found, gives_one=right.gives_one(target, rewards), compares=right.compares(target, rewards))
+
+
+def _with_tells_right(e: Evidence, rewards: Path) -> Evidence:
+    """With what is known of each function by its code. `rewards`: the folder of the run's reward code."""
+    targets = {name: (name, group_metrics.SOLVED) for name in e.functions}
+    known = {name: right.compares(one, rewards) and right.gives_one(one, rewards) for name, one in targets.items()}
+    return replace(e, functions={name: replace(told, tells_right=known[name]) for name, told in e.functions.items()})
 
 
 def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, until: int) -> Evidence:

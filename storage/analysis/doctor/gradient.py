@@ -52,13 +52,13 @@ def no_gradient(e: Evidence) -> Verdict | None:
     said = f"{percent(tied.now)} of the groups of {last_steps(tied)} {e.verbs} tied: no learning signal from them."
     threshold = f"Shown from {percent(TIED)} of groups on, as a problem from {percent(MOSTLY_TIED)}."
     source = f"That tied groups teach nothing is from {DAPO}; the shares are {MEASURED}"
-    low, high = e.curve("groups/all_low"), e.curve("groups/all_high")
+    high = e.curve("groups/all_high")
     about = grounds.last_groups_of(e, grounds.earns_the_same)
     lost = clear_fall.lost_right_answers(e)
     from_start = tied.first >= TIED / 2 and rates.fall(e) is None and not lost  # what fell had been better in between
     rests = Grounds(Place.PROMPTS, from_start, tied.now, about)
     links = (chart("groups/tied", "The chart of tied groups"), step_groups(tied.steps[-1], "tied"))
-    if len(low) and low.now >= tied.now / 2 and not (e.goes_by_length_alone or _is_nearly_all_right(e)):
+    if _is_failed(e) and not (e.goes_by_length_alone or _is_nearly_all_right(e)):
         title, words, fixes = _say_lost(e, said) if lost else _say_too_hard(e, said)
         key = "tied" if lost else "too_hard"
         return Verdict(key, level, title, words, threshold, source, links, fixes, rests)
@@ -102,6 +102,24 @@ def no_gradient(e: Evidence) -> Verdict | None:
     )
 
 
+def _scores_lowest(e: Evidence) -> bool:
+    """Whether most tied groups score the lowest in every completion."""
+    low = e.curve("groups/all_low")
+    return len(low) > 0 and low.now >= e.tied_share.now / 2
+
+
+def _is_failed(e: Evidence) -> bool:
+    """Whether most tied groups are failed by all: they score the lowest, or nothing in them is right, which a part of
+    the reward that all earn hides."""
+    return _scores_lowest(e) or (e.is_hardly_solved and not (alike.collapse(e) or alike.same_reward(e)))
+
+
+def _say_failed(e: Evidence) -> str:
+    if _scores_lowest(e):
+        return "Most of these score the lowest in every completion"
+    return f"In most of these “{e.target}” calls no completion right, and all earn the same for the rest"
+
+
 def _is_nearly_all_right(e: Evidence) -> bool:
     """Whether nearly all completions are right: then prompts are not too hard, though they earn the least ever seen."""
     solved = e.curve("groups/solved")
@@ -111,7 +129,7 @@ def _is_nearly_all_right(e: Evidence) -> bool:
 def _say_lost(e: Evidence, said: str) -> tuple[str, str, tuple[Change, ...]]:
     """The same where the model solved such prompts before it was trained."""
     words = (
-        f"{said} Most of these score the lowest in every completion, though "
+        f"{said} {_say_failed(e)}, though "
         f"{percent(e.curve('groups/solved').first)} of completions were right at the first step: the prompts are not "
         "too hard, the model no longer answers them."
     )
@@ -123,7 +141,7 @@ def _say_too_hard(e: Evidence, said: str) -> tuple[str, str, tuple[Change, ...]]
     if e.earns_nothing and not e.beyond_starter:
         fixes = (*HOW_IT_IS_ASKED, *changes.harder(e, never=True))
         return "No completion has earned anything", f"{said} {_say_earns_nothing(e)}", fixes
-    words = f"{said} Most of these score the lowest in every completion: the prompts are too hard for it as it is."
+    words = f"{said} {_say_failed(e)}: the prompts are too hard for it as it is."
     if e.beyond_starter:
         words += f" {BEYOND_STARTER}"
     elif not e.is_ever_solved:

@@ -179,10 +179,12 @@ def constant(e: Evidence) -> Verdict | None:
     """A function that has given every completion the same."""
     if whole := all_constant(e):
         return whole
-    for name, told in e.functions.items():
-        curve = e.curves.get(f"rewards/{name}/mean")
-        value = told.constant
+    paid_first = sorted(e.functions.items(), key=lambda one: not one[1].constant)  # what gives 0 is the lesser find
+    for name, told in paid_first:
+        curve, value = e.curves.get(f"rewards/{name}/mean"), told.constant
         if value is None or told.weight == 0 or told.calls < MANY or curve is None or curve.high - curve.low > 1e-6:
+            continue
+        if value and e.is_constant_for_want_of_right(name):
             continue
         # What gives 0 may only not have been earned yet; what gives the most may be earned by all, as prompts are easy.
         if len(curve) < (TREND if not value else SURE if e.tells_nothing_apart else BESIDE):
@@ -218,6 +220,8 @@ def nearly_constant(e: Evidence) -> Verdict | None:
         curve, usual = e.curve(f"rewards/{name}/mean"), _usual_score(e, name)
         if usual is None or told.weight == 0 or len(curve) < SURE or told.constant is not None:
             continue
+        if e.is_constant_for_want_of_right(name):
+            continue
         value, share = usual
         apart = math.fsum(abs(mean - value) for mean in curve.values) / len(curve)
         if not 0 < value < group_metrics.SOLVED or apart > (1 - NEARLY) * e.range_of(name):
@@ -244,7 +248,9 @@ def same_for_a_prompt(e: Evidence) -> Verdict | None:
         prompts = {prompt for prompt, _ in given}
         usual = Counter(score for _, score in given).most_common(2)
         alone = all(other.weight == 0 for one, other in e.functions.items() if one != name)
-        if told.weight == 0 or len(prompts) < PROMPTS or len(usual) < 2 or usual[1][1] < 2:
+        if told.weight == 0 or e.is_constant_for_want_of_right(name):
+            continue
+        if len(prompts) < PROMPTS or len(usual) < 2 or usual[1][1] < 2:
             continue
         if alone and len(e.tied_share) and e.tied_share.low < 1.0:
             continue  # a step that was not read had a group that was told apart
