@@ -10,6 +10,7 @@ import pytest
 from groupwise.storage.checks.script_reader import read_script
 from groupwise.storage.checks.script_reader.recipe import read_recipe
 from groupwise.storage.checks.script_reader.unsaid import MOST, Unsaid
+from groupwise.storage.spec.words.setting_names import unknown_setting
 from groupwise.storage.spec.yaml import yaml_text
 from tests.storage.test_script_nothing_dropped import script
 from tests.support.foreign_scripts import COMMAND_LINE, GSM8K, OPEN_R1_RECIPE, TRL_RECIPE, UNSLOTH
@@ -90,6 +91,16 @@ def test_older_recipes_name_the_part_of_their_dataset_in_a_list():
     assert "dataset_configs (line 2) was not taken: a run has one part of one dataset." in "\n".join(
         read_recipe(raw, lines)[1]
     )
+
+
+def test_a_removed_setting_of_a_recipe_is_said_in_the_words_that_a_spec_has_for_it():
+    text = "dataset_name: a/b\nreward_funcs: [format]\nvllm_device: cuda:7\nwandb_log_unique_prompts: true"
+    raw, notes = read_recipe(*yaml_text.read_yaml(text))
+    assert not {"vllm_device", "wandb_log_unique_prompts"} & set(raw["training"])
+    for name, line in (("vllm_device", 3), ("wandb_log_unique_prompts", 4)):
+        problem = unknown_setting(f"training.{name}", 1, ["beta"], [], "")
+        assert f"{name} (line {line}) was not taken: it {problem.message}" in notes
+    assert "it is no longer there since TRL 0.18. vllm_mode says where vLLM runs." in "".join(notes)
 
 
 def leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -94,7 +94,7 @@ def test_what_vllm_samples_by_arrives(brought: ScriptImport) -> None:
 def test_what_is_measured_is_said_and_a_setting_that_is_gone_is_not_asked_for(brought: ScriptImport) -> None:
     assert "max_completion_length (code cell 10, line 4) is computed by the script: set it here." in brought.notes
     assert (
-        "max_prompt_length (code cell 9, line 4) was not taken: TRL has no such setting any more. Prompts are no "
+        "max_prompt_length (code cell 9, line 4) was not taken: it is no longer there since TRL 0.28. Prompts are no "
         "longer cut; leave long ones out with a filter under data."
     ) in brought.notes
 
@@ -212,7 +212,7 @@ def test_renamed_columns_are_followed():
         ("df.rename(columns={'A': 'question'}, inplace=True)", "rename(…) (line 7) on the data was not taken"),
         ("df.columns = ['question', 'answer']", "“df.columns” (line 7) is set, which was not taken"),
         ("df['question'] = df['Aufgabe'] + '?'", "“df['question']” (line 7) is set, which was not taken"),
-        ("df = df[df['n'] > 3]", "Rows of the table (line 7) are chosen by the script: set data.filter"),
+        ("df = df[df['n'] > 3]", "Rows of the table (line 7) are chosen by “df['n'] > 3”: set data.filter"),
         ("df = df.dropna()", "dropna(…) (line 7) on the data was not taken"),
     ],
 )

@@ -14,7 +14,7 @@ from groupwise.storage.checks.check import OWNED
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.rows import row_filter
 from groupwise.storage.spec.spec import RunSpec
-from groupwise.storage.spec.words.setting_names import REMOVED
+from groupwise.storage.spec.words.setting_names import REMOVED, removed_words
 
 Field = dict[str, Any]
 OPERATORS = [*row_filter.OPERATORS, *row_filter.LENGTHS]
@@ -40,8 +40,8 @@ def describe(offer: Offer) -> list[Field]:
 
 def removed_settings(offer: Offer) -> dict[str, str]:
     """Settings that TRL or transformers had and gave up, each with since when and what there is instead."""
-    gone = {name: about for name, about in REMOVED.items() if name not in (offer.training or {})}
-    return {name: f"{name} is no longer there since {about.since}. {about.instead}" for name, about in gone.items()}
+    gone = (name for name in REMOVED if name not in (offer.training or {}))
+    return {name: f"{name} {removed_words(name)}" for name in gone}
 
 
 def gym(offer: Offer) -> list[dict[str, Any]]:

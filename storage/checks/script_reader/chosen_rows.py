@@ -6,7 +6,7 @@ from typing import Any
 
 from groupwise.storage.checks.script_reader import conditions
 from groupwise.storage.checks.script_reader.places import is_config
-from groupwise.storage.checks.script_reader.reading import Reading
+from groupwise.storage.checks.script_reader.reading import Reading, quote_code
 from groupwise.storage.checks.script_reader.scopes import as_it_was
 from groupwise.storage.checks.script_reader.values import Function, Items, Made, Part, Row, Value, plain_or
 
@@ -84,7 +84,9 @@ class ChosenRows:
         bounds = range_bounds(value)
         self.reading.account(value)
         if bounds is None:
-            self.reading.note("select(…)", step, "chooses rows in a way that a spec cannot: set data.limit here.")
+            which = f" ({quote_code(value.node)})" if value is not None else ""
+            after = f"chooses rows in a way that a spec cannot{which}: set data.limit here."
+            self.reading.note("select(…)", step, after)
         else:
             self._rows(step, *bounds)
 
@@ -171,7 +173,8 @@ class ChosenRows:
                 found = conditions.conditions_of(self.reading, function, self.row)
         if found is None:
             self._done.append("filter")
-            self.reading.note("A filter", step, "was not taken: say which rows to keep here.")
+            after = f"was not taken: {conditions.keeps_words(self.reading, function)} Say which rows to keep here."
+            self.reading.note("A filter", step, after)
             return
         self._keep_cut(step)
         self._order("filter", step, "shuffle", "limit", "holdout")

@@ -3,23 +3,50 @@
 import ast
 from typing import Any
 
-from groupwise.storage.checks.script_reader.reading import Reading
+from groupwise.storage.checks.script_reader.reading import Reading, quote_code
 from groupwise.storage.checks.script_reader.scopes import Scope
-from groupwise.storage.checks.script_reader.values import Column, Function, Made, Row, Value, plain_or
+from groupwise.storage.checks.script_reader.values import (
+    Column,
+    Function,
+    Made,
+    Outer,
+    Row,
+    Value,
+    plain_or,
+    script_line,
+)
 from groupwise.storage.spec.rows import row_filter
 
 _OPERATORS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "=", ast.NotEq: "!="}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
+def keeps_words(reading: Reading, function: Value | None) -> str:
+    """Which rows a filter keeps, by its condition as the script writes it, or by the function that says so."""
+    if not isinstance(function, Function):
+        name = f"“{function.path}”" if isinstance(function, Outer) else quote_code(function.node) if function else "it"
+        return f"it keeps the rows that {name} chooses."
+    test = _only_expression(function)
+    if test is not None:
+        return f"it keeps rows where {quote_code(test)}."
+    return f"it keeps the rows that “{function.name}” ({reading.place(script_line(function))}) chooses."
+
+
+def _only_expression(function: Function) -> ast.expr | None:
+    """What a function returns that does nothing else; None where it does more."""
+    body = function.node.body
+    if not isinstance(body, list):
+        return body
+    rest = body[1:] if ast.get_docstring(function.node) is not None else body  # type: ignore[arg-type]
+    return rest[0].value if len(rest) == 1 and isinstance(rest[0], ast.Return) else None
+
+
 def conditions_of(reading: Reading, function: Function, row: Row) -> list[str] | None:
     """The conditions that all must hold; None where one of them is more than a spec can say."""
-    body = function.node.body
-    if isinstance(body, list):
-        body = body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None  # type: ignore[assignment]
+    body = _only_expression(function)
     names = [argument.arg for argument in function.node.args.args]
     owner = [function.owner] if function.owner is not None else []
-    if not isinstance(body, ast.expr) or len(names) <= len(owner):
+    if body is None or len(names) <= len(owner):
         return None
     given = [*owner, Row(function.node, dict(row.columns))]
     scope = Scope(dict(zip(names, given, strict=False)), function.scope)

@@ -8,7 +8,7 @@ from groupwise.storage.checks.script_reader import joined, row_shape, source, ta
 from groupwise.storage.checks.script_reader.chosen_rows import ChosenRows, step_arguments, without_partial
 from groupwise.storage.checks.script_reader.evaluated_rows import read_evaluated
 from groupwise.storage.checks.script_reader.plain import Unknown
-from groupwise.storage.checks.script_reader.reading import Reading
+from groupwise.storage.checks.script_reader.reading import Reading, quote_code
 from groupwise.storage.checks.script_reader.scopes import as_it_was
 from groupwise.storage.checks.script_reader.values import (
     Column,
@@ -183,7 +183,7 @@ class DataReader(ChosenRows):
         if isinstance(key, list) and all(isinstance(name, str) for name in key):
             self.taken["columns"] = [name for name in key if name not in ("prompt", *self.row.columns)]
         else:
-            after = "are chosen by the script: set data.filter or data.limit here."
+            after = f"are chosen by {quote_code(step.key.node)}: set data.filter or data.limit here."
             self.reading.note("Rows of the table", step, after)
         self.reading.account(step.key)
 

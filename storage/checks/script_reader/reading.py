@@ -22,7 +22,7 @@ from groupwise.storage.checks.script_reader.values import (
     script_line,
     to_plain,
 )
-from groupwise.storage.spec.words.setting_names import REMOVED
+from groupwise.storage.spec.words.setting_names import REMOVED, removed_words
 
 FOLDERS = {"output_dir", "overwrite_output_dir", "logging_dir"}  # of GRPOConfig
 _TAKEN_ELSEWHERE = {"model_init_kwargs", "reward_weights"}
@@ -125,7 +125,7 @@ class Reading:
                     self.note(name, value, f"refers to another setting, {taken.pop(name)}: set it here.")
             except Unknown:
                 if section == "training" and name in REMOVED:
-                    self.note(name, value, f"was not taken: TRL has no such setting any more. {REMOVED[name].instead}")
+                    self.note(name, value, f"was not taken: it {removed_words(name)}")
                 elif not (self.own and name == "use_cpu"):
                     self.note_computed(name, value)
         return taken
@@ -145,6 +145,7 @@ class Reading:
 
 
 CONDITION = "depends on a condition"
+_LONGEST = 100  # signs of code in a sentence
 _FILES = ("yaml.safe_load", "yaml.load", "yaml.full_load", "json.load", "json.loads", "toml.load", "tomllib.load",
           "OmegaConf.load", "omegaconf.OmegaConf.load", "configparser.ConfigParser")  # fmt: skip
 
@@ -168,6 +169,12 @@ def _why_unknown(value: Value) -> str:
     if isinstance(first, Outer) and first.path in ("os.environ", "environ"):
         return f"is read from the environment ({ast.unparse(value.node)[:60]})"
     return "is computed by the script"
+
+
+def quote_code(node: ast.AST) -> str:
+    """A piece of the script in a sentence, in one line."""
+    said = " ".join(ast.unparse(node).split())
+    return f"“{said if len(said) <= _LONGEST else f'{said[: _LONGEST - 1]}…'}”"
 
 
 def short_path(value: Value) -> str:

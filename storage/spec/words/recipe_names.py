@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from groupwise.storage.spec.words.problem import Fix, Problem
-from groupwise.storage.spec.words.setting_names import REMOVED
+from groupwise.storage.spec.words.setting_names import REMOVED, removed_words
 
 # Name → the part of a spec, and what it is called there.
 RECIPE_PLACES = {
@@ -19,15 +19,16 @@ RECIPE_PLACES = {
     "wandb_project": ("training", "project"),
 }  # fmt: skip
 LORA_OF_RECIPES = {"r": 16, "lora_alpha": 32, "lora_dropout": 0.05}  # TRL's ModelConfig
+_GONE = ("vllm_device", "wandb_log_unique_prompts")  # which recipes still have
 # What has no place in a spec, with the reason.
 RECIPE_ONLY = {
+    **{name: f"it {removed_words(name)}" for name in _GONE},
     "chat_template": "the model's own chat template is used.",
     "benchmarks": "benchmarks are not run here.",
     "callbacks": "a run has no callbacks of one's own.",
     "hub_model_revision": "a run has no such setting.",
     "overwrite_hub_revision": "a run has no such setting.",
     "push_to_hub_revision": "a run has no such setting.",
-    "wandb_log_unique_prompts": "every completion is recorded in the run's own file.",
     "wandb_project": "the recipe has another project.",
     "wandb_entity": "W&B reads WANDB_ENTITY from the environment that Groupwise is started in.",
     "wandb_run_group": "W&B reads WANDB_RUN_GROUP from the environment that Groupwise is started in.",
@@ -43,7 +44,6 @@ RECIPE_ONLY = {
     "ioi_provider": "there is no such reward here.",
     "e2b_router_url": "“code_tests” runs code in Groupwise's own sandbox.",
     "morph_router_url": "“code_tests” runs code in Groupwise's own sandbox.",
-    "vllm_device": "TRL has no such setting any more.",
     "num_completions_to_print": "the page of a run shows every completion.",
 }  # fmt: skip
 _PARTS = ("", "training", "model", "lora")  # under which they are typed

@@ -98,6 +98,12 @@ REMOVED = {
     "vllm_device": Removed(TRL_VLLM, "vllm_mode says where vLLM runs."),
 }
 
+
+def removed_words(name: str) -> str:
+    """What is said of a setting of REMOVED: since when it is gone, and what there is instead."""
+    return f"is no longer there since {REMOVED[name].since}. {REMOVED[name].instead}"
+
+
 # Settings that people write beside `training`, though they belong under it.
 UNDER_TRAINING = frozenset({
     "learning_rate", "max_steps", "num_train_epochs", "beta", "temperature", "num_generations", "loss_type", "epsilon",
@@ -249,4 +255,4 @@ def _removed_setting(
     if taken is not None:
         fixes.insert(0, Fix(f"Use {gone.setting}", {f"{parent}.{gone.setting}": taken}, (path,)))
     also = f" {gone.setting} is set already." if gone.setting and gone.setting in given else ""
-    return Problem(path, f"is no longer there since {gone.since}. {gone.instead}{also}", line, fixes=tuple(fixes))
+    return Problem(path, f"{removed_words(name)}{also}", line, fixes=tuple(fixes))
