@@ -199,11 +199,11 @@ def _tells_right(run: Run, record: Database, spec: RunSpec) -> bool:
 
 def verdict_on(report: Report) -> tuple[str, str]:
     """The words that stand beside the state of a run that ended so, everywhere, and how grave that is, as on its
-    Overview: that its reward fell, or else the gravest verdict on what was learned; before a warning, what speaks
-    against a reward that rose; where nothing is wrong, that right answers hardly moved, as no alarm. No words of a run
-    that learned nothing, which is not shown as a good one."""
+    Overview: that its reward fell, and why where that is known, or else the gravest verdict on what was learned; before
+    a warning, what speaks against a reward that rose; where nothing is wrong, that right answers hardly moved, as no
+    alarm. No words of a run that learned nothing, which is not shown as a good one."""
     if report.kind == "down":
-        return FELL, report.level
+        return f"{report.cause}: {FELL}" if report.cause else FELL, report.level
     told = [one for one in report.verdicts if one.level in (PROBLEM, WARNING) and one.key not in SPEED]
     if report.against and not (told and told[0].level == PROBLEM):
         return report.against, WARNING

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from groupwise.storage.analysis import outcome
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function
 from groupwise.storage.analysis.doctor.examine import RULES, examine
 from groupwise.storage.spec import spec
@@ -121,9 +122,12 @@ def test_a_rate_far_off_is_named_and_nothing_else_is_proposed() -> None:
             for rate in (0.05, 2e-4)}  # fmt: skip
     far, near = (examine(run).verdicts[0] for run in runs.values())
     assert far.key == near.key == "learning_rate_high"
-    assert far.sentence.endswith("the steps are probably too large at a learning rate of 0.05.")
+    assert far.sentence.endswith("the steps are too large at a learning rate of 0.05.")
     assert [change.label for change in far.changes] == ["Learning rate 0.0001"]
     assert near.sentence.endswith("the steps are probably too large.") and len(near.changes) == 2
+    assert (far.title, near.title) == ("The learning rate is too high", "The reward is falling")
+    beside = [outcome.verdict_on(examine(replace(run, ended=True)))[0] for run in runs.values()]
+    assert beside == ["learning rate too high: reward fell", "reward fell"]
 
 
 def test_no_rule_on_the_steps_proposes_another_change_beside_a_rate_far_off() -> None:

@@ -53,7 +53,8 @@ class Report:
     and at its best are means of, `begin`: that at the start; 0: no such figure is said. `against`: what speaks against
     a reward that rose or stayed, in the few words that stand beside a run's state; `aside`: what else is to be known of
     it there, and is no alarm. `follows`: what to do next, of a run that ended well. `opening`: the first words of the
-    headline, up to its colon, where the rest says what they rest on."""
+    headline, up to its colon, where the rest says what they rest on. `cause`: of a reward that fell, what stands beside
+    a state as its cause, where that is as good as certain."""
 
     kind: str
     level: str
@@ -66,6 +67,7 @@ class Report:
     follows: Next | None = None
     aside: str = ""
     opening: str = ""
+    cause: str = ""
 
 
 def examine(e: Evidence) -> Report:
@@ -92,7 +94,8 @@ def examine(e: Evidence) -> Report:
     aside = RIGHT_STAYED if stayed and rates.has_gone_on_long(e) else ""
     aside = aside or (rise.say_few_right(e) if kind == "up" and not against else "")
     against_it = next(iter(against), "")
-    return Report(kind, level, said, grave, calm, course.count, begin, against_it, follows, aside, opening)
+    cause = rates.say_cause_of_fall(e) if grave and grave[0].key == "learning_rate_high" else ""
+    return Report(kind, level, said, grave, calm, course.count, begin, against_it, follows, aside, opening, cause)
 
 
 def _level(kind: str, grave: tuple[Verdict, ...], against: bool) -> str:

@@ -54,13 +54,11 @@ def learning_rate_high(e: Evidence) -> Verdict | None:
     kl, then = e.curve("kl"), f"{short_number(fell.height)} {fell.when}"
     moved = f", while KL {e.verb} {short_number(kl.now)}" if len(kl) else ""
     rate = changes.rate_far_off(e)
-    at = "" if rate is None else f" at a learning rate of {setting_text(rate)}"
-    words = (
-        f"The reward was {then} and {e.verb} {short_number(e.reward.now)} {e.at_now}{moved}: the steps are probably "
-        f"too large{at}."
-    )
+    why = "probably too large" if rate is None else f"too large at a learning rate of {setting_text(rate)}"
+    words = f"The reward was {then} and {e.verb} {short_number(e.reward.now)} {e.at_now}{moved}: the steps are {why}."
+    title = "The reward fell" if e.ended else "The reward is falling"
     return Verdict(
-        "learning_rate_high", PROBLEM, "The reward fell" if e.ended else "The reward is falling", words,
+        "learning_rate_high", PROBLEM, title if rate is None else "The learning rate is too high", words,
         f"Shown when it is {short_number(FELL * e.scale)} (an eighth of the rewards' range) below its best, beyond "
         f"noise, and has lost {percent(LOST)} of what it had gained; of fewer than {EARLY} logged steps where the "
         "completions of the last step earn less than those of the first by more than chance.",
@@ -69,6 +67,11 @@ def learning_rate_high(e: Evidence) -> Verdict | None:
          chart("reward"), chart("kl"), step_groups(e.reward.steps[-1], "worst")),
         changes.smaller_steps(e, 0.3), Grounds(Place.UPDATE, share=1.0, moves=True),
     )  # fmt: skip
+
+
+def say_cause_of_fall(e: Evidence) -> str:
+    """Why the reward fell, in a few words, where the learning rate is so high that nothing else need be looked for."""
+    return "" if changes.rate_far_off(e) is None else "learning rate too high"
 
 
 @dataclass(frozen=True)
