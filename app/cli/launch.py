@@ -6,7 +6,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from groupwise.app.cli.check_file import print_problems, problems_of_file
 from groupwise.app.cli.runs import follow, until_claimed
@@ -15,7 +15,7 @@ from groupwise.app.core.command_errors import DONE, WRONG_INPUT, CommandError, o
 from groupwise.app.core.data_files import copy_into_home
 from groupwise.app.core.terminal import print_outcome
 from groupwise.app.pages.new.found_reading import write_found_reading
-from groupwise.app.pages.new.launch import Reading, problems_of_text, read_form
+from groupwise.app.pages.new.launch import Reading, problems_of_text, read_form, say_all_at_once
 from groupwise.storage.checks.model import model_folder
 from groupwise.storage.checks.script_reader.recipe import is_recipe
 from groupwise.storage.home import paths
@@ -140,7 +140,7 @@ def _refuse_foreign(path: Path, text: str) -> None:
 def _create_run(spec: RunSpec, reading: Reading, text: str, beside: Path, *, strict: bool) -> tuple[str, list[Problem]]:
     """The new run's id, and what should be known of it all the same. `reading`: of the text.
     Raises SpecError, with nothing made, where it cannot run, or with `strict` where there is a warning."""
-    lines, form, out = reading.lines, reading.problems, reading.left_out
+    lines, form, out, raw = reading.lines, reading.problems, reading.left_out, reading.raw
     offer = published_offer()
     print(CHECKING, file=sys.stderr, flush=True)  # the libraries take up to 20 s to be imported
     spec.model.id = _absolute_model_id(spec.model.id, beside)
@@ -149,12 +149,14 @@ def _create_run(spec: RunSpec, reading: Reading, text: str, beside: Path, *, str
     if source is not None and not source.is_file():
         missing = Problem("data.source", f"there is no file {source}.{_at_home(source)}", lines.get("data.source"))
         others = problems_of_file(spec, offer, lines, PATIENCE, [*form, missing], out)
+        others = say_all_at_once(others, raw, lines, offer)
         raise SpecError([one for one in others if one == missing or one.field not in ("data", "data.source")])
     copied, is_new = copy_into_home(source) if source else (None, False)
     if copied is not None:
         spec.data.source = f"file:{copied.name}"
     try:
         of_file = problems_of_file(spec, offer, lines, PATIENCE, form, out)
+        of_file = say_all_at_once(of_file, _as_seen_from_home(raw, spec), lines, offer)
         found = say_as_written(ask_for_thousands(of_file, text), text)
         if any(problem.level == BLOCKING or (strict and problem.level == WARNING) for problem in found):
             raise SpecError([_add_hint(problem, written, beside) for problem in found])
@@ -164,6 +166,14 @@ def _create_run(spec: RunSpec, reading: Reading, text: str, beside: Path, *, str
         raise
     kept = write_found_reading(text if spec == parse_spec(text) else to_yaml(spec), spec)
     return registry.create_run(kept, name=spec.name, model=spec.model.id, data=spec.data.source), found
+
+
+def _as_seen_from_home(raw: dict[str, Any], spec: RunSpec) -> dict[str, Any]:
+    """The settings with the model and the data of `spec`, which are named in the text as seen from its file."""
+    model, data = raw.get("model"), raw.get("data")
+    named = {"model": {**model, "id": spec.model.id}} if isinstance(model, dict) and "id" in model else {}
+    named |= {"data": {**data, "source": spec.data.source}} if isinstance(data, dict) and "source" in data else {}
+    return {**raw, **named}
 
 
 def _at_home(source: Path) -> str:

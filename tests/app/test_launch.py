@@ -83,9 +83,9 @@ def test_what_follows_from_a_misspelt_name_is_not_said_beside_it(groupwise: Grou
     batch = "per_device_train_batch_size: 30"
     slips = f"num_generation: 8, max_completion_lenght: 48, {batch}"
     path = write(tmp_path, SPEC.replace("num_generations: 4", slips))
-    assert [line.split(": ")[1] for line in graves(launch_bad(groupwise, path))] == [
-        "training.num_generation", "training.max_completion_lenght",
-    ]  # fmt: skip
+    *named, then = graves(launch_bad(groupwise, path))
+    assert [line.split(": ")[1] for line in named] == ["training.num_generation", "training.max_completion_lenght"]
+    assert "training.num_generation: Then also: each generation makes 30" in then, "of the 8 that are given"
     (unsaid,) = graves(launch_bad(groupwise, write(tmp_path, SPEC.replace("num_generations: 4", batch))))
     assert "training.num_generations: is not set: TRL's default is 8, and each generation makes 30" in unsaid
 

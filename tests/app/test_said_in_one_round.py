@@ -6,8 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from groupwise.app.pages.new import yaml_edit
+from groupwise.app.pages.new import launch, yaml_edit
+from groupwise.app.pages.new.said_later import THEN
+from groupwise.storage.registry import registry
 from tests.app.test_said_at_once import HEAD, clicked, labels_of, said_of
+from tests.conftest import Groupwise
+from tests.support import offer
+from tests.support.launching import write
 
 
 @pytest.mark.parametrize("part", ["model", "data", "launch"])
@@ -25,11 +30,11 @@ def test_a_part_inside_another_is_moved_to_the_left_edge(around: str, own_home: 
 
 
 def test_a_part_inside_another_is_joined_with_what_is_set(own_home: Path) -> None:
-    text = HEAD + "training: {data: {limit: 20, holdout: 4}}\ndata: {limit: 3}\n"
+    text = HEAD + "training: {data: {limit: 20, holdout: 1}}\ndata: {limit: 3}\n"
     [(_, _, words)] = said_of(text)
     assert words == "is indented too far: “data” begins at the left edge, where it is set already."
     joined = yaml_edit.load(clicked(text, "training.data", "Join them, with “limit: 20”")) or {}
-    assert joined["data"] == {"limit": 20, "holdout": 4}
+    assert joined["data"] == {"limit": 20, "holdout": 1}
 
 
 def test_a_part_inside_a_stage_is_moved_to_the_left_edge(own_home: Path) -> None:
@@ -67,3 +72,48 @@ def test_a_number_with_another_unit_is_not_offered_as_if_it_had_none(setting: st
 def test_a_number_with_its_own_unit_is_offered(setting: str, label: str, own_home: Path) -> None:
     text = HEAD + f"training: {{{setting}}}\n"
     assert labels_of(text, f"training.{setting.partition(':')[0]}")[0] == label
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "line", "words"),
+    [
+        ("name: a\nrewards: [correctness, fromat]\n", "rewards.1.name", 2, "there is no reward function “fromat”."),
+        (HEAD + "training: {generation_batch_size: 10, steps_per_generation: 5, per_device_train_batch_size: 1}\n",
+         "training.num_generations", 4, "is not set: TRL's default is 8, and each generation makes 5 completions"),
+        (HEAD + "training:\n  beta: 0.1\n  num_generation: 5\n", "training.num_generation", 6,
+         "each generation makes 8 completions"),
+        ("name: a\nrewards:\n- nosuch: 1\n- name: format\n", "rewards.0.nosuch", 3,
+         "there is no reward function “nosuch”."),
+    ],
+)  # fmt: skip
+def test_what_comes_to_sight_once_others_are_put_right_is_said_with_them(
+    text: str, field: str, line: int, words: str, own_home: Path
+) -> None:
+    [(place, at, message)] = [one for one in said_of(text) if one[2].startswith(THEN)]
+    assert (place, at) == (field, line) and message.startswith(THEN + words)
+
+
+def test_what_is_not_set_is_said_beside_settings_that_are_given_twice(own_home: Path) -> None:
+    text = "name: a\nname: b\nrewards:\n- name: format\ntraining:\n  steps_per_generation: 5\n"
+    text += "  per_device_train_batch_size: 1\n  max_steps: 5\n  max_steps: 6\ntraining:\n  beta: 0.1\n"
+    said = said_of(text)
+    assert [(field, line) for field, line, _ in said] == [
+        ("name", 2), ("training.max_steps", 9), ("training", 10), ("training.num_generations", 5),
+    ]  # fmt: skip
+
+
+def test_nothing_is_judged_anew_of_a_text_without_problems(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "problems_of_values", None)
+    assert said_of(HEAD + "training: {max_steps: 5, learning_rate: 1.0e-4}\n") == []
+
+
+def test_launch_says_what_comes_to_sight_later_in_the_same_words(
+    groupwise: Groupwise, registry_home: Path, no_worker: None, tmp_path: Path
+) -> None:
+    offer.publish()
+    path = write(tmp_path, "name: a\nrewards: [correctness, fromat]\n")
+    with offer.answering():
+        said = groupwise("launch", str(path)).stderr.splitlines()
+    told = [line for line in said if THEN in line]
+    [words] = [f"{path}:{line}: {field}: {words}" for field, line, words in said_of(path.read_text()) if THEN in words]
+    assert told == [words] and registry.list_runs() == []

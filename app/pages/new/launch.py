@@ -7,7 +7,7 @@ from typing import Any
 
 from groupwise.app.core import worker_process
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.new import edits, found_reading, presets
+from groupwise.app.pages.new import edits, form, found_reading, presets, said_later
 from groupwise.app.pages.new.known import NO_ROWS, Known, known_of
 from groupwise.app.pages.new.left_out import LeftOut, is_at_or_inside, leave_out, read_by_meant_names
 from groupwise.app.pages.new.preflight.report import Report, report
@@ -129,6 +129,16 @@ def problems_of_values(raw: dict[str, Any], offer: Offer, known: Any = None) -> 
     return [*reading.problems, *(reading.left_out.problems_as_written(about.problems) if about else ())]
 
 
+def say_all_at_once(
+    problems: list[Problem], raw: dict[str, Any], lines: dict[str, int], offer: Offer, known: Any = None
+) -> list[Problem]:
+    """The problems of plain values, and those that would come to sight once they are put right."""
+    if not any(one.level == BLOCKING for one in problems):
+        return problems
+    types = form.types(offer) | form.reward_types(raw, offer)
+    return said_later.say_what_follows(problems, raw, lines, lambda one: problems_of_values(one, offer, known), types)
+
+
 def _follows_from(unread: set[str], problem: Problem) -> bool:
     """Whether a problem is that one of these settings is not set: it is, in a text that cannot be read yet."""
     setting = [path for fix in problem.fixes if problem.field not in fix.removed for path in fix.settings]
@@ -152,7 +162,19 @@ def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = No
         and (past.whole or (one.field in past.lines and one.field.split(".")[0] not in past.unread))
     ]  # fmt: skip
     listed = (*in_order_of_lines(past.problems), *in_order_of_lines(of_others))
-    return [replace(one, fixes=tuple(fix for fix in one.fixes if fix.cut)) for one in listed]
+    found = [replace(one, fixes=tuple(fix for fix in one.fixes if fix.cut)) for one in listed]
+    then = _say_of_readable(text, found, past.lines, offer or Offer.read_published())
+    return [*found, *(one for one in then if one.line not in guessed)]
+
+
+def _say_of_readable(text: str, found: list[Problem], lines: dict[str, int], offer: Offer) -> list[Problem]:
+    """What is to be said, beside what is found, once the first button of each slip makes a text readable."""
+    after = said_later.text_after_cuts(text, found)
+    raw, then = yaml_text.read_yaml(after) if after is not None else (None, {})
+    if not isinstance(raw, dict):
+        return []
+    now = say_all_at_once(problems_of_values(raw, offer), raw, then, offer)
+    return said_later.say_then(now, {one.field for one in found}, lines)
 
 
 def problems_of_text(text: str) -> list[Problem]:
@@ -164,7 +186,9 @@ def problems_of_text(text: str) -> list[Problem]:
         offer = Offer()
     try:
         yaml_text.read_yaml(text)
-        found = check_text(text, offer).problems
+        reading = check_text(text, offer)
+        raw = reading.raw if isinstance(reading.raw, dict) else {}
+        found = say_all_at_once(reading.problems, raw, reading.lines, offer) if raw else reading.problems
     except SpecError as error:
         found = problems_of_unreadable(text, error, offer)
     return [problem for problem in found if problem.level == BLOCKING]

@@ -68,7 +68,9 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     if as_checked and of_data.unreadable:
         found = without_column_problems(found, as_checked, offer)
     said = without_advice_on_refused(without_answered(found))
-    problems = [_place_problem(one, raw, reading.lines) for one in with_sound_offers(said, raw, offer, known)]
+    sound_ones = with_sound_offers(said, raw, offer, known)
+    told_all = launch.say_all_at_once(sound_ones, raw, reading.lines, offer, known)
+    problems = [_place_problem(one, raw, reading.lines) for one in told_all]
     seen = {
         "text": text,
         "shown": fields(raw),

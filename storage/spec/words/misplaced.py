@@ -69,7 +69,8 @@ def part_in_a_part(path: str, value: Any, given: Mapping[str, Any], line: int | 
         return None
     said = f"is indented too far: “{name}” begins at the left edge"
     remove = Fix(f"Remove it{size_words(value)}", {}, (path,))
-    if not isinstance(value, kind) or not value:
+    entries = value if isinstance(value, list) else [value]
+    if not isinstance(value, kind) or not value or not all(isinstance(one, dict) for one in entries):
         return Problem(path, f"{said}.", line, fixes=(remove,))
     if given.get(name):
         fixes = (*join_fixes(path, value, name, given), remove)

@@ -1,0 +1,129 @@
+"""What would come to sight only once the problems of a spec are put right, said with them: nobody fixes a spec in
+rounds. The first button of each is tried on a copy, and what is then wrong told with the rest. Pure."""
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import asdict, replace
+from typing import Any
+
+from groupwise.app.pages.new import edits
+from groupwise.app.pages.new.edits import Edit
+from groupwise.app.pages.new.left_out import LeftOut, is_at_or_inside, leave_out
+from groupwise.app.pages.new.yaml_edit import ABSENT
+from groupwise.storage.spec.words.problem import BLOCKING, Fix, Problem, SpecError, line_of
+from groupwise.storage.spec.yaml import yaml_text
+from groupwise.storage.spec.yaml.slips import read_past_slips
+
+ROUNDS = 4  # of fixes, one after the other
+MOST = 20  # problems that are told so: beyond, the text is something else altogether
+THEN = "Then also: "
+
+Judge = Callable[[dict[str, Any]], list[Problem]]
+Types = dict[str, list[str]]
+
+
+def say_what_follows(
+    problems: Iterable[Problem], raw: dict[str, Any], lines: dict[str, int], judge: Judge, types: Types
+) -> list[Problem]:
+    """The problems of plain values, and those that block once the first fix of each is made: without a button, as there
+    is nothing to change yet. `lines`: of each field; `judge`: what tells the problems of other values; `types`: what
+    fields take."""
+    found = list(problems)
+    said = {one.field for one in found if one.level == BLOCKING}
+    now, values, ways = found, raw, list[_Way]()
+    for _ in range(ROUNDS):
+        fixes = [one.fixes[0] for one in now if one.level == BLOCKING and one.fixes and _is_of_values(one.fixes[0])]
+        after = _after_fixes(values, fixes, types)
+        if after == values:
+            break
+        ways.append(_Way(values, fixes))
+        now, values = judge(after), after
+        told = {one.message.removeprefix(THEN) for one in found}
+        new = [one for one in now if one.message not in told]
+        # what a fix moves has a problem at its own place already, which is not this one
+        moved = {_place_at_first(one.field, ways) for one in new if ways[-1].moves(one.field)}
+        placed = [replace(one, field=_place_at_first(one.field, ways)) for one in new]
+        then = say_then(placed, said - moved, lines)
+        said |= {one.field for one in then}
+        for one in then:
+            found.insert(_behind_line(found, one.line), one)
+    return found
+
+
+def _behind_line(found: list[Problem], line: int | None) -> int:
+    """The place behind what is said of a line, or of those before it."""
+    before = [n for n, one in enumerate(found) if one.level == BLOCKING and one.line and one.line <= (line or 0)]
+    return before[-1] + 1 if before else 0 if line else len(found)
+
+
+def say_then(problems: Iterable[Problem], said: Collection[str], lines: dict[str, int]) -> list[Problem]:
+    """Those of the problems that block and of whose field nothing is `said` yet, each once, as what is told later."""
+    new: list[Problem] = []
+    for one in problems:
+        known = () if one.message.startswith(THEN) else (*said, *(each.field for each in new))
+        is_known = any(is_at_or_inside(each, one.field) for each in known)
+        if one.level == BLOCKING and not is_known and len(new) < MOST:
+            message = THEN + one.message.removeprefix(THEN)
+            new.append(Problem(one.field, message, line_of(one.field, lines)))
+    return new
+
+
+def text_after_cuts(text: str, problems: Iterable[Problem]) -> str | None:
+    """A text once the first button of each of its slips is clicked, and of those that are left then; None where it can
+    still not be read."""
+    left = list(problems)
+    for _ in range(ROUNDS):
+        cuts = [one.fixes[0].cut for one in left if one.fixes and one.fixes[0].cut]
+        for cut in sorted(cuts, key=lambda one: (one.line, one.column), reverse=True):
+            text = edits.cut_out(text, [{"fix": {"cut": asdict(cut)}}])
+        try:
+            yaml_text.read_yaml(text)
+        except SpecError:
+            left = read_past_slips(text).problems
+        else:
+            return text
+    return None
+
+
+def _is_of_values(fix: Fix) -> bool:
+    return not (fix.cut or fix.leads)
+
+
+def _after_fixes(raw: dict[str, Any], fixes: list[Fix], types: Types) -> dict[str, Any]:
+    """What is set is set first, a whole part before what is in it; then goes what goes, from the end."""
+    made = edits.read_edits([{"fix": {"settings": fix.settings, "removed": [*fix.removed]}} for fix in fixes], types)
+    given = sorted((one for one in made if one.value is not ABSENT), key=lambda one: one.path.count("."))
+    gone = {one.path for one in made if one.value is ABSENT}
+    return edits.after_edits(raw, [*given, *(Edit(path, ABSENT) for path in _from_the_end(gone))])
+
+
+def _from_the_end(paths: Iterable[str]) -> list[str]:
+    return sorted(paths, key=edits.sort_key, reverse=True)
+
+
+class _Way:
+    """From where something is after fixes to where it was before them."""
+
+    def __init__(self, raw: dict[str, Any], fixes: list[Fix]) -> None:
+        self._out: LeftOut = leave_out(raw, [path for fix in fixes for path in fix.removed], LeftOut())
+        self._moved: dict[str, str] = {}
+        for fix in fixes:
+            [old, *others] = fix.removed or ("",)
+            for path, value in fix.settings.items() if old and not others else ():
+                name = old.rpartition(".")[2]
+                inside = isinstance(value, dict) and name in value and path.rpartition(".")[2] != name
+                self._moved[f"{path}.{name}" if inside else path] = old
+
+    def moves(self, path: str) -> bool:
+        return path in self._moved
+
+    def back(self, path: str) -> str:
+        for new, old in self._moved.items():
+            if is_at_or_inside(path, new):
+                return old + path[len(new) :]
+        return self._out.path_as_written(path)
+
+
+def _place_at_first(path: str, ways: list[_Way]) -> str:
+    for way in reversed(ways):
+        path = way.back(path)
+    return path
