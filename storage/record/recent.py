@@ -18,7 +18,7 @@ from groupwise.storage.record import totals
 from groupwise.storage.record.lineage import Part
 
 RECENT = 10  # logged steps that “now” is the mean of
-BEGINNING = 5  # and “at the start”: of a run with so few steps that it is told of at all, so that it never changes
+BEGINNING = 5  # steps that “at the start” covers: few, so that it is soon there and never changes
 NEEDED = 2 * RECENT  # values at an end of a curve that its figures are told by
 # What only grows, is set, or is seldom measured: of these the last value is what they are now.
 SINGLE = re.compile(r"(eval_.*|num_tokens|epoch|learning_rate|time/elapsed|rewards/.*/weight)$")
@@ -40,11 +40,6 @@ def window_of(count: int) -> int:
     """Of how many logged steps “now” is the mean where there are `count`: ten, or half of fewer than twenty, so that it
     never shares one with “at the start”."""
     return max(1, min(RECENT, count // 2))
-
-
-def beginning_of(count: int) -> int:
-    """Of how many logged steps “at the start” is the mean where there are `count`: five, or half of fewer than ten."""
-    return max(1, min(BEGINNING, count // 2))
 
 
 def values_a_log(steps: Sequence[float], interval: int) -> float:
@@ -121,8 +116,9 @@ def closing_of(logs: Logs) -> Window:
 
 
 def opening_of(logs: Logs) -> Window:
-    """The logged steps that “at the start” is of."""
-    count = beginning_of(len(logs) - 1)
+    """The logged steps that “at the start” is of: the fewest that cover five steps, or half of those that there are."""
+    most = max(1, (len(logs) - 1) // 2)
+    count = min(most, bisect.bisect_left(logs, logs[0] + BEGINNING, 1))
     return Window(logs[0], logs[count], count)
 
 
@@ -250,15 +246,20 @@ def _opening_figure(first: Sequence[Point], logs: Logs) -> tuple[float, int, Ste
     start = mean_of_window(first, logs, window) if window else None
     if window and start is not None:
         return start, window.count, (window.after + 1, window.until)
-    begin = beginning_of(len(first))
+    steps = [step for step, _ in first]
+    begin = opening_of((steps[0] - _own_gap(steps), *steps)).count
     return _mean([value for _, value in first[:begin]]), begin, _span_of_own(first, 0, begin)
 
 
 def _span_of_own(points: Sequence[Point], begin: int, end: int) -> Steps:
     """The steps that some of these values tell of, each of all since the one before."""
     steps = [step for step, _ in points]
-    every = steps[1] - steps[0] if len(steps) > 1 else steps[0]
-    return steps[begin - 1] + 1 if begin else max(1, steps[0] - every + 1), steps[end - 1]
+    return steps[begin - 1] + 1 if begin else max(1, steps[0] - _own_gap(steps) + 1), steps[end - 1]
+
+
+def _own_gap(steps: Sequence[int]) -> int:
+    """Of how many steps the first of some values tells."""
+    return steps[1] - steps[0] if len(steps) > 1 else steps[0]
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -58,6 +58,12 @@ def test_a_healthy_run_is_told_once_until_something_new_is_recorded() -> None:
 
 
 @pytest.mark.usefixtures("no_worker")
+def test_where_one_log_covers_the_start_that_log_is_named() -> None:
+    told = doctor.diagnose_run({"run": made_run("seldom", 100, every=10)})
+    assert told["at"] == "at step 100 · means of the first logged step and the last 5"
+
+
+@pytest.mark.usefixtures("no_worker")
 def test_before_there_is_a_record_it_says_what_it_waits_for_and_after_it_is_gone_that() -> None:
     run_id = registry.create_run("name: one\nrewards: [{name: format}]\n", name="one", model="starter", data="task:x")
     assert doctor.diagnose_run({"run": run_id})["headline"] == doctor.WAITS[states.QUEUED]

@@ -244,13 +244,17 @@ def test_what_came_after_kl_ran_away_at_a_high_rate_came_of_it() -> None:
     assert high == ["kl"] and "truncated" in usual
 
 
-@pytest.mark.parametrize(("every", "of_start", "of_end"), [(1, "1..5", "11..20"), (5, "1..25", "51..100")])
-def test_a_share_and_its_completions_are_of_the_steps_that_are_named(every: int, of_start: str, of_end: str) -> None:
+@pytest.mark.parametrize(("every", "first", "of_start", "of_end"), [
+    (1, "first 5 logged steps", "1..5", "11..20"), (5, "first logged step", "1..5", "51..100"),
+])  # fmt: skip
+def test_a_share_and_its_completions_are_of_the_steps_that_are_named(
+    every: int, first: str, of_start: str, of_end: str
+) -> None:
     steps = range(every, 20 * every + 1, every)
     never = {"format": Function(1.0, {"ok": 256}, 0.0, 0.0, 0.0, (0.0, 0.0))}
     zero = {"rewards/format/mean": line(0, 0)}
     for values, functions, share, where in (
-        ([0.25] * 5 + [0.125] * 15, never, "25\u202f% of the completions of the first 5 logged steps", of_start),
+        ([0.25] * 5 + [0.125] * 15, never, f"25\u202f% of the completions of the {first}", of_start),
         ([0.25] * 10 + [0.5] * 10, {}, "50\u202f% of the completions of the last 10 logged steps", of_end),
     ):
         cut = {"completions/clipped_ratio": Curve.of(steps, values)} | (zero if functions else {})

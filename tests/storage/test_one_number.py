@@ -245,7 +245,7 @@ def test_figures_of_each_step_are_of_the_logged_steps_that_trls_are_of(steps: in
             size = every * (10 if steps // every >= 20 else max(1, steps // every // 2))
             now = pytest.approx(_mean(values[: steps - steps % every][-size:]))  # as far as TRL has logged
             assert [evidence.curves[name].now, means[name], told] == [now] * 3
-            first = every * (5 if steps // every >= 10 else max(1, steps // every // 2))
+            first = every * min(-(-5 // every), max(1, steps // every // 2))
             assert evidence.curves[name].start == pytest.approx(_mean(values[:first]))
             told = [(course.began, course.ended, course.begin, course.count)
                     for course in (evidence.curves[name].course, evidence.reward.course)]  # fmt: skip
@@ -264,7 +264,7 @@ def test_a_last_log_of_few_steps_counts_for_few(steps: int, every: int) -> None:
     )  # fmt: skip
     folder = paths.run_folder(run_id)
     evidence = evidence_reader.gather(folder.db, run_files.spec_of(folder))
-    count, begin = (10, 5) if len(logs) >= 20 else (len(logs) // 2,) * 2
+    count, begin = 10 if len(logs) >= 20 else len(logs) // 2, 1
     after, until = logs[-1 - count], logs[begin - 1]
     with record_check.read_record(folder.db) as record:
         means, row = finals.last_means(record), finals.final_values(record)
@@ -329,6 +329,20 @@ def test_what_it_was_at_the_start_does_not_change_while_it_trains() -> None:
     courses = [recent.course_of(list(enumerate(values[:count], 1))) for count in range(WAIT, 40)]
     assert [course.start for course in courses] == pytest.approx([0.2] * len(courses))
     assert {course.begin for course in courses} == {5}
+
+
+@pytest.mark.parametrize(("every", "begin"), [(1, 5), (2, 3), (3, 2), (5, 1), (10, 1)])
+def test_the_start_is_of_the_fewest_logs_that_cover_five_steps_and_stays(every: int, begin: int) -> None:
+    """As it was seen of a run that logs every 10 steps: 1.16 at step 53 and 1.29 at its end, by a curve from 1.0."""
+    for own in (False, True):
+        courses = []
+        for count in range(2 * begin, 40):
+            logs = tuple(range(0, (count + 1) * every, every))
+            courses.append(recent.course_of([(step, step / 10) for step in logs[1:]], () if own else logs))
+        assert {(course.begin, course.began) for course in courses} == {(begin, (1, begin * every))}
+        assert len({course.start for course in courses}) == 1
+    assert recent.opening_of((0, 1, 10, 20, 30)).until == 10, "the first step is logged by itself"
+    assert recent.opening_of((0, 1)).count == recent.opening_of((0, 1, 2)).count == 1, "at most half"
 
 
 def test_what_no_mean_says_anything_of_is_its_last_value() -> None:

@@ -233,11 +233,17 @@ def _surroundings() -> Surroundings:
     return _around[1]
 
 
+def _say_means(report: Report) -> str:
+    """Of how many logged steps the figures of a report are means."""
+    if report.begin == 1:
+        return f"means of the first logged step and the last {report.steps}"
+    last = f"the last {report.steps} logged steps"
+    return f"means of the first {report.begin} and {last}" if report.begin else f"mean of {last}"
+
+
 def draw_report(run_id: str, report: Report, step: int) -> dict[str, Any]:
     """A report as the page draws it. Names and messages in it are whatever a person or a model made them."""
-    last = f"the last {report.steps} logged steps"
-    since = f"means of the first {report.begin} and {last}" if report.begin else f"mean of {last}"
-    means = f" · {since}" if report.steps > 1 else ""
+    means = f" · {_say_means(report)}" if report.steps > 1 else ""
     return {
         "kind": report.kind,
         "level": report.level,
