@@ -52,7 +52,7 @@ def test_what_was_not_found_is_to_be_chosen_and_never_the_quickstarts() -> None:
     assert shown["summary"][:2] == [
         ["Model", "not found: choose one after the import"], ["Data", "several: choose one below"],
     ]  # fmt: skip
-    assert shown["datasets"] == ["AI-MO/x", "trl-lib/y"]
+    assert shown["datasets"] == ["AI-MO/x", "trl-lib/y"] and shown["untaken"] == []
     taken = take_brought(brought, [], Offer())
     said = {problem.field: problem.message for problem in launch.problems_of_text(taken["text"])}
     assert said["data.source"].startswith("choose a dataset") and said["model.id"].startswith("choose a model")

@@ -135,6 +135,22 @@ def test_of_datasets_that_a_script_joins_one_is_chosen_and_until_then_there_is_n
     follows(new_run, "hub:trl-lib/y")
 
 
+def test_a_dataset_that_is_joined_and_cannot_be_taken_is_named_below_the_choice(importing: Locator) -> None:
+    joined = "interleave_datasets([Dataset.from_list(rows), load_dataset('csv', data_files='m.csv')])"
+    head = "from trl import GRPOConfig, GRPOTrainer\nfrom trl.rewards import accuracy_reward\n"
+    made = "GRPOTrainer(model='a/m', reward_funcs=accuracy_reward, args=GRPOConfig(), train_dataset=data).train()\n"
+    paste(importing, f"{head}data = {joined}\n{made}")
+    choices = importing.locator(".datasets")
+    expect(choices).to_contain_text("Take m.csv")
+    expect(choices.locator("p")).to_have_text(
+        "Dataset.from_list(…) (line 3) makes the data in the script: save it as a JSONL file, upload that, and choose "
+        "it here."
+    )
+    paste(importing, f"{head}data = load_dataset('a/b')\n{made}")
+    expect(choices).to_be_hidden()
+    expect(choices.locator("p")).to_have_count(0)
+
+
 def test_a_recipe_that_is_pasted_into_the_yaml_is_converted(new_run: Page) -> None:
     show(new_run, "YAML")
     editor(new_run).evaluate(

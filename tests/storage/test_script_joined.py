@@ -74,3 +74,39 @@ def test_a_map_after_the_join_is_read_before_and_after_one_is_chosen() -> None:
 )  # fmt: skip
 def test_each_has_a_name_of_its_own(parts: str, names: list[str]) -> None:
     assert read_script(script(f"concatenate_datasets([{parts}])")).datasets == names
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "why"),
+    [
+        ("Dataset.from_list(rows).shuffle(seed=1)", "Dataset.from_list(…) (line 18)",
+         "Dataset.from_list(…) (line 18) makes the data in the script: save it as a JSONL file, upload that, and "
+         "choose it here."),
+        ("load_from_disk('x').map(f)", "load_from_disk(…) (line 18)",
+         "load_from_disk(…) (line 18) was not taken: save that dataset as Parquet, and upload it."),
+        ("load_dataset(name)", "load_dataset(…) (line 18)",
+         "The dataset (line 18) is computed by the script: set it here."),
+        ("load_dataset('json', data_files=['a.jsonl', 'b.jsonl'])", "load_dataset(…) (line 18)",
+         "“a.jsonl”, “b.jsonl” (line 18) may be several files, and a run reads one: join them in one file, upload it, "
+         "and choose it here."),
+        ("mine()", "mine(…) (line 18)", "The dataset (line 18) is computed by the script: set it here."),
+    ],
+)  # fmt: skip
+def test_one_that_cannot_be_taken_is_named_with_the_reason(part: str, name: str, why: str) -> None:
+    text = script(f"interleave_datasets([{part}, load_dataset('csv', data_files='m.csv', split='train')])")
+    found = read_script(text)
+    assert found.datasets == ["m.csv"] and found.untaken == [why] and why in found.notes
+    assert f"it joins m.csv and {name}, and a run has one dataset. Choose one" in "".join(found.notes)
+    chosen = read_script(text, dataset=1)
+    assert f"m.csv was chosen. {name} was left out." in "".join(chosen.notes) and why in chosen.notes
+
+
+def test_datasets_that_are_joined_inside_are_offered_and_ones_that_are_computed_are_said() -> None:
+    found = read_script(script("concatenate_datasets([one, interleave_datasets([two, load_dataset('c/d')])])"))
+    assert found.datasets == ["openai/gsm8k", "ChilleD/SVAMP", "c/d"] and found.untaken == []
+    found = read_script(script("concatenate_datasets([one, *more])"))
+    words = "More datasets (line 18) that concatenate_datasets(…) joins are computed by the script."
+    assert found.datasets == ["openai/gsm8k"] and found.untaken == [words]
+    found = read_script(script("concatenate_datasets(parts)"))
+    assert found.datasets == [] and found.untaken[0].startswith("The datasets (line 18) that concatenate_datasets(…)")
+    assert found.untaken[0] in found.notes

@@ -87,7 +87,7 @@ function draw(got) {
   take.disabled = false;
   setText(box.querySelector(".kind"), `Read as ${got.kind}.`);
   drawSummary(got);
-  drawDatasets(got.datasets);
+  drawDatasets(got);
   drawFunctions(got.functions);
 }
 
@@ -102,7 +102,7 @@ function drawSummary({ summary, notes }) {
 
 // One of the datasets that a script joins, or none yet: then the run has no data until one is chosen under Data. None
 // is chosen to begin with, and nothing is imported before (the browser asks for a choice).
-function drawDatasets(names) {
+function drawDatasets({ datasets: names, untaken }) {
   const part = box.querySelector(".datasets");
   part.hidden = !names.length;
   const choice = (words, number) => {
@@ -113,7 +113,8 @@ function drawDatasets(names) {
   };
   const choices = [...names.map((name, n) => choice(`Take ${name}`, n + 1)), choice("Choose the data later", 0)];
   // where there is nothing to choose, nothing may wait for a choice that nobody sees
-  part.replaceChildren(part.querySelector("legend"), ...(names.length ? choices : []));
+  const others = untaken.map((why) => el("p.s.mut", why));
+  part.replaceChildren(part.querySelector("legend"), ...(names.length ? [...choices, ...others] : []));
 }
 const dataset = () => Number(box.querySelector(".datasets input:checked")?.value ?? 0);
 

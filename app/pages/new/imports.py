@@ -32,7 +32,7 @@ _PYTHON = ("import ", "from ", "def ", "GRPOTrainer", "GRPOConfig", "!pip", "%")
 @dataclass(frozen=True)
 class Brought:
     """What was brought, and what it comes to: the spec's text, notes, and the functions that a script defines.
-    `datasets`: those that it joins, of which a run has one."""
+    `datasets`: those that it joins, of which a run has one; `untaken`: why others cannot be taken."""
 
     kind: str
     raw: Any
@@ -40,6 +40,7 @@ class Brought:
     notes: list[str] = field(default_factory=list)
     functions: list[ScriptFunction] = field(default_factory=list)
     datasets: list[str] = field(default_factory=list)
+    untaken: list[str] = field(default_factory=list)
 
 
 def read_brought(name: str, text: str, offer: Offer | None = None, dataset: int = 0) -> Brought:
@@ -78,7 +79,7 @@ def _is_code(text: str) -> bool:
 
 def _from_code(kind: str, found: ScriptImport) -> Brought:
     raw = _with_open_choices(found.raw, found.open_source)
-    return Brought(kind, raw, yaml_text.dump(raw), found.notes, found.functions, found.datasets)
+    return Brought(kind, raw, yaml_text.dump(raw), found.notes, found.functions, found.datasets, found.untaken)
 
 
 def _with_open_choices(raw: dict[str, Any], source: str) -> dict[str, Any]:
@@ -116,6 +117,7 @@ def describe_brought(brought: Brought, offer: Offer) -> dict[str, Any]:
         "notes": [*shown, *([f"And {hidden:,} more."] if hidden else [])],
         "functions": [_describe_function(one, offer) for one in brought.functions],
         "datasets": brought.datasets,
+        "untaken": brought.untaken,
         "text": brought.text,
     }
 

@@ -28,12 +28,14 @@ from groupwise.storage.spec.words.problem import SpecError
 class ScriptImport:
     """What a script came to: the settings that `spec.from_dict` takes, a sentence for each thing that was not taken,
     and the reward functions that come along, with their code. `datasets`: the names of those of which one is to be
-    chosen; `open_source`: where data is to be chosen, where none was found."""
+    chosen, and `untaken` why what is joined beside them cannot be; `open_source`: where data is to be chosen, where
+    none was found."""
 
     raw: dict[str, Any]
     notes: list[str]
     functions: list[ScriptFunction]
     datasets: list[str] = field(default_factory=list)
+    untaken: list[str] = field(default_factory=list)
     open_source: str = "hub:"
 
 
@@ -81,7 +83,7 @@ def _read_code(code: Code, settings: Collection[str], dataset: int) -> ScriptImp
         raw, functions = (_own_settings(reading), []) if is_own else _ordinary(reading)
     except RecursionError as error:
         raise refusal("The script is nested too deeply to be read.") from error
-    return ScriptImport(raw, reading.notes, functions, reading.datasets, reading.open_source)
+    return ScriptImport(raw, reading.notes, functions, reading.datasets, reading.untaken, reading.open_source)
 
 
 def _own_settings(reading: Reading) -> dict[str, Any]:

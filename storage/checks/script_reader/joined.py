@@ -1,49 +1,84 @@
 """Datasets that a script joins. A run has one of them: a person says which, and the script is read as if it trained on
 that one, with all that it does to its rows."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
-from groupwise.storage.checks.script_reader.reading import Reading
-from groupwise.storage.checks.script_reader.source import is_source, source_settings
-from groupwise.storage.checks.script_reader.values import Item, Items, Made, Value, plain_or, script_line
+from groupwise.storage.checks.script_reader.reading import Reading, quote_code, short_path
+from groupwise.storage.checks.script_reader.source import is_source, makes_rows, note_no_source, source_settings
+from groupwise.storage.checks.script_reader.values import Item, Items, Made, Value, beginning, plain_or, script_line
 from groupwise.storage.spec.words.number_words import join_words
 
 _JOINS = ("concatenate_datasets", "interleave_datasets")
 
 
+@dataclass
+class _Parts:
+    """What a call joins. `values`: the datasets that can be named, each once; `settings`: where the rows of each come
+    from; `others`: what the rest is called, and the sentences that say why it cannot be taken."""
+
+    values: list[Value] = field(default_factory=list)
+    settings: list[dict[str, Any]] = field(default_factory=list)
+    others: dict[str, list[str]] = field(default_factory=dict)
+
+
 def chosen_part(reading: Reading, value: Value) -> Value | None:
     """The dataset that was chosen of those that a call joins (Reading.chosen); None where it joins none, or none was
     chosen. What is left out is noted."""
-    if not (isinstance(value, Made) and value.name in _JOINS):
+    if not _joins(value):
         return None
-    parts, found = _known_parts(reading, value)
-    reading.datasets = _labels(found)
+    assert isinstance(value, Made)
+    parts = _Parts()
+    _sort_parts(reading, value, parts)
+    reading.datasets = _labels(parts.settings)
+    reading.untaken = list(dict.fromkeys(sentence for said in parts.others.values() for sentence in said))
+    for sentence in reading.untaken:
+        reading.tell(sentence, value)
     reading.account(value)
-    if not 1 <= reading.chosen <= len(parts):
+    if not 1 <= reading.chosen <= len(parts.values):
         _note_none_chosen(reading, value, parts)
         return None
     name = reading.datasets[reading.chosen - 1]
-    others = [other for other in reading.datasets if other != name]
+    others = [*(other for other in reading.datasets if other != name), *parts.others]
     left = f" {join_words(others)} {'were' if len(others) > 1 else 'was'} left out." if others else ""
     reading.note(f"{value.name}(…)", value, f"was not taken, as a run has one dataset: {name} was chosen.{left}")
-    return parts[reading.chosen - 1]
+    return parts.values[reading.chosen - 1]
 
 
-def _known_parts(reading: Reading, call: Made) -> tuple[list[Value], list[dict[str, Any]]]:
-    """The datasets that can be named, each once, and of each where its rows come from. Nothing is noted of them yet:
-    what was noted of one that is not chosen would be about another run."""
+def _joins(value: Value) -> bool:
+    return isinstance(value, Made) and value.name in _JOINS
+
+
+def _sort_parts(reading: Reading, call: Made, parts: _Parts) -> None:
+    """Sort what a call joins, and what is joined inside. Nothing is noted of the datasets yet: what was noted of one
+    that is not chosen would be about another run."""
     given = call.arguments[0] if call.arguments else call.keywords.get("dsets", call.keywords.get("datasets"))
-    unheard = Reading(reading.script, reading.lines, reading.place, reading.known_settings)
-    parts, found = list[Value](), list[dict[str, Any]]()
+    known = isinstance(given, Items)
+    if given is not None and (not isinstance(given, Items) or given.open):
+        rest = "More datasets" if known else "The datasets"
+        after = f"that {call.name}(…) joins are computed by the script."
+        parts.others.setdefault(rest.lower(), []).append(f"{rest} ({reading.place(script_line(call))}) {after}")
     for value in given.items if isinstance(given, Items) else []:
-        if (settings := _settings_of(unheard, value)) and all(value is not other for other in parts):
-            parts.append(value)
-            found.append(settings)
-    return parts, found
+        unheard = Reading(reading.script, reading.lines, reading.place, reading.known_settings)
+        if isinstance(value, Made) and _joins(value):
+            _sort_parts(reading, value, parts)
+        elif not (settings := _settings_of(unheard, value)):
+            parts.others.setdefault(_name_of_part(reading, value), []).extend(unheard.line_notes)
+        elif all(value is not other for other in parts.values):
+            parts.values.append(value)
+            parts.settings.append(settings)
+
+
+def _name_of_part(reading: Reading, value: Value) -> str:
+    """What a dataset is called that has no name: the call that it begins with, and its line."""
+    first = beginning(value)
+    said = f"{short_path(first)}(…)" if isinstance(first, Made) else quote_code(first.node)
+    return f"{said} ({reading.place(script_line(first))})"
 
 
 def _settings_of(reading: Reading, value: Value) -> dict[str, Any]:
-    """Where the rows of one of them come from, whatever steps they went through; {} where that cannot be told."""
+    """Where the rows of one of them come from, whatever steps they went through; {}, and a note, where that cannot be
+    told."""
     split = ""
     for _ in range(50):
         if isinstance(value, Item):
@@ -52,10 +87,11 @@ def _settings_of(reading: Reading, value: Value) -> dict[str, Any]:
         elif isinstance(value, Made) and is_source(value):
             found = source_settings(reading, value)
             return {"split": split, **found} if found.get("source") else {}
-        elif isinstance(value, Made) and value.receiver is not None:
+        elif isinstance(value, Made) and value.receiver is not None and not makes_rows(value):
             value = value.receiver
         else:
             break
+    note_no_source(reading, value)
     return {}
 
 
@@ -69,9 +105,10 @@ def _labels(found: list[dict[str, Any]]) -> list[str]:
     return [f"{name}, no. {n}" if longer.count(name) > 1 else name for n, name in enumerate(longer, 1)]
 
 
-def _note_none_chosen(reading: Reading, call: Made, parts: list[Value]) -> None:
-    joined = f"it joins {join_words(reading.datasets)}, and " if len(parts) > 1 else ""
-    steps = dict.fromkeys(step for part in parts for step in _steps_of(reading, part))
+def _note_none_chosen(reading: Reading, call: Made, parts: _Parts) -> None:
+    names = [*reading.datasets, *parts.others]
+    joined = f"it joins {join_words(names)}, and " if len(parts.values) + len(parts.others) > 1 else ""
+    steps = dict.fromkeys(step for part in parts.values for step in _steps_of(reading, part))
     without = f" Until then, what the script does to their rows is left out: {', '.join(steps)}." if steps else ""
     after = f"was not taken: {joined}a run has one dataset. Choose one, or join them in one file.{without}"
     reading.note(f"{call.name}(…)", call, after)

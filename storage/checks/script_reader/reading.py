@@ -45,6 +45,7 @@ class Reading:
         self.place = place
         self.known_settings = settings
         self.datasets: list[str] = []  # that are joined, by their names
+        self.untaken: list[str] = []  # of what is joined and cannot be taken: why
         self.chosen = 0  # which of them is taken, from 1; 0 for none
         self.open_source = "hub:"  # where no data was found: where it is to be chosen
         self.makes_rows = False  # whether the script makes the rows that are trained on by itself
@@ -65,8 +66,12 @@ class Reading:
     @property
     def notes(self) -> list[str]:
         """Every sentence, by line; then what no line says."""
-        said = sorted(self._notes, key=self._notes.__getitem__)
-        return said if self.own else [*said, *self.unsaid.sentences()]
+        return self.line_notes if self.own else [*self.line_notes, *self.unsaid.sentences()]
+
+    @property
+    def line_notes(self) -> list[str]:
+        """The sentences that a line says, by line."""
+        return sorted(self._notes, key=self._notes.__getitem__)
 
     def note(self, before: str, at: Value | ast.AST, after: str) -> None:
         """Note once what was not taken, with its line."""

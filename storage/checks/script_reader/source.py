@@ -148,9 +148,14 @@ def file_name(value: Value) -> str:
     return last.value if isinstance(last, ast.Constant) and isinstance(last.value, str) else ""
 
 
+def makes_rows(value: Value) -> bool:
+    """Whether a value is a dataset of rows that the script makes."""
+    return isinstance(value, Made) and value.name in _MAKES_ROWS
+
+
 def note_no_source(reading: Reading, value: Value) -> None:
     """What the rows are made of, where that is no dataset that can be named."""
-    if isinstance(value, Made) and value.name in _MAKES_ROWS:
+    if makes_rows(value):
         reading.open_source, reading.makes_rows = "file:", True
         reading.note(f"{short_path(value)}(…)", value, "makes the data in the script: save it as a JSONL file, upload "
                      "that, and choose it here.")  # fmt: skip
