@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from groupwise.app.pages.new import edits, launch, new_run, presets, view, worker_requests, yaml_edit
+from groupwise.app.pages.new import choices, edits, launch, new_run, presets, view, worker_requests, yaml_edit
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import questions, registry
@@ -117,7 +117,7 @@ def test_what_a_page_knows_of_other_data_counts_for_nothing(registry_home: Path)
     hub = edits.apply(TEXT, [edits.Edit("data.source", "hub:a/b"), edits.Edit("data.limit", yaml_edit.ABSENT)])
     other, filtered = hub.replace("a/b", "c/d"), edits.apply(hub, [edits.Edit("data.filter", ["answer > 3"])])
     keys = new_run.edit_settings({"text": hub})["keys"]
-    seen = {"source": keys["source"], "rows": 7777, "rows_of": keys["source"], "columns": ["frage"]}
+    seen = {"source": keys["source"], "rows_read": 7777, "rows_of": keys["rows"], "columns": ["frage"]}
 
     def shown(text: str, **more: object) -> str:
         return str(new_run.edit_settings({"text": text, "known": {**seen, **more}}))
@@ -125,7 +125,13 @@ def test_what_a_page_knows_of_other_data_counts_for_nothing(registry_home: Path)
     assert "7,761 prompts" in shown(hub) and "frage" not in shown(hub)  # but for the 16 that are held out
     assert "prompts (" not in shown(other), "another dataset"
     assert "prompts (" not in shown(filtered), "how many of them a filter keeps is not counted yet"
-    checked = {"rows": 500, "rows_of": new_run.edit_settings({"text": filtered})["keys"]["rows"]}
+    of_filtered = new_run.edit_settings({"text": filtered})["keys"]["rows"]
+    assert "prompts (" not in shown(filtered, rows_of=of_filtered), "the preview counts what is there before a filter"
+    for path, value in (("data.limit", 20), ("data.holdout", 8), ("data.prompt_column", "frage"), ("data.split", "b")):
+        assert "prompts (" not in shown(edits.apply(hub, [edits.Edit(path, value)])), f"counted with another {path}"
+    thinking = edits.apply(hub, [edits.Edit("data.system_prompt", "Think.")])
+    assert "7,761 prompts" in shown(thinking), "no row more or less"
+    checked = {"rows": 500, "rows_of": of_filtered}
     assert "484 prompts" in shown(filtered, **checked) and "484" not in shown(hub, **checked)
 
 
@@ -149,7 +155,7 @@ def test_of_a_file_that_is_gone_nothing_is_reckoned_and_another_can_be_chosen(re
     text = edits.apply(TEXT, [edits.Edit("data.source", "file:übungen.csv")])
     there = new_run.edit_settings({"text": text})
     assert "preview" in there["keys"] and there["sentences"]
-    known = {"source": there["keys"]["source"], "rows": 120, "rows_of": there["keys"]["source"]}
+    known = {"source": there["keys"]["source"], "rows": 120, "rows_of": there["keys"]["rows"]}
     none = new_run.edit_settings({"text": text, "known": {**known, "rows": 0}})
     assert (none["sentences"], none["figures"]) == (["No row is left to train on."], [])
     assert launch.spec_and_problems(text, {**known, "rows": 0})[1], "and nothing is launched for it"
@@ -357,3 +363,7 @@ def test_what_figures_are_reckoned_without_is_said() -> None:
     seen = view.describe_text(TEXT.replace("name:", "launch: {processes: 99}\nname:", 1), offer.OFFER)
     assert "This is reckoned without “Processes”." in seen["sentences"]
     assert not any("reckoned without" in one for one in view.describe_text(TEXT, offer.OFFER)["sentences"])
+
+
+def test_the_upload_names_the_kinds_of_workbooks_that_it_takes() -> None:
+    assert all(suffix in choices.upload_advice() for suffix in (".xlsx", ".xls", ".ods"))

@@ -427,3 +427,14 @@ def test_what_trains_is_told_from_what_may_be_deleted(no_worker: None) -> None:
     assert now["training"] == [trains] and set(now["stoppable"]) == {waits, trains}
     assert [one["id"] for one in now["elsewhere"]] == [waits, trains]
     assert changes.delete_runs({"ids": [ended, waits, trains]})["runs"] == [ended, waits]
+
+
+def test_a_run_that_starts_is_not_counted_as_running(registry_home: Path) -> None:
+    for state in (states.QUEUED, states.STARTING, states.RUNNING, states.STOPPING):
+        run_id = registry.create_run("name: a", name=state, model="m", data="d")
+        through = {states.QUEUED: [], states.STARTING: [states.STARTING]}.get(state, [states.STARTING, state])
+        for one in through:
+            registry.set_state(run_id, one, "It goes on.")
+    everything = registry.list_runs(curves=False)
+    said = runs_table.counts_line(everything, everything, 4)
+    assert said == "4 runs · 1 running · 1 starting · 1 stopping · 1 queued."

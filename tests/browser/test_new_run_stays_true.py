@@ -337,6 +337,44 @@ def test_a_corrected_file_of_the_same_name_is_read_as_the_one_before(with_file: 
     (paths.data_folder() / "zahlen-anna-2.csv").unlink()
 
 
+def test_a_count_is_of_exactly_the_data_that_was_asked_about(new_run: Page) -> None:
+    """“Start over” left the rows of another limit: problems that a healthy spec does not have, and Launch was grey."""
+    page = new_run
+    happening, said = page.locator(".preflight .happening"), page.locator(".verdict", has_text="rows are held out")
+    count = page.locator(".preview .of")
+    expect(count).to_have_text("of 2,500", timeout=90_000)
+    write_yaml(page, "name: short\nmodel: {id: starter}\ndata: {limit: 20}\nrewards: correctness\n")
+    expect(happening).to_contain_text("20 prompts", timeout=90_000)
+    expect(count).to_have_text("of 20", timeout=90_000)
+    expect(page.locator("#launch-count")).not_to_contain_text(re.compile("Reading|Checking"), timeout=90_000)
+    page.reload()
+    expect(happening).to_contain_text("20 prompts", timeout=90_000)
+    expect(page.locator("#launch-count")).not_to_contain_text(re.compile("Reading|Checking"), timeout=90_000)
+    answers = Held(page, "read_answer")
+    page.get_by_role("button", name="Start over").click()
+    expect(happening).to_contain_text("2,484 prompts", timeout=90_000)  # which a built-in task needs no answer for
+    expect(said).to_have_count(0)
+    expect(page.locator("#launch-count")).to_have_text("Reading the data…")
+    show(page, "Form")
+    expect(count).to_have_css("visibility", "hidden")
+    expect(page.locator(".preview .results")).to_have_css("visibility", "hidden")
+    answers.release()
+    expect(page.locator("#launch-count")).to_have_text("✓ No problems found", timeout=90_000)
+    expect(count).to_have_text("of 2,500")
+    expect(count).to_have_css("visibility", "visible")
+    expect(happening).to_contain_text("2,484 prompts")
+    page.get_by_text("Which rows", exact=True).click()
+    for limit, trained in (("40", "24 prompts"), ("2500", "2,484 prompts")):
+        page.get_by_label("Rows", exact=True).fill(limit)
+        expect(happening).to_contain_text(trained, timeout=90_000)
+        expect(page.locator("#launch-count")).not_to_contain_text(re.compile("Reading|Checking"), timeout=90_000)
+        expect(happening).to_contain_text(trained)
+    page.get_by_role("button", name="Undo").click()
+    expect(happening).to_contain_text("24 prompts", timeout=90_000)
+    page.wait_for_timeout(1500)
+    expect(happening).to_contain_text("24 prompts")
+
+
 def _place_of(node: Locator) -> float:
     place: float = node.evaluate("node => node.getBoundingClientRect().y + scrollY")
     return place

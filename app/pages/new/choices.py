@@ -19,7 +19,7 @@ Choice = dict[str, str]
 
 def upload_advice() -> str:
     """What may be uploaded, and what becomes of it."""
-    kinds = "Excel (.xlsx, .xls), CSV, TSV, JSON, JSONL or Parquet, text also in .gz"
+    kinds = "Excel (.xlsx, .xls), OpenDocument (.ods), CSV, TSV, JSON, JSONL or Parquet, text also in .gz"
     return f"{kinds}; at most {LIMIT}. A larger file: copy it into {paths.data_folder()}."
 
 

@@ -16,6 +16,8 @@ MADE_OF_ROWS = {
     "answer_column", "answer_pattern", "answer_numbers", "columns",
 }  # fmt: skip
 MOST_COLUMNS, LONGEST_NAME = 1000, 200
+# What is said before a row's prompt: how many rows there are has nothing to do with it.
+BEFORE_A_PROMPT = {"system_prompt", "examples"}
 NO_ROWS = "No row is left to train on."
 
 
@@ -36,19 +38,23 @@ class Known:
 
 
 def known_of(sent: Any, data: DataSpec) -> Known:
-    """What of that which a page sent is about this data: {source, columns, prompt_tokens, sums, point, tags,
-    unreadable, rows, rows_of}, where `source` and `rows_of` are the keys that it was found out for. How many rows there
-    are says nothing of how many a filter keeps. A Known is about it already."""
+    """What of that which a page sent is about this data: {source, columns, unreadable, rows_of, rows_read, rows,
+    prompt_tokens, sums, point, tags}, where `source` and `rows_of` are the keys of what was asked about: what was
+    counted under another limit, say, is no answer. `rows_read`, those there are, says nothing of how many a filter
+    keeps; `rows` is what the check of all of them counted. A Known is about it already."""
     if isinstance(sent, Known):
         return sent
     if not isinstance(sent, dict) or sent.get("source") != source_key(data):
         return Known()
-    counted = (rows_key(data),) if data.filter else (rows_key(data), source_key(data))
-    rows = _count(sent.get("rows")) if sent.get("rows_of") in counted else None
-    sums, unreadable = sent.get("sums") is True, sent.get("unreadable") is True
+    columns, unreadable = _names(sent.get("columns")), sent.get("unreadable") is True
+    if sent.get("rows_of") != rows_key(data):
+        return Known(columns=columns, unreadable=unreadable)
+    rows = _count(sent.get("rows"))
+    if rows is None and not data.filter:
+        rows = _count(sent.get("rows_read"))
     point = str(sent.get("point") or "")[:EXAMPLE]
-    tokens, columns, tags = _count(sent.get("prompt_tokens")), _names(sent.get("columns")), _names(sent.get("tags"))
-    return Known(rows, tokens, columns, sums, unreadable, point, tags)
+    tokens, tags = _count(sent.get("prompt_tokens")), _names(sent.get("tags"))
+    return Known(rows, tokens, columns, sent.get("sums") is True, unreadable, point, tags)
 
 
 def is_chosen(data: DataSpec) -> bool:
@@ -62,8 +68,8 @@ def source_key(data: DataSpec) -> str:
 
 
 def rows_key(data: DataSpec) -> str:
-    """Which of them are used."""
-    return short_hash({"source": source_key(data), "filter": data.filter})
+    """Which of them are used, and for what: whatever a count of them depends on."""
+    return short_hash(data.model_dump(exclude=BEFORE_A_PROMPT))
 
 
 def short_hash(settings: dict[str, Any]) -> str:

@@ -75,22 +75,32 @@ function forgetOtherData(view) {
   }
   if (!preview && counted) settleIn(0); // nor is anything worked out by what was counted
 }
+// Counts are of exactly the data that was asked about: of another limit, say, none is in sight.
+function hideOldCounts({ keys, unreadable }) {
+  const isOld = Boolean(last) && !unreadable && page.known.rows_of !== keys?.rows;
+  if (isOld) setText(inNode(".wait-checks"), "");
+  node.classList.toggle("recounting", isOld);
+}
 
 async function look() {
-  const { preview: mine, source, reading } = page.view?.keys ?? {};
+  const { preview: mine, source, reading, rows } = page.view?.keys ?? {};
   if (page.view?.unreadable) return undefined;
   key = mine ?? null;
   if (!mine) return node.classList.remove("asking");
   node.classList.add("asking");
   keepRoom();
-  const isCurrent = () => page.view?.keys?.source === source && page.view.keys.preview;
+  const isCurrent = () => page.view?.keys?.preview === mine;
   const began = Date.now();
   // where something is shown already, once it takes long
   const tell = (words) => isCurrent() && (!last || isLong(began)) && setText(wait, words);
   const late = setTimeout(() => isCurrent() && setText(wait, "Reading the data…"), 300);
   const found = await askWorker("preview", { row }, tell);
   clearTimeout(late);
-  if (!found || !isCurrent()) return undefined; // the worker is asked about the other data by now, or there is none
+  if (!found) return undefined; // the worker is asked about the other data by now
+  if (!isCurrent()) {
+    key = null; // an answer about older settings is none, also where these come back before they are asked about anew
+    return undefined;
+  }
   node.classList.remove("asking");
   if (found.lost) {
     key = null;
@@ -115,9 +125,10 @@ async function look() {
   shownSource = source;
   page.columns = found.columns.map((column) => column.name);
   if (page.known.source !== source || page.known.unreadable) page.known = { source };
-  page.known.columns = page.columns;
-  // what the check of all rows counted is nearer the truth, as long as the same rows are used
-  if (page.known.rows_of !== page.view.keys.rows) Object.assign(page.known, { rows: of.count, rows_of: source });
+  // what was counted belongs to exactly the data that was asked about
+  if (page.known.rows_of !== rows) page.known = { source, reading: page.known.reading, rows_of: rows };
+  Object.assign(page.known, { columns: page.columns, rows_read: of.count });
+  hideOldCounts(page.view);
   announceColumns();
   announcePreview({ ...found, reading });
   workerSaid("preview", mine, found.problems);
@@ -202,7 +213,7 @@ const to = (n) => {
 
 // ---- many rows ----
 async function check(all = false) {
-  const { check_data: mine, source, rows } = page.view?.keys ?? {};
+  const mine = page.view?.keys?.check_data;
   const box = inNode(".checks");
   if (!mine || (checked === mine && !all)) return endRoom();
   checked = mine;
@@ -215,7 +226,10 @@ async function check(all = false) {
     if (all || isLong(began)) setText(inNode(".wait-checks"), words);
   });
   if (!found) return undefined; // a newer one is under way, and frees the button
-  if (page.view?.keys?.source !== source) return undefined; // of other data than what is chosen now
+  if (page.view?.keys?.check_data !== mine) {
+    checked = null; // of other data than what is chosen now; should that come back, it is asked about anew
+    return undefined;
+  }
   endRoom();
   button.setAttribute("aria-disabled", "false");
   box.classList.remove("asking");
@@ -235,8 +249,7 @@ async function check(all = false) {
   page.known.sums = found.sums;
   page.known.point = found.point;
   page.known.tags = found.tags;
-  if (found.rows.exact && found.checked >= found.rows.count)
-    Object.assign(page.known, { rows: found.usable, rows_of: rows });
+  if (found.rows.exact && found.checked >= found.rows.count) page.known.rows = found.usable;
   drawChecks(found);
   return settleIn(0); // the estimates know the prompts' length now
 }
@@ -313,6 +326,7 @@ export function drawPreview() {
   onView((view) => {
     if (view?.unreadable) return;
     forgetOtherData(view);
+    hideOldCounts(view);
     if (view?.keys?.preview === key && key) {
       if (view.keys.check_data !== checked && last) {
         clearTimeout(soon);

@@ -27,6 +27,7 @@ from groupwise.storage.spec.spec import MOST_NAME
 PAGE, MOST = 100, 400  # rows drawn at first, and as many more at a time; at most: the search finds the others
 NEWEST = "-created"
 DELETED = "deleted"
+UNDER_WAY = (states.RUNNING, states.STARTING, states.STOPPING, states.QUEUED)  # as they are counted below
 FEW = 2  # runs, of who may be new here
 NAMED = 10  # of the chosen runs that are in no row
 TEMPLATE = f"""
@@ -272,12 +273,10 @@ def sorts(keys: Sequence[str]) -> list[list[str]]:
 
 
 def counts_line(everything: Sequence[Run], found: Sequence[Run], shown: int) -> str:
-    """5 runs · 1 running · 1 queued, how many of them are shown, and what can be done with several."""
-    live_now = sum(run.state in states.LIVE for run in everything)
-    queued = sum(run.state == states.QUEUED for run in everything)
+    """5 runs · 1 running · 1 starting · 1 queued, how many of them are shown, and what can be done with several."""
+    counted = Counter(run.state for run in everything)
     parts = [format.plural(len(everything), "run")]
-    parts += [f"{live_now} running"] if live_now else []
-    parts += [f"{queued} queued"] if queued else []
+    parts += [f"{counted[state]} {state}" for state in UNDER_WAY if counted[state]]
     if shown < len(found):
         parts.append(f"showing {format.count(shown)} of {format.count(len(found))}")
     elif len(found) < len(everything):
