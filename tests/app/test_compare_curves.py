@@ -343,3 +343,12 @@ def test_each_run_comes_with_what_its_rewards_are_compared_by(registry_home: Pat
     assert first["alike"] == second["alike"] and first["final"]["solved"] is not None
     assert "solved" not in third["alike"] and third["final"]["solved"] is None
     assert third["alike"]["reward"] != first["alike"]["reward"] and fourth["alike"] == {}
+
+
+def test_it_is_known_over_how_many_steps_the_final_figures_are(tmp_path: Path) -> None:
+    for every, over in ((1, 10), (5, 30), (20, 40)):
+        path = tmp_path / f"{every}.db"
+        written(path, {step: {"reward": step / 60} for step in range(every, 61 if every < 20 else 81, every)})
+        assert final(path)["over"] == over
+    written(tmp_path / "none.db", {1: {"kl": 0.0}})
+    assert final(tmp_path / "none.db")["over"] is None

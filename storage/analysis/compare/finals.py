@@ -22,15 +22,15 @@ ENDS = {
 
 
 def final_values(run: Database, counting: list[Part] | None = None) -> dict[str, Any]:
-    """step; reward, solved, kl, length, tied and held_out as they are at the end (storage.record.recent), so that a run
-    is ranked by what it came to and not by a peak before a collapse; held_out_at, the step of that evaluation; errors,
-    by how much reward, solved and held_out may be off by chance (one standard error); tokens, and time in seconds.
-    None for what was not recorded, or never was a number.
+    """step; over, of how many steps the means are; reward, solved, kl, length, tied and held_out as they are at the end
+    (storage.record.recent), so that a run is ranked by what it came to and not by a peak before a collapse;
+    held_out_at, the step of that evaluation; errors, by how much reward, solved and held_out may be off by chance (one
+    standard error); tokens, and time in seconds. None for what was not recorded, or never was a number.
     `counting`: as for curves.read_curves."""
     keys, parts = keys_of(run), lineage.stretches(run) if counting is None else counting
     lately = _of_last_stage(run, parts)
     logs = recent.last_logs(run, lately)
-    found: dict[str, Any] = {"step": parts[-1][2] if parts else 0}
+    found: dict[str, Any] = {"step": parts[-1][2] if parts else 0, "over": _steps_of_means(logs)}
     for name, candidates in ENDS.items():
         metric = next((metric for metric in candidates if metric in keys), "")
         found[name] = recent.now(run, metric, keys.get(metric), lately, logs)
@@ -41,6 +41,14 @@ def final_values(run: Database, counting: list[Part] | None = None) -> dict[str,
     found["tokens"] = totals.last_total(run, "num_tokens", parts)
     found["time"] = seconds_trained(run)
     return found
+
+
+def _steps_of_means(logs: recent.Logs) -> int | None:
+    """Over how many steps the last logged ones are that a mean is of; None where none was logged."""
+    if not logs:
+        return None
+    window = recent.closing_of(logs)
+    return window.until - window.after
 
 
 OF_SOME = "_terminated_length"  # what not every step has: where no completion ended by itself
