@@ -13,10 +13,13 @@ from typing import Any
 
 import pytest
 
-from groupwise.app.pages.new import edits, form, launch, yaml_edit
+from groupwise.app.pages.new import edits, form, launch, view, yaml_edit
 from groupwise.app.pages.new.left_out import is_at_or_inside
-from groupwise.storage.spec.words.problem import BLOCKING, Fix, Problem, SpecError
+from groupwise.app.pages.new.said_later import THEN
+from groupwise.storage.spec.words.problem import BLOCKING, Cut, Fix, Problem, SpecError
 from groupwise.storage.spec.yaml import yaml_text
+from groupwise.storage.spec.yaml.repairs import BRACKET
+from groupwise.storage.spec.yaml.yaml_text import INDENTATION
 from tests.support import offer
 
 REWARDS = {**offer.REWARDS, "length": {"help": "", "parameters": [
@@ -103,6 +106,9 @@ COUNTED = re.compile(
     r"data\.holdout|data\.limit|(stages\.\d+\.)?training\.(num_generations\w*|per_device\w*|generation_batch_size|"
     r"steps_per_generation|gradient_accumulation_steps)"
 )
+# Slips behind which what a line says is a guess: what it means is told once it can be read.
+GUESSED = (BRACKET, INDENTATION)
+MOST_CLICKS = 25
 SLIPS_AT_ONCE = [1, 2, 2, 3]
 LINE = re.compile(r"( *)(- )?(\w+):(?: (.+))?")
 
@@ -231,3 +237,27 @@ def comments_of(text: str, paths: list[str]) -> set[str]:
     rows, lines = text.splitlines(), yaml_text.read_yaml(text)[1]
     return {one for path, line in lines.items() if any(is_at_or_inside(path, p) for p in paths)
             for one in comments_in(rows[line - 1])}  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(70, 140))
+def test_pressing_the_first_button_of_all_that_is_said_brings_nothing_new_to_sight(seed: int, own_home: Path) -> None:
+    text = with_slips(seed)[0]
+    found = shown_of(text)
+    if any(slip in one["message"] for one in found for slip in GUESSED):
+        return
+    said, words = {one["field"] for one in found}, {one["message"].removeprefix(THEN) for one in found}
+    for _ in range(MOST_CLICKS):
+        fix = next((one["fixes"][0] for one in found if one["fixes"]), None)
+        if fix is None:
+            return
+        text = after_click(text, Fix(**{**fix, "cut": fix["cut"] and Cut(**fix["cut"])}))
+        found = shown_of(text)
+        later = [one for one in found if one["message"].removeprefix(THEN) not in words]
+        assert [one for one in later if not any(is_at_or_inside(each, one["field"]) for each in said)] == [], text
+
+
+def shown_of(text: str) -> list[dict[str, Any]]:
+    """What the page says that keeps a text from being launched."""
+    seen = view.describe_text(text, OFFER, None, {"script", "preflight"})
+    listed = seen["problems"] if "problems" in seen else seen["unreadable"]["problems"]
+    return [one for one in listed if one["level"] == BLOCKING]

@@ -117,3 +117,31 @@ def test_launch_says_what_comes_to_sight_later_in_the_same_words(
     told = [line for line in said if THEN in line]
     [words] = [f"{path}:{line}: {field}: {words}" for field, line, words in said_of(path.read_text()) if THEN in words]
     assert told == [words] and registry.list_runs() == []
+
+
+@pytest.mark.parametrize(
+    ("part", "field", "labels"),
+    [
+        ("training: {max_steps: 0,5}\n", "training.max_steps", ["Use 60"]),
+        ("training: {steps_per_generation: 1,5}\n", "training.steps_per_generation", ["Use 1", "Use 2"]),
+        ("training: {num_generations: 1,5}\n", "training.num_generations", ["Use 8"]),
+        ("data: {limit: 1,500}\n", "data.limit", ["Use 1500"]),
+        (
+            "stages:\n- training: {max_steps: 0,5}\n- training: {max_steps: 5}\n",
+            "stages.0.training.max_steps",
+            ["Use 60"],
+        ),
+    ],
+)
+def test_a_comma_in_a_whole_number_in_braces_is_one_problem(
+    part: str, field: str, labels: list[str], own_home: Path
+) -> None:
+    [(place, _, words)] = said_of(HEAD + part)
+    assert place == field and words.endswith("begins another setting. This should be a whole number.")
+    assert labels_of(HEAD + part, field) == labels
+    assert [said_of(clicked(HEAD + part, field, label)) for label in labels] == [[]] * len(labels)
+
+
+def test_no_button_writes_a_point_where_a_whole_number_belongs(own_home: Path) -> None:
+    text = HEAD + "training: {max_steps: 0,5, beta: 0,1, learning_rate: 0,2}\n"
+    assert labels_of(text, "training.beta") == ["Use 0.1"] and labels_of(text, "training.max_steps") == ["Use 60"]

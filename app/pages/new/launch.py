@@ -11,6 +11,7 @@ from groupwise.app.pages.new import edits, form, found_reading, presets, said_la
 from groupwise.app.pages.new.known import NO_ROWS, Known, known_of
 from groupwise.app.pages.new.left_out import LeftOut, is_at_or_inside, leave_out, read_by_meant_names
 from groupwise.app.pages.new.preflight.report import Report, report
+from groupwise.app.pages.new.whole_in_braces import join_whole_numbers
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.checks.reward_settings import say_no_parameter
 from groupwise.storage.library.capabilities import Offer
@@ -161,7 +162,8 @@ def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = No
         if one.line not in guessed
         and (past.whole or (one.field in past.lines and one.field.split(".")[0] not in past.unread))
     ]  # fmt: skip
-    listed = (*in_order_of_lines(past.problems), *in_order_of_lines(of_others))
+    slips, of_others = join_whole_numbers(past.problems, of_others)
+    listed = (*in_order_of_lines(slips), *in_order_of_lines(of_others))
     found = [replace(one, fixes=tuple(fix for fix in one.fixes if fix.cut)) for one in listed]
     then = _say_of_readable(text, found, past.lines, offer or Offer.read_published())
     return [*found, *(one for one in then if one.line not in guessed)]

@@ -18,6 +18,8 @@ _OF_PARTS = re.compile(
 )
 _LONE = re.compile(rf"([A-Za-z_]\w*)(:(?=[{ODD}]*[^\s/:])|[ ]*=[ ]*)[{ODD}]*([^\s=][^\r\n]*)")
 LONGEST = 60  # characters of a button
+COMMA = " begins another setting."
+POINTS = "Use points in"  # how the button begins that writes points in all
 _WHOLE = re.compile(r"[-+]?[0-9]+")
 _DECIMALS = re.compile(r"[0-9]+(?:[eE][-+]?[0-9]+)?")
 # Where an entry may begin with its name: in a list of parts, or at the left edge, below one. Elsewhere, and in a
@@ -44,7 +46,7 @@ def points_for_commas_in_braces(problems: list[Problem], rows: list[str]) -> lis
         row = put[cut.line - 1]
         put[cut.line - 1] = row[: cut.column] + cut.put + row[cut.column + len(cut.text) :]
     gone, written = (_between(lines, first, last) for lines in (rows, put))
-    label = f"Use points in {'both' if len(cuts) == 2 else f'all {len(cuts)}'}"
+    label = f"{POINTS} {'both' if len(cuts) == 2 else f'all {len(cuts)}'}"
     every = Fix(label, {}, cut=Cut(first.line, first.column, gone, written))
     return [replace(one, fixes=(*one.fixes, every)) if one in commas else one for one in problems]
 
@@ -130,7 +132,7 @@ def _decimal_comma(text: str, key: ScalarNode, path: str, before: tuple[str, Nod
         return
     thousands = re.fullmatch(r"[-+]?[1-9][0-9]{0,2},[0-9]{3}", written)
     meant = [written.replace(",", "."), *([written.replace(",", "")] if thousands else [])]
-    message = f"the comma in {written} begins another setting. Did you mean {' or '.join(meant)}?"
+    message = f"the comma in {written}{COMMA} Did you mean {' or '.join(meant)}?"
     yield _problem(path, name, number, message, [(f"Use {one}", written, one) for one in meant])
 
 
