@@ -127,8 +127,8 @@ def test_a_slip_is_put_right_by_its_button(slip: str, line: int, words: str, lab
         ("training:\n  beta = 0.02\n", "training.beta", EQUALS,
          ["Write it as “beta: 0.02”"], "training:\n  beta: 0.02\n"),
         ("training: {max_steps: 1,000}\n", "training.max_steps",
-         "the comma in 1,000 begins another setting. Did you mean 1.000 or 1000?", ["Use 1.000", "Use 1000"],
-         "training: {max_steps: 1.000}\n"),
+         "the comma in 1,000 begins another setting. This should be a whole number. Did you mean 1000?", ["Use 1000"],
+         "training: {max_steps: 1000}\n"),
         ("training: {\u00a0max_steps: 5}\n", "training.max_steps", "a special space stands before this name, such as a "
          "non-breaking one: to YAML it is no indentation.", ["Write ordinary spaces"], "training: { max_steps: 5}\n"),
         ("stages:\n-name: b\n", "name", "there is no space after the dash.", ["Write it as “- name: …”"],

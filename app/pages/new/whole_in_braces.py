@@ -37,9 +37,10 @@ def _join(slip: Problem, refused: Problem) -> Problem:
     cut = slip.fixes[0].cut
     assert cut is not None  # the caller saw it
     meant = [fix.cut.put for fix in slip.fixes if fix.cut and _WHOLE.fullmatch(fix.cut.put)]
-    numbers = [*meant, *_usual(refused)] or _near(cut)
+    numbers = meant or [*_usual(refused)] or _near(cut)
     fixes = tuple(Fix(f"Use {number}", {}, cut=replace(cut, put=number)) for number in dict.fromkeys(numbers))
-    message = f"the comma in {cut.text}{COMMA} This should be a whole number."
+    asked = f" Did you mean {' or '.join(meant)}?" if meant else ""
+    message = f"the comma in {cut.text}{COMMA} This should be a whole number.{asked}"
     return replace(slip, message=message, fixes=fixes)
 
 
