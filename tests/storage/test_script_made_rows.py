@@ -97,10 +97,10 @@ def test_a_column_that_a_reward_takes_and_that_is_no_answer_stays_a_column():
     assert found.raw["data"]["answer_column"] is None
 
 
-def test_the_name_that_a_reward_is_logged_under_and_what_only_looks_are_no_notes():
+def test_the_name_that_a_reward_is_logged_under_is_its_name_without_a_note():
     part = "from functools import partial\ndef lr(completions, *, n=1, **k):\n    return [n for c in completions]"
     raw, said = read(script(f"{part}\nlonger = partial(lr, n=3)\nlonger.__name__ = 'n3'\nthink_format_reward = longer"))
-    assert said == "" and raw["rewards"] == [{"name": "lr", "parameters": {"n": 3}, "weight": 1.0}]
+    assert said == "" and raw["rewards"] == [{"name": "n3", "parameters": {"n": 3}, "weight": 1.0}]
 
 
 def test_other_words_for_what_has_no_place():

@@ -1,12 +1,9 @@
 """The name under which a script's reward function goes into the library: its own where that is free, never another's.
 Pure on texts, but for what the library has."""
 
-import ast
-import re
-
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import library, names
-from groupwise.storage.spec.syntax_tree import parse_module
+from groupwise.storage.library.rewards.renaming import rename_function
 
 
 def library_name(name: str, code: str, offer: Offer) -> tuple[str, str]:
@@ -33,21 +30,3 @@ def _is_free(name: str, code: str) -> bool:
         return True
     versions = library.versions(name) if known == {name} else []
     return bool(versions) and versions[0].hash == library.hash_of(library.with_plain_line_ends(code))
-
-
-def rename_function(code: str, old: str, new: str) -> str:
-    """The code with a top-level function, and what calls it, under another name; every other character stays."""
-    if old == new:
-        return code
-    lines = code.encode("utf-8").split(b"\n")
-    places = []
-    for node in ast.walk(parse_module(code)):
-        if isinstance(node, ast.Name) and node.id == old:
-            places.append((node.lineno - 1, node.col_offset))
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == old:
-            found = re.compile(rb"def\s+(?=" + old.encode() + rb"\b)").search(lines[node.lineno - 1], node.col_offset)
-            places += [(node.lineno - 1, found.end())] if found else []
-    size = len(old.encode())
-    for line, column in sorted(places, reverse=True):
-        lines[line] = lines[line][:column] + new.encode() + lines[line][column + size :]
-    return b"\n".join(lines).decode("utf-8")

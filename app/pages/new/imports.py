@@ -18,6 +18,7 @@ from groupwise.storage.home import redaction
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import library
 from groupwise.storage.library.rewards.library import LibraryError
+from groupwise.storage.library.rewards.renaming import rename_function
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.number_words import count_words
 from groupwise.storage.spec.words.problem import BLOCKING, SpecError
@@ -139,7 +140,7 @@ def _summary(brought: Brought) -> list[list[str]]:
 
 def _describe_function(one: ScriptFunction, offer: Offer) -> dict[str, Any]:
     name, why = import_names.library_name(one.name, one.code, offer)
-    code = import_names.rename_function(one.code, one.name, name)
+    code = rename_function(one.code, one.name, name)
     return {
         "name": one.name,
         "saved_as": name,
@@ -167,7 +168,7 @@ def take_brought(brought: Brought, chosen: Iterable[str], offer: Offer) -> dict[
             continue
         name, why = import_names.library_name(one.name, one.code, offer)
         try:
-            library.save_reward(name, import_names.rename_function(one.code, one.name, name))
+            library.save_reward(name, rename_function(one.code, one.name, name))
         except LibraryError as error:
             notes.append(f"{one.name} was not saved in the library: {error}")
             continue

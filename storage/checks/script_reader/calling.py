@@ -305,8 +305,12 @@ class Caller(Evaluator):
             super().assign(target, value, scope, node)
 
     def _set(self, of: Value, name: str, value: Value, node: ast.AST) -> None:
-        if name == "__name__" and (isinstance(of, Function) or (isinstance(of, Made) and of.name == "partial")):
-            return  # which TRL logs it under: a reward has the name of its function here
+        if name == "__name__" and isinstance(of, Function):
+            of.given_name = value
+            return
+        if name == "__name__" and isinstance(of, Made) and of.name == "partial":
+            of.later[name] = value
+            return
         if isinstance(of, Class):
             of.members[name] = value
         elif isinstance(of, Made):

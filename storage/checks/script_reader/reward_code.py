@@ -10,6 +10,7 @@ from groupwise.storage.checks.script_reader.as_written import only_constants
 from groupwise.storage.checks.script_reader.closures import Closed, Unclosed, at_left_edge, close_function
 from groupwise.storage.checks.script_reader.values import Function
 from groupwise.storage.library.rewards import signature
+from groupwise.storage.library.rewards.renaming import rename_function
 from groupwise.storage.library.rewards.signature import CodeProblem
 from groupwise.storage.library.rewards.strip_script import is_heavy, keep_only, stand_ins
 from groupwise.storage.spec.syntax_tree import parse_module
@@ -38,12 +39,14 @@ class ScriptFunction:
 def extract_function(
     lines: list[str], tree: ast.Module, function: Function, name: str, place: Callable[[int], str] = "line {}".format
 ) -> ScriptFunction:
-    """A function of a script, with the statements that it needs, in their order. One that is not at the top level gets
-    this name. `place`: how a line of the script is called. Raises Unclosed where it uses what only running the script
-    would tell."""
+    """A function of a script under a name, with the statements that it needs, in their order; under its own where one
+    at the top level uses that name for something else. `place`: how a line of the script is called. Raises Unclosed
+    where it uses what only running the script would tell."""
     if function.top and isinstance(function.node, ast.stmt):
         kept = _needed_statements(tree, function.node, _globals_of(function.node, lines), lines)
         code = "".join(_pieces(kept, lines))
+        name = function.name if re.search(rf"\b{name}\b", code) else name
+        code = rename_function(code, function.name, name)
     else:
         closed = close_function(function, name, lines, tree)
         for used, names in closed.computed.items():

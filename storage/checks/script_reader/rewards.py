@@ -8,6 +8,7 @@ from groupwise.storage.checks.known_rewards import Known, known_reward
 from groupwise.storage.checks.script_reader.closures import Unclosed, callable_method, usual_name
 from groupwise.storage.checks.script_reader.copied_rewards import copied_reward
 from groupwise.storage.checks.script_reader.kept_parameters import keep_parameters, parameter_names
+from groupwise.storage.checks.script_reader.members import class_member
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
 from groupwise.storage.checks.script_reader.reward_code import ScriptFunction, extract_function
@@ -28,7 +29,7 @@ from groupwise.storage.checks.script_reader.values import (
     script_line,
     to_plain,
 )
-from groupwise.storage.library.rewards import defined, signature
+from groupwise.storage.library.rewards import defined, names, signature
 from groupwise.storage.library.rewards.bodies import arguments
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
@@ -43,7 +44,7 @@ class RewardReader:
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
-        self._own: dict[int, ScriptFunction] = {}
+        self._own: dict[tuple[int, str], ScriptFunction] = {}  # by what is called, and the name that it gets
         self.needs_solution = False
 
     @property
@@ -142,9 +143,10 @@ class RewardReader:
         return self._by_name(value)
 
     def _by_name(self, value: Value) -> dict[str, Any] | None:
+        said = _name_said(value)
         value = callable_method(value) or value
         if isinstance(value, Function):
-            return self._own_function(value)
+            return self._own_function(value, said)
         name = ""
         if isinstance(value, (Outer, Part)):
             name = value.path.rpartition(".")[2] if isinstance(value, Outer) else value.name
@@ -154,15 +156,16 @@ class RewardReader:
         self.reading.note("A reward", value, f"{_in_words(value)}, and was not taken: choose a reward here.")
         return None
 
-    def _own_function(self, function: Function) -> dict[str, Any] | None:
-        """A function that the script defines: its code comes along."""
-        known = id(function.node) if function.top else id(function)
+    def _own_function(self, function: Function, said: Value | None = None) -> dict[str, Any] | None:
+        """A function that the script defines: its code comes along. `said`: its __name__, where the script sets one."""
+        wanted = self._name_given(said) or usual_name(function)
+        known = (id(function.node) if function.top else id(function), wanted)
         if self.reading.own:
             return {"name": function.name}
         if known not in self._own:
             script = self.reading.script
             try:
-                name, place = self._free_name(function), self.reading.place
+                name, place = self._free_name(wanted), self.reading.place
                 made = extract_function(self.reading.lines, script.tree, function, name, place)
             except Unclosed as error:
                 self.reading.note(f"The reward “{function.name}”", function.made_by or function,
@@ -170,6 +173,9 @@ class RewardReader:
                                   "it under Rewards.")  # fmt: skip
                 return None
             self._own[known] = made
+            if made.name != name:
+                self.reading.note(f"The __name__ “{name}” of a reward", said or function, "was not taken: the code of "
+                                  f"“{made.name}” uses that name for something else.")  # fmt: skip
             if not function.top:
                 self._note_made(function, made.name)
             for token in made.stand_ins:
@@ -178,9 +184,21 @@ class RewardReader:
                 self.reading.note(what, function, f'stands as the text "<{token}>": {why}')
         return {"name": self._own[known].name}
 
-    def _free_name(self, function: Function) -> str:
-        """The function's name; with a number where another reward of the script has it."""
-        name, taken = usual_name(function), {one.name for one in self.own}
+    def _name_given(self, said: Value | None) -> str:
+        """The __name__ that a script sets, under which TRL logs a reward; "", and a note, where none can be had."""
+        name = plain_or(said)
+        if said is None or name is None:
+            if said is not None:
+                self.reading.note_computed("The __name__ of a reward", said)
+            return ""
+        if problem := names.problem_with(str(name)):
+            self.reading.note(f"The __name__ “{name}” of a reward", said, f"was not taken. {problem}")
+            return ""
+        return str(name)
+
+    def _free_name(self, name: str) -> str:
+        """A name; with a number where another reward of the script has it."""
+        taken = {one.name for one in self.own}
         return next(one for one in (name, *(f"{name}_{n}" for n in range(2, 10_000))) if one not in taken)
 
     def _note_made(self, function: Function, name: str) -> None:
@@ -212,7 +230,7 @@ class RewardReader:
             self.reading.note(f"{name}", value, after)
 
     def _with_parameters(self, value: Made) -> dict[str, Any] | None:
-        named = self.of_function(value.arguments[0])
+        named = self._of_partial(value)
         if named is None:
             return None
         parameters: dict[str, Any] = {}
@@ -226,6 +244,19 @@ class RewardReader:
             self.reading.note_computed(f"A parameter of {named['name']}", part)
         parameters = {**named.get("parameters", {}), **parameters}
         return {**named, **({"parameters": parameters} if parameters else {})}
+
+    def _of_partial(self, value: Made) -> dict[str, Any] | None:
+        """The function of a partial, under the __name__ that is set on the partial."""
+        inner, said = value.arguments[0], _name_said(value)
+        if said is None:
+            return self.of_function(inner)
+        if isinstance(inner, Function) and copied_reward(inner) is None:
+            return self._own_function(inner, said)
+        named = self.of_function(inner)
+        if named is not None:
+            after = f"was not taken: “{named['name']}” keeps its name."
+            self.reading.note(f"The __name__ “{plain_or(said, '…')}” of a reward", said, after)
+        return named
 
     def _kept_as_parameters(self, name: str, given: dict[str, Any], at: Made) -> dict[str, Any]:
         """Of what a partial gives a function whose code comes along what it then has as parameters. Those of its
@@ -304,6 +335,15 @@ class RewardReader:
         else:
             self.reading.unsaid.set(WEIGHTS, 1, "as TRL has it")
         return [1.0] * count
+
+
+def _name_said(value: Value) -> Value | None:
+    """The __name__ that the script sets on a function, a partial or an object that is called; None for none."""
+    if isinstance(value, Function):
+        return value.given_name
+    if not isinstance(value, Made):
+        return None
+    return value.later.get("__name__") or class_member(value.cls, "__name__")
 
 
 def _looks_like_reward(function: Function) -> bool:

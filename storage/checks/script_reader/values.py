@@ -71,6 +71,7 @@ class Function(Value):
     within: Class | None = None
     made_by: Made | None = None
     options: dict[str, Value] = field(default_factory=dict)  # what a command line gives its arguments
+    given_name: Value | None = None  # its __name__, where the script sets that
 
 
 @dataclass(eq=False)
