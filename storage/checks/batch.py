@@ -72,17 +72,31 @@ def _batch_decided_by(value: Callable[[str], Any]) -> tuple[str, ...]:
 def _keep_fixes_that_hold(
     problem: Problem, found: list[Problem], spec: RunSpec, offer: Offer, unsound: Collection[str]
 ) -> Problem:
-    """Without the fixes that lead to another problem of the arithmetic, where others lead to none."""
+    """Without the fixes that lead to another problem of the arithmetic, where others lead to none; where all do, each
+    does what puts that right as well."""
     others = [one.field for one in found if one is not problem]
 
-    def holds(fix: Fix) -> bool:
+    def led_to(fix: Fix) -> list[Problem]:
         gone = {path.removeprefix("training.") for path in fix.removed}
         training = {name: value for name, value in spec.training.items() if name not in gone}
         training |= {path.removeprefix("training."): value for path, value in fix.settings.items()}
         after = spec.model_copy(update={"training": training})
-        return all(one.field in others for one in _check_arithmetic(after, offer, unsound))
+        return [one for one in _check_arithmetic(after, offer, unsound) if one.field not in others]
 
-    return replace(problem, fixes=tuple(filter(holds, problem.fixes)) or problem.fixes)
+    leading = {fix.label: led_to(fix) for fix in problem.fixes}
+    kept = tuple(fix for fix in problem.fixes if not leading[fix.label])
+    joined = tuple(both for fix in problem.fixes for both in _join_fixes(fix, leading[fix.label]) if not led_to(both))
+    return replace(problem, fixes=kept or joined or problem.fixes)
+
+
+def _join_fixes(fix: Fix, led_to: list[Problem]) -> list[Fix]:
+    """A fix with one of that which it leads to."""
+    more = [other for one in led_to for other in one.fixes[:1]] if len(led_to) == 1 else []
+    return [
+        Fix(f"{fix.label} and {other.label[0].lower()}{other.label[1:]}", {**fix.settings, **other.settings},
+            tuple(dict.fromkeys((*fix.removed, *other.removed))))
+        for other in more if not {*fix.settings, *fix.removed} & {*other.settings, *other.removed}
+    ]  # fmt: skip
 
 
 def _both_given() -> Problem:

@@ -78,8 +78,6 @@ def test_a_number_with_its_own_unit_is_offered(setting: str, label: str, own_hom
     ("text", "field", "line", "words"),
     [
         ("name: a\nrewards: [correctness, fromat]\n", "rewards.1.name", 2, "there is no reward function “fromat”."),
-        (HEAD + "training: {generation_batch_size: 10, steps_per_generation: 5, per_device_train_batch_size: 1}\n",
-         "training.num_generations", 4, "is not set: TRL's default is 8, and each generation makes 5 completions"),
         (HEAD + "training:\n  beta: 0.1\n  num_generation: 5\n", "training.num_generation", 6,
          "each generation makes 8 completions"),
         ("name: a\nrewards:\n- nosuch: 1\n- name: format\n", "rewards.0.nosuch", 3,
@@ -145,3 +143,12 @@ def test_a_comma_in_a_whole_number_in_braces_is_one_problem(
 def test_no_button_writes_a_point_where_a_whole_number_belongs(own_home: Path) -> None:
     text = HEAD + "training: {max_steps: 0,5, beta: 0,1, learning_rate: 0,2}\n"
     assert labels_of(text, "training.beta") == ["Use 0.1"] and labels_of(text, "training.max_steps") == ["Use 60"]
+
+
+def test_where_each_fix_of_the_arithmetic_leads_on_it_does_what_puts_that_right_as_well(own_home: Path) -> None:
+    text = HEAD + "training: {generation_batch_size: 10, steps_per_generation: 5, per_device_train_batch_size: 1}\n"
+    [(field, _, _)] = said_of(text)
+    labels = labels_of(text, field)
+    assert labels == ["Remove it and use groups of 5", "Remove steps_per_generation and use groups of 5"]
+    for label in labels:
+        assert said_of(clicked(text, field, label)) == []
