@@ -53,6 +53,9 @@ def test_a_healthy_run_is_told_once_until_something_new_is_recorded() -> None:
     first = doctor.diagnose_run({"run": run_id})
     assert first["headline"].startswith("Learned, no problems detected: reward went up")
     assert first["at"] == "at step 60 · means of the first 5 and the last 10 logged steps"
+    seldom = made_run("logged every tenth step", 206, every=10)
+    last = "means of the first logged step and the last 10, up to step 200"
+    assert doctor.diagnose_run({"run": seldom})["at"] == f"at step 206 · {last}"
     assert doctor.diagnose_run({"run": run_id, "after": first["seq"]}) == {"poll": 10_000, "seq": first["seq"]}
     json.dumps(first, allow_nan=False)
 

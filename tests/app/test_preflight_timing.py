@@ -19,7 +19,7 @@ from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.spec import DataSpec, ModelSpec, RunSpec
 from tests.app.test_preflight_memory import FIELDS, GB, MODEL, offer
-from tests.support.made_runs import running
+from tests.support.made_runs import made_run, running
 
 
 def a_spec(lora: dict[str, Any] | None = None, **training: Any) -> RunSpec:
@@ -162,11 +162,44 @@ def test_of_several_like_runs_the_likest_counts(registry_home: Path) -> None:
     assert found is not None and found.run == "same"
 
 
-@pytest.mark.parametrize("other", [{"lora": {"r": 8}}, {"beta": 0.5}, {"bf16": False}, {"use_cpu": True}])
+@pytest.mark.parametrize("other", [{"lora": {"r": 8}}, {"bf16": False}, {"use_cpu": True}])
 def test_a_run_that_trained_in_another_way_says_nothing(registry_home: Path, other: dict[str, Any]) -> None:
     ran(a_spec(**other), 2.0)
     found = timing.pace(a_spec(), offer(), MODEL)
     assert found is not None and found.run is None
+
+
+@pytest.mark.parametrize("other", [
+    {}, {"seed": 7}, {"logging_steps": 10}, {"learning_rate": 1e-6}, {"beta": 0.5}, {"max_steps": 500},
+    {"eval_strategy": "steps", "eval_steps": 20}, {"save_steps": 5},
+])  # fmt: skip
+def test_a_run_is_similar_whatever_does_not_change_the_time_of_a_step(
+    registry_home: Path, other: dict[str, Any]
+) -> None:
+    wanted = a_spec(beta=0.04)
+    [guess] = [one for one in report(wanted, offer(), MODEL).figures if one["label"] == "Time"]
+    assert "a rough guess until a similar run has finished" in guess["detail"] and "beta" in guess["hint"]
+    training = {**wanted.training, **other}
+    every = 10 if "logging_steps" in other else 1
+    settings = {"name": "made", "rewards": [{"name": "format"}], "training": training}
+    text = spec.to_yaml(spec.from_dict(settings))
+    made_run("made", 40, spec_yaml=text, every=every, eval_every=20 if "eval_steps" in other else 0, groups=1)
+    found = timing.pace(wanted, offer(), MODEL)
+    assert found is not None and found.source == "as a step of “made” took"
+    [figure] = [one for one in report(wanted, offer(), MODEL).figures if one["label"] == "Time"]
+    assert figure["hint"] == ""
+
+
+def test_a_run_without_a_kl_term_is_similar_and_says_so(registry_home: Path) -> None:
+    """A draft with the default beta and finished runs with 0.02 had nothing to do with each other."""
+    ran(a_spec(beta=0.02), 2.0)
+    found = timing.pace(a_spec(beta=0.0), offer(), MODEL)
+    assert found is not None and found.source == "rough: “before” had a KL term"
+    ran(a_spec(beta=0.0), 1.5, name="without")
+    found = timing.pace(a_spec(beta=0.0), offer(), MODEL)
+    assert found is not None and found.source == "as a step of “without” took"
+    found = timing.pace(a_spec(beta=0.1), offer(), MODEL)
+    assert found is not None and found.run == "before" and found.rough == ""
 
 
 def test_a_run_that_has_hardly_begun_or_whose_files_are_gone_says_nothing(registry_home: Path) -> None:

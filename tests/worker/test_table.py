@@ -190,8 +190,10 @@ FAULTS: list[tuple[str, bytes | str, str]] = [
     (
         "a.jsonl",
         lines({"q": 1}) + '{"q": 2,\n' * 3,
-        "line 2 is not JSON: its object or list is never closed; .*And 2 other",
+        "line 2 is not JSON: its object or list is never closed; .*Lines 3 and 4 cannot be read either",
     ),
+    ("a.jsonl", lines({"q": 1}) + "no\n" + lines({"q": 1}) + "no\n", r"line 2 is .*\. Line 4 cannot be read either\."),
+    ("a.jsonl", lines({"q": 1}) + "no\n" * 6, "line 2 is .* Lines 3, 4 and 3 others cannot be read either"),
     ("a.jsonl", lines({"q": 1}) + '{"q": 2\n', "line 2 is not JSON: its object or list is never closed"),
     ("a.jsonl", lines({"q": 1}) + "\n" + '{"q": 2, "r"\n', "line 3 is not JSON: .* object. It is “{.q.: 2, .r.”"),
     ("a.jsonl", '\n\n"hello ' + "x" * 99 + '"\n', "line 3 is JSON, but not .*It begins with “.hello x{53}…”"),

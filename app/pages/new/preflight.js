@@ -62,8 +62,8 @@ function drawState(found) {
 }
 const NAME = 40; // signs of a run's name in a sentence, which wraps; of a longer one the middle goes
 // What a figure is known from, with the run that is named there.
-function detailOf({ detail, run }) {
-  if (!run) return detail;
+function detailOf({ detail, run, hint }) {
+  if (!run) return hint ? el("span.hinted", { title: hint, tabindex: "0" }, detail) : detail;
   const [before, after] = detail.split(`“${run}”`);
   return [before, el("span.quoted", { title: run }, "“", el("bdi", shortName(steady(run), NAME)), "”"), after];
 }

@@ -243,7 +243,8 @@ def _say_means(report: Report) -> str:
 
 def draw_report(run_id: str, report: Report, step: int) -> dict[str, Any]:
     """A report as the page draws it. Names and messages in it are whatever a person or a model made them."""
-    means = f" · {_say_means(report)}" if report.steps > 1 else ""
+    until = f", up to step {report.until:,}" if report.until < step else ""  # TRL has logged nothing since
+    means = f" · {_say_means(report)}{until}" if report.steps > 1 else ""
     return {
         "kind": report.kind,
         "level": report.level,

@@ -54,7 +54,8 @@ class Report:
     a reward that rose or stayed, in the few words that stand beside a run's state; `aside`: what else is to be known of
     it there, and is no alarm. `follows`: what to do next, of a run that ended well. `opening`: the first words of the
     headline, up to its colon, where the rest says what they rest on. `cause`: of a reward that fell, what stands beside
-    a state as its cause, where that is as good as certain."""
+    a state as its cause, where that is as good as certain. `until`: the last of the steps that the figures now are
+    of; 0: none is said."""
 
     kind: str
     level: str
@@ -68,6 +69,7 @@ class Report:
     aside: str = ""
     opening: str = ""
     cause: str = ""
+    until: int = 0
 
 
 def examine(e: Evidence) -> Report:
@@ -95,7 +97,9 @@ def examine(e: Evidence) -> Report:
     aside = aside or (rise.say_few_right(e) if kind == "up" and not against else "")
     against_it = next(iter(against), "")
     cause = rates.say_cause_of_fall(e) if grave and grave[0].key == "learning_rate_high" else ""
-    return Report(kind, level, said, grave, calm, course.count, begin, against_it, follows, aside, opening, cause)
+    return Report(
+        kind, level, said, grave, calm, course.count, begin, against_it, follows, aside, opening, cause, course.ended[1]
+    )  # fmt: skip
 
 
 def _level(kind: str, grave: tuple[Verdict, ...], against: bool) -> str:

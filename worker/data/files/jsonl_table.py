@@ -10,7 +10,7 @@ import io
 import logging
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.json
 from datasets import Features, IterableDataset, Json, List, load_dataset
 
-from groupwise.storage.spec.words.number_words import count_words, three_figures
+from groupwise.storage.spec.words.number_words import count_words, join_words, three_figures
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.file_reading import FileReading
 from groupwise.worker.data.files.json_words import EXAMPLE, NO_OBJECT, begin_words, line_fault, misfit, odd_content
@@ -31,6 +31,7 @@ LINE = 16 * 2**20  # bytes: a longer line is no row of prompts
 DEPTH = 64  # levels of nesting
 HEAD = 10 * 2**20  # bytes from which `datasets` reads the kinds of the columns
 LOOKED_FOR = 2.0  # seconds in which the line at fault is looked for
+NAMED = 2  # lines at fault that are named beside the first
 SCAN_SECONDS = 1.0  # of a question spent on finding where rows are
 log = logging.getLogger("groupwise.data")
 BOM = b"\xef\xbb\xbf"
@@ -260,10 +261,10 @@ def _unreadable(path: Path, error: Exception, place: str) -> DataError:
 
 
 def fault(path: Path, place: str = "line", seconds: float = LOOKED_FOR) -> str:
-    """The first line (“entry” of a list, each in a line) that is no JSON object, and why, and how many more are none;
-    "" where none is found in this time."""
+    """The first line (“entry” of a list, each in a line) that is no JSON object, and why, and which more are none; ""
+    where none is found in this time."""
     give_up = time.monotonic() + seconds
-    first, more = "", 0
+    first, named, more = "", list[int](), 0
     odd = ""  # which alone does not always keep a file from being read
     with path.open("rb") as file:
         if file.read(len(BOM)) != BOM:
@@ -275,14 +276,22 @@ def fault(path: Path, place: str = "line", seconds: float = LOOKED_FOR) -> str:
                 _refuse_long(line, path.name, number)
             reason = line_fault(line) if line.strip() else ""
             if reason:
-                more += bool(first)
+                if first and len(named) < NAMED:
+                    named.append(number)
+                else:
+                    more += bool(first)
                 first = first or f"{place} {number} {reason}"
             if not first and not odd and (reason := odd_content(line)):
                 odd = f"{place} {number} {reason}"
-    if not more:
-        return first or odd
-    least = "" if not line else "at least "  # not all of the file was looked through
-    return f"{first}. And {least}{count_words(more, f'other {place}')} cannot be read"
+    least = "at least " if line else ""  # not all of the file was looked through
+    return f"{first}. {_name_others(place, named, more, least)}" if named else first or odd
+
+
+def _name_others(place: str, named: Sequence[int], more: int, least: str) -> str:
+    """Lines 7, 9 and 4 others cannot be read either."""
+    several = {"entry": "entries"}.get(place, f"{place}s")
+    said = [f"{number:,}" for number in named] + ([f"{least}{count_words(more, 'other')}"] if more else [])
+    return f"{(place if len(said) == 1 else several).capitalize()} {join_words(said)} cannot be read either"
 
 
 def _refuse_long(line: bytes, name: str, number: int) -> None:

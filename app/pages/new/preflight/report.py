@@ -139,6 +139,7 @@ def _figures(
         each = f"{pace.words} a step, {pace.source}"
         whole = pace.times(steps).words if steps else f"{pace.words} a step"
         shown.append({"label": "Time", "value": whole, "detail": each if steps else pace.source})
+        shown[-1]["hint"] = "" if pace.run else timing.SIMILAR
         shown[-1]["run"] = pace.run or ""  # in the detail: the page cuts it where it has no room
     if written:
         free = f" of {format.size(written.free)} free" if written.free is not None else ""

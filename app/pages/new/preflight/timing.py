@@ -47,6 +47,13 @@ NEAR = 4  # times the tokens a step may have: up to there, the same data and rew
 CUT = 0.9  # of the longest completion: where the mean is above, most are cut off there, and would go on
 
 
+SIMILAR = (
+    "Similar is a run with the same model, dtype and quantization, LoRA or not, the same processes, and vLLM or not, "
+    f"whose steps have up to {FAR} times as many completions and tokens. Names, seeds, learning rates, beta, steps, "
+    "logging, evaluation and saving may differ."
+)
+
+
 @dataclass(frozen=True)
 class Pace:
     """Seconds a step, between `low` and `high`; `run` is the name of the run it is known from, else it is a guess.
@@ -130,7 +137,7 @@ def from_runs(spec: RunSpec, offer: Offer, found: Counts) -> Pace | None:
     """The pace of the newest runs with this model that trained in the same way, scaled to so many completions, so
     long; of those, one whose steps may have about as many tokens, on the same data, with the same reward functions, and
     of these the nearest in completions and their longest; of equals the newest."""
-    best: tuple[tuple[bool, bool, bool, float, bool], Pace] | None = None
+    best: tuple[tuple[bool, bool, bool, bool, float, bool], Pace] | None = None
     kind, functions = _kind(spec, offer), _functions(spec)
     for run in _newest_runs(spec.model.id):
         theirs = _step_time(run.folder.path, run.attempt, run.step)
@@ -143,12 +150,12 @@ def from_runs(spec: RunSpec, offer: Offer, found: Counts) -> Pace | None:
         far = _times_apart(scale)
         apart = _times_apart(found.step / like.step) * _times_apart((found.longest or 0) / like.longest)
         rank = (
-            apart > NEAR, theirs.spec.data.source != spec.data.source, _functions(theirs.spec) != functions, apart,
-            like.group != found.group,
+            apart > NEAR, theirs.spec.data.source != spec.data.source, _functions(theirs.spec) != functions,
+            has_kl(theirs.spec, offer) != has_kl(spec, offer), apart, like.group != found.group,
         )  # fmt: skip
         if far <= FAR and (best is None or rank < best[0]):
             each = theirs.seconds * scale
-            rough = _differences(spec, theirs.spec, found, like)
+            rough = _differences(spec, theirs.spec, found, like, offer)
             best = rank, Pace(each, each, run.name, rough, run.state in states.LIVE)
     return best[1] if best else None
 
@@ -171,9 +178,16 @@ def _functions(spec: RunSpec) -> frozenset[str]:
     return frozenset(reward.name for reward in spec.rewards)
 
 
-def _differences(spec: RunSpec, theirs: RunSpec, found: Counts, like: Counts) -> str:
+def has_kl(spec: RunSpec, offer: Offer) -> bool:
+    """Whether a reference model reads all completions, too, whatever its weight is: a step takes a little longer."""
+    return bool(Settings(spec, offer).get("beta"))
+
+
+def _differences(spec: RunSpec, theirs: RunSpec, found: Counts, like: Counts, offer: Offer) -> str:
     said = ["other data"] if theirs.data.source != spec.data.source else []
     said += ["other reward functions"] if _functions(theirs) != _functions(spec) else []
+    kl = has_kl(theirs, offer)
+    said += ["a KL term" if kl else "no KL term"] if kl != has_kl(spec, offer) else []
     said += [f"{format.plural(like.step, 'completion')} a step"] if like.step != found.step else []
     said += [f"groups of {like.group}"] if like.group != found.group and like.step == found.step else []
     said += [f"at most {format.plural(like.longest or 0, 'token')} each"] if like.longest != found.longest else []
@@ -220,7 +234,7 @@ def _kind(spec: RunSpec, offer: Offer) -> tuple[object, ...]:
     settings = Settings(spec, offer)
     return (
         spec.lora is None, spec.launch.processes, spec.model.quantization, spec.model.dtype, settings.autocast,
-        settings.on("use_vllm"), settings.on("use_cpu"), bool(settings.get("beta")),
+        settings.on("use_vllm"), settings.on("use_cpu"),
     )  # fmt: skip
 
 
