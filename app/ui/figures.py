@@ -116,7 +116,7 @@ def stability_panels(no_kl: bool, kl_target: bool = False) -> list[Panel]:
             ["tied", "all failed", SEEN, "tied in between"], unit="%",
             note="all rewards alike: no learning signal", stack=True, colours=("--ink-2", "--low", "--high", "--ink-3"),
         ),
-        panel("grad_norm", ["grad_norm"]),
+        panel("grad_norm", ["grad_norm"], note="how strongly a step pulls at the weights; jumps are a warning"),
         panel(
             "clip_ratio", ["clip_ratio/region_mean", "clip_ratio/low_mean", "clip_ratio/high_mean"],
             ["either", "low", "high"], unit="%", note="updates held back by clipping",

@@ -35,7 +35,7 @@ CURATED = (
     ("kl", "kl", "distance from the reference model", ""),
     ("entropy", "entropy", "near 0: always the same answer", ""),
     ("completions/mean_length", "length", "tokens of a completion", ""),
-    ("grad_norm", "grad_norm", "", ""),
+    ("grad_norm", "grad_norm", "how strongly a step pulls at the weights", ""),
 )
 TEMPLATE = """
 <div class="row between top"><h1>Compare</h1><div class="adder"><input class="input" type="search" autocomplete="off"
