@@ -375,6 +375,40 @@ def test_a_count_is_of_exactly_the_data_that_was_asked_about(new_run: Page) -> N
     expect(happening).to_contain_text("24 prompts")
 
 
+def test_a_name_from_a_file_follows_it_also_where_the_next_one_cannot_be_read(with_file: Page) -> None:
+    broken = paths.data_folder() / "broken.jsonl"
+    broken.write_text('{"question": "1+1?", "answer": "2"}\nno\n')
+    with_file.reload()
+    take_file(with_file)
+    follows(with_file, "name: zahlen-anna")
+    with_file.get_by_label("File in the home").select_option("file:broken.jsonl")
+    follows(with_file, "name: broken")
+    with_file.get_by_label("Name", exact=True).fill("mine")
+    follows(with_file, "name: mine")
+    take_file(with_file)
+    expect(with_file.locator(".preview .of")).to_have_text("of 40", timeout=90_000)
+    assert "name: mine" in yaml_of(with_file)
+    broken.unlink()
+
+
+def test_another_way_of_reading_is_said_at_once_also_of_a_busy_server(with_file: Page) -> None:
+    page = with_file
+    take_file(page)
+    follows(page, "name: zahlen-anna")
+    expect(page.locator(".preview .of")).to_have_text("of 40", timeout=90_000)
+    page.get_by_text("Change how it is read").click()
+    answers = Held(page, "edit_settings")
+    page.get_by_label("Encoding").select_option("mac-roman")
+    expect(page.locator(".read-as")).to_have_class(re.compile("reread"), timeout=300)
+    expect(page.locator(".read-as [role=status]:visible")).to_have_text("Reading the data…")
+    expect(page.locator(".preview .wait")).to_have_text("Reading the data…")
+    expect(page.locator(".preview .body")).to_have_css("opacity", "0.45")
+    answers.release()
+    expect(page.locator(".read-as [role=status]:visible")).to_contain_text("Mac Roman", timeout=90_000)
+    expect(page.locator(".reread")).to_have_count(0)
+    expect(page.locator(".preview .wait")).to_be_hidden()
+
+
 def _place_of(node: Locator) -> float:
     place: float = node.evaluate("node => node.getBoundingClientRect().y + scrollY")
     return place

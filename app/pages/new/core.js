@@ -31,7 +31,7 @@ export const page = {
   late: false,
   reached: true,
 };
-const listeners = { view: [], replaced: [], notes: [], problems: [], columns: [], preview: [] };
+const listeners = { edited: [], view: [], replaced: [], notes: [], problems: [], columns: [], preview: [] };
 export const pending = [];
 const undone = [];
 export const asTyped = new Map(); // path → what was typed and what it is shown as: 1e-4 stays 1e-4
@@ -47,6 +47,8 @@ let era = 0;
 export const isTyping = (box, path) => document.activeElement === box && isPending(path);
 // Whether an edit of a setting is on its way.
 export const isPending = (path) => [...pending, ...sending].some((one) => one.path === path);
+// What was just chosen or typed, which the server has not seen yet.
+export const onEdited = (then) => listeners.edited.push(then);
 export const onView = (then) => listeners.view.push(then);
 // Another text took the place of the one there was.
 export const onReplaced = (then) => listeners.replaced.push(then);
@@ -74,6 +76,7 @@ export function edit(changes) {
   }
   keepDraft();
   settleIn(0);
+  for (const listener of listeners.edited) listener(changes);
 }
 // Another text took its place (a preset, an import, Undo): what was typed before belongs to the old one, and so do the
 // notes.

@@ -47,6 +47,12 @@ export const awaitsNewData = () => {
 // Whether what the form began with fits.
 const isBack = ({ first }, { source }) => source === first.source || !isDataChosen(source);
 
+// What the run is called with other data; "" where its name stays, as a person typed it.
+function nameWith(given, is) {
+  const name = isBack(given, is) ? given.first.name : nameOfData(is.source);
+  return !given.named && is.name === given.name && name !== is.name ? name : "";
+}
+
 // The edits that make the form fit `rows` rows of another source, and each in words. `given`: what the data before
 // brought, with what the form began with (`first`), and whether an import gave the run its name (`named`). The words:
 // [setting, what it is now] each.
@@ -56,8 +62,8 @@ function fit(given, is, rows) {
   const edits = [];
   const words = [];
   const set = (path, value) => edits.push(setting(path, value));
-  const name = back ? first.name : nameOfData(is.source);
-  if (!given.named && is.name === given.name && name && name !== is.name) {
+  const name = nameWith(given, is);
+  if (name) {
     set("name", name);
     words.push(["name", `the run is called ${name}`]);
   }
@@ -122,6 +128,18 @@ function fitToData(rows) {
   say(told, made, [...made.map(({ path }) => setting(path, shownAt(path))), ...gone]);
   if (made.length || comment.length) edit([...made, ...comment]);
 }
+// Of data that cannot be read its name alone is known: a run is not called after the file before.
+function nameUnread() {
+  const is = now();
+  const { given } = page;
+  if (!given?.first || is.source === given.source || find(".view-form").hidden || isPending("name")) return;
+  const name = nameWith(given, is);
+  if (!name) return;
+  page.given = { ...given, name };
+  const made = [setting("name", name)];
+  say([["name", `the run is called ${name}`]], made, [setting("name", is.name)]);
+  edit(made);
+}
 function say(words, made, before) {
   const onclick = () => {
     box.hidden = true;
@@ -144,7 +162,7 @@ function say(words, made, before) {
 }
 
 export function drawNewData() {
-  onPreview((found) => found.error || fitToData(found.rows.count));
+  onPreview((found) => (found.error ? nameUnread() : fitToData(found.rows.count)));
   const begin = () => {
     if (!page.given?.first) page.given = { ...page.given, first: now(), ...now() };
   };

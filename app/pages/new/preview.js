@@ -112,7 +112,7 @@ async function look() {
     const unreadable = Boolean(found.problems?.length); // a helper that ended says nothing of the data
     forgetRows(`Nothing to show: ${unreadable ? "this data cannot be read as it is set above" : NOT_READ}.`);
     page.known = { source, unreadable }; // nothing that follows from the columns of what is unreadable is listed
-    announcePreview(found);
+    announcePreview({ ...found, reading });
     settleIn(0); // what was counted is known no more; and where a file is gone, the app says it
     return workerSaid(
       "preview",

@@ -4,7 +4,7 @@
 import { el, option, setText } from "../../ui/dom.js";
 import { countWords } from "../../ui/number.js";
 import { visibleText } from "../../ui/visible_text.js";
-import { find, onPreview, onView, page, settleIn, shownAt } from "./core.js";
+import { find, onEdited, onPreview, onView, page, settleIn, shownAt } from "./core.js";
 import { about, field, setValue } from "./fields.js";
 
 const OF_KIND = {
@@ -20,11 +20,14 @@ function kindByName(name) {
   if (/\.(xlsx|xls|ods)$/.test(plain)) return "sheet";
   return /\.(csv|tsv|txt)$/.test(plain) ? "csv" : "parquet";
 }
+const READING = "Reading the data…";
+const preview = find(".preview");
 const TEXTS = ["data.separator", "data.encoding", "data.quote"];
 const node = find(".read-as");
 const words = el("b");
 const rows = el("span.mut");
 const told = el("p.s", { role: "status" }, el("span.mut", "Read as: "), words, rows);
+const again = el("p.s", { role: "status", hidden: true }, READING);
 const table = el("table.raw");
 const scroll = el("div.scroll", { tabindex: "0", role: "region", "aria-label": "The first rows of the file" }, table);
 const sheet = el("div.which-sheet");
@@ -35,6 +38,7 @@ let source = null; // of which the answer speaks
 let found = null;
 let sheets = []; // of the workbook, also where the one that is read cannot be
 let failed = false;
+let readingOf = null; // the key of how the file was read that the answer speaks of
 
 const isFile = () => shownAt("data.source").startsWith("file:");
 const wordsOf = (path, value) => page.form.file_words[path]?.[value] ?? String(value ?? "");
@@ -77,9 +81,19 @@ function drawTable() {
     el("tbody", ...found.lines.map((line) => el("tr", ...line.map((cell) => el("td", visibleText(cell)))))),
   );
 }
+// What is shown was read otherwise than is chosen now.
+function markOld(isOld) {
+  again.hidden = !isOld;
+  told.hidden = isOld;
+  for (const one of [node, preview]) one.classList.toggle("reread", isOld);
+  const wait = preview.querySelector(".wait");
+  if (isOld) setText(wait, READING);
+  else if (!preview.classList.contains("asking") && wait.textContent === READING) setText(wait, "");
+}
 function show() {
   const isGone = !page.view?.keys?.preview; // the file is not there: there is nothing to choose of how it is read
   node.hidden = !isFile() || isGone || (!found && !source) || source !== shownAt("data.source");
+  markOld(!node.hidden && readingOf !== page.view.keys.reading);
   if (node.hidden) return;
   const ofKind = OF_KIND[found?.kind ?? kindByName(source)];
   for (const [path, control] of Object.entries(controls)) {
@@ -95,6 +109,7 @@ function take(answer) {
   const same = source === shownAt("data.source");
   source = shownAt("data.source");
   failed = Boolean(answer.error);
+  readingOf = answer.reading;
   if (failed) {
     if (!same) found = null;
     sheets = answer.sheets ?? [];
@@ -119,7 +134,10 @@ function take(answer) {
 }
 export function drawReadAs() {
   makeControls();
-  node.append(told, sheet, scroll, change);
+  node.append(told, again, sheet, scroll, change);
   onPreview(take);
+  onEdited((changes) => {
+    if (!node.hidden && changes.some(({ path }) => path in controls)) markOld(true);
+  });
   onView(show);
 }
