@@ -1,24 +1,20 @@
-"""Compare in browser tests: two sweeps, their page, and what its charts draw."""
+"""Compare in browser tests: two sweeps, the page, and what its charts draw."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 from playwright.sync_api import Page, expect
 
 from groupwise.storage.home import paths
 from tests.browser.conftest import OpenPage
-from tests.support.homes import dashboard
 from tests.support.made_runs import made_run
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-@contextlib.contextmanager
-def two_sweeps() -> Iterator[tuple[str, list[str]]]:
-    """A dashboard and the ids of a sweep of two learning rates with two seeds each, and of a hostile run."""
+def two_sweeps() -> list[str]:
+    """The ids of a sweep of two learning rates with two seeds each, and of a hostile run."""
     ids = [
         made_run(f"lr {rate} seed {seed}", 40, groups=2, prompts=4, eval_every=10, seed=seed,
                  training={"learning_rate": rate, "seed": seed})
@@ -29,8 +25,7 @@ def two_sweeps() -> Iterator[tuple[str, list[str]]]:
         folder = paths.run_folder(run_id)
         folder.rewards.mkdir()
         (folder.rewards / "correctness.py").write_text(f"def correctness():\n    return {n // 2}\n")
-    with dashboard() as (_, address):
-        yield address, ids
+    return ids
 
 
 def compared(open_page: OpenPage, sweeps: tuple[str, list[str]], more: str = "", n: int = 5) -> Page:

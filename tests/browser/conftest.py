@@ -30,7 +30,7 @@ from groupwise.app.ui import modules
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue, Shipped
 from tests.support.browsers import without_window
-from tests.support.homes import dashboard, empty_home, fresh_home, in_home, wait_for
+from tests.support.homes import dashboard, empty_home, fresh_home, in_home, no_worker, wait_for
 
 # Chromium draws parts of its own window as pages, in a process for each tab (a fifth of what a page costs here). The
 # list takes the place of playwright's, of which the rest is what could change a test.
@@ -262,13 +262,15 @@ def known_home(catalogue: Any) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def kept_dashboard(catalogue: Any) -> Iterator[tuple[Path, str]]:
-    """A dashboard for many modules, whose worker has said what ships, and its home; each of them moves into that."""
+def kept_dashboard(catalogue: Any, *, worker: bool = True) -> Iterator[tuple[Path, str]]:
+    """A dashboard for many modules, and its home; each of them moves into that. It has a worker, which has said what
+    ships, or none: runs stay as they are put."""
     before = os.environ.get("GROUPWISE_HOME")
     with fresh_home() as place:
         registry.publish_fact(Catalogue.from_plain(catalogue))
-        with dashboard() as (_, address):
-            wait_for("what ships", lambda: registry.read_fact(Shipped))
+        with contextlib.nullcontext() if worker else no_worker(), dashboard() as (_, address):
+            if worker:
+                wait_for("what ships", lambda: registry.read_fact(Shipped))
             with in_home(before):
                 yield place, address
 
@@ -284,6 +286,21 @@ def shared_dashboard(_used_dashboard: tuple[Path, str]) -> Iterator[str]:
     """The address of one dashboard for a module's tests, in whose home nothing is but what these bring. It was another
     module's before: to start it, and the process that answers its questions, takes ten seconds."""
     place, address = _used_dashboard
+    with in_home(place):
+        yield address
+        empty_home()
+
+
+@pytest.fixture(scope="session")
+def _still_dashboard(catalogue: Any) -> Iterator[tuple[Path, str]]:
+    with kept_dashboard(catalogue, worker=False) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def still_dashboard(_still_dashboard: tuple[Path, str]) -> Iterator[str]:
+    """The same of one that has no worker: its runs stay as they are put."""
+    place, address = _still_dashboard
     with in_home(place):
         yield address
         empty_home()

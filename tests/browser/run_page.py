@@ -1,9 +1,7 @@
-"""A run's page in browser tests: a dashboard without a worker, and runs that ended, with checkpoints."""
+"""A run's page in browser tests: runs that ended, with checkpoints."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 from playwright.sync_api import Page
@@ -13,19 +11,8 @@ from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Checkpoint
 from groupwise.storage.registry import registry
-from groupwise.storage.registry.messages.facts import Catalogue
-from tests.support.homes import dashboard, fresh_home, no_worker
 from tests.support.made_runs import made_run
 from tests.support.records import seal_checkpoint
-
-
-@contextlib.contextmanager
-def still_dashboard(catalogue: Any) -> Iterator[str]:
-    """The address of a dashboard whose runs stay as they are put: it has no worker."""
-    with fresh_home():
-        registry.publish_fact(Catalogue.from_plain(catalogue))
-        with no_worker(), dashboard() as (_, place):
-            yield place
 
 
 def ended(name: str, sentence: str, state: str = states.FAILED, *, saved: int = 0, **record: Any) -> str:

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
-from collections.abc import Iterator
 
 from playwright.sync_api import Locator, Page, expect
 
 from groupwise.storage.registry import registry
 from tests.browser.conftest import OpenPage
-from tests.support.homes import dashboard, fresh_home, no_worker
 from tests.support.made_runs import made_run
 
 SPEC = "name: waits\nrewards: [{name: format}]\n"
 COUNTER = itertools.count()
-
-
-@contextlib.contextmanager
-def own_dashboard() -> Iterator[str]:
-    """The address of a dashboard whose runs only a file's tests change, with no worker; each test makes its own."""
-    with fresh_home(), no_worker(), dashboard() as (_, address):
-        yield address
 
 
 def some(count: int, **options: object) -> tuple[str, list[str]]:

@@ -9,8 +9,6 @@ import json
 import re
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,9 +24,8 @@ from tests.support.made_runs import made_run
 
 
 @pytest.fixture(scope="module")
-def sweeps(known_home: Path) -> Iterator[tuple[str, list[str]]]:
-    with two_sweeps() as made:
-        yield made
+def sweeps(still_dashboard: str) -> tuple[str, list[str]]:
+    return still_dashboard, two_sweeps()
 
 
 def test_runs_are_chosen_and_compared(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
@@ -409,7 +406,7 @@ def test_what_is_looked_at_closer_is_smoothed_as_all_of_it(lines: Page) -> None:
 
 @pytest.mark.parametrize(("steps", "every"), [(34, 10), (65, 10), (213, 10), (7, 5)])
 def test_a_smoothed_line_ends_where_the_run_is_now_also_where_its_last_log_is_of_few_steps(
-    known_home: Path, lines: Page, steps: int, every: int
+    still_dashboard: str, lines: Page, steps: int, every: int
 ) -> None:
     """By its points alone, one stopped between two logs ended beside the figure in its table."""
     folder = paths.run_folder(made_run("stopped between", steps, groups=1, every=every, state=states.STOPPED))
@@ -427,7 +424,7 @@ def test_a_smoothed_line_ends_where_the_run_is_now_also_where_its_last_log_is_of
     assert said == (f"over the last {count} logged steps" if steps > 30 else words)
 
 
-def test_each_stage_is_smoothed_over_its_own_logged_steps(known_home: Path, lines: Page) -> None:
+def test_each_stage_is_smoothed_over_its_own_logged_steps(still_dashboard: str, lines: Page) -> None:
     folder = paths.run_folder(made_run("two stages", 74, groups=0, every=10, state=states.STOPPED))
     stage = json.dumps({"stage": 2, "of": 2, "after": 40, "total": 80})
     with contextlib.closing(sqlite3.connect(folder.db)) as record, record:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
-from tests.support.homes import dashboard
 from tests.support.made_runs import made_run
 
 NAMES = (
@@ -23,11 +20,10 @@ UNKNOWN = "There is no run of this id here."
 
 
 @pytest.fixture(scope="module")
-def long_names(known_home: Path) -> Iterator[str]:
+def long_names(still_dashboard: str) -> str:
     """The address at which four runs of long names are compared with one that is not there."""
     ids = [made_run(name, 14, groups=1, size=2, seed=n) for n, name in enumerate(NAMES)]
-    with dashboard() as (_, address):
-        yield f"{address}/compare?ids={','.join([*ids, 'nope'])}"
+    return f"{still_dashboard}/compare?ids={','.join([*ids, 'nope'])}"
 
 
 def opened(open_page: OpenPage, address: str) -> Page:

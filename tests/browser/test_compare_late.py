@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -13,7 +11,7 @@ from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
 from tests.browser.conftest import Held, OpenPage, bring, drag
-from tests.support.homes import dashboard, wait_for
+from tests.support.homes import wait_for
 from tests.support.made_runs import made_run
 
 Runs = tuple[str, list[str]]
@@ -22,14 +20,13 @@ SUFFIX = "document.querySelector('[data-chart=reward] .plot').layout?.xaxis.tick
 
 
 @pytest.fixture(scope="module")
-def runs(known_home: Path) -> Iterator[Runs]:
+def runs(still_dashboard: str) -> Runs:
     """A dashboard and the ids of two learning rates with two seeds each."""
     ids = [
         made_run(f"run {n}", 11, groups=1, prompts=8, seed=n, training={"learning_rate": rate, "seed": n})
         for n, rate in enumerate((1e-5, 1e-5, 1e-4, 1e-4), start=1)
     ]
-    with dashboard() as (_, address):
-        yield address, ids
+    return still_dashboard, ids
 
 
 def compared(open_page: OpenPage, runs: Runs, more: str = "", *others: str) -> Page:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -16,9 +14,8 @@ from tests.support.made_runs import made_run
 
 
 @pytest.fixture(scope="module")
-def sweeps(known_home: Path) -> Iterator[tuple[str, list[str]]]:
-    with two_sweeps() as made:
-        yield made
+def sweeps(still_dashboard: str) -> tuple[str, list[str]]:
+    return still_dashboard, two_sweeps()
 
 
 def curves_of(page: Page, metric: str, count: int) -> None:

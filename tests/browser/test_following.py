@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,7 @@ from groupwise.storage.record import group_metrics, metrics, states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.registry import registry
 from tests.browser.conftest import Held, OpenPage, drag_begun, picture
-from tests.support.homes import dashboard, no_worker, wait_for
+from tests.support.homes import wait_for
 from tests.support.made_runs import curves, learning_group, made_run, running
 
 # Of each chart that has lines: the points of each line, and the least box around each fill.
@@ -40,9 +38,8 @@ RANGE = "() => document.querySelector('[data-chart=reward] .plot')._fullLayout.x
 
 
 @pytest.fixture(scope="module")
-def address(known_home: Path) -> Iterator[str]:
-    with no_worker(), dashboard() as (_, found):
-        yield found
+def address(still_dashboard: str) -> str:
+    return still_dashboard
 
 
 def even(step: int) -> dict[str, float | None]:

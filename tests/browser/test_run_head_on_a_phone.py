@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 from playwright.sync_api import Page, expect
 
 from groupwise.storage.record import states
 from groupwise.storage.registry import labels, registry
 from tests.browser.conftest import OpenPage, low_targets, picture
-from tests.browser.run_page import ended, head, still_dashboard
+from tests.browser.run_page import ended, head
 from tests.support.made_runs import made_run, running
 
 # What of the head is not within the page, or cut off; the tabs can be scrolled, and show that they can.
@@ -21,9 +18,8 @@ OVERFLOWS = """() => [...document.querySelectorAll(".gw-header .found :is(h1, .p
 
 
 @pytest.fixture(scope="module")
-def address(catalogue: Any) -> Iterator[str]:
-    with still_dashboard(catalogue) as place:
-        yield place
+def address(still_dashboard: str) -> str:
+    return still_dashboard
 
 
 # ---- how it ended ----

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import re
 import sqlite3
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Route, expect
@@ -20,7 +18,7 @@ from groupwise.storage.spec.spec import parse_spec
 from groupwise.worker.supervisor import Supervisor
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.browser.rewards_page import ready, write
-from tests.browser.run_page import ended, head, still_dashboard
+from tests.browser.run_page import ended, head
 from tests.support.homes import wait_for
 from tests.support.made_runs import made_run, running
 from tests.support.records import seal_checkpoint
@@ -29,9 +27,8 @@ TRACE = 'Traceback (most recent call last):\n  File "x.py", line 7, in <module>\
 
 
 @pytest.fixture(scope="module")
-def address(catalogue: Any) -> Iterator[str]:
-    with still_dashboard(catalogue) as place:
-        yield place
+def address(still_dashboard: str) -> str:
+    return still_dashboard
 
 
 # ---- how it ended ----

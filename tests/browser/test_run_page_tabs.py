@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import tarfile
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -16,16 +14,15 @@ from groupwise.storage.home import paths
 from groupwise.storage.record import log_notes, states
 from groupwise.storage.registry import commands
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
-from tests.browser.run_page import ended, head, still_dashboard, with_checkpoint
+from tests.browser.run_page import ended, head, with_checkpoint
 from tests.support.homes import wait_for
 from tests.support.made_runs import made_run, running
 from tests.support.records import seal_checkpoint
 
 
 @pytest.fixture(scope="module")
-def address(catalogue: Any) -> Iterator[str]:
-    with still_dashboard(catalogue) as place:
-        yield place
+def address(still_dashboard: str) -> str:
+    return still_dashboard
 
 
 # ---- checkpoints ----

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,14 +11,13 @@ from playwright.sync_api import BrowserContext, Page, expect
 from groupwise.storage.record import states
 from groupwise.storage.registry import labels, registry, trash
 from tests.browser.conftest import OpenPage, low_targets, no_sideways_scroll, picture, set_params
-from tests.browser.runs_page import COUNTER, SPEC, name_of, order, own_dashboard, run, some, table
+from tests.browser.runs_page import COUNTER, SPEC, name_of, order, run, some, table
 from tests.support.made_runs import made_run, running
 
 
 @pytest.fixture(scope="module")
-def home() -> Iterator[str]:
-    with own_dashboard() as address:
-        yield address
+def home(still_dashboard: str) -> str:
+    return still_dashboard
 
 
 def test_a_click_or_the_keyboard_sorts_and_the_address_keeps_it(open_page: OpenPage, home: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import expect
@@ -11,7 +10,7 @@ from playwright.sync_api import expect
 from groupwise.storage.record import states
 from groupwise.storage.registry import labels, registry, trash
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
-from tests.browser.runs_page import SPEC, name_of, order, own_dashboard, run, some, table
+from tests.browser.runs_page import SPEC, name_of, order, run, some, table
 from tests.support.homes import wait_for
 from tests.support.made_runs import made_run, running
 
@@ -19,9 +18,8 @@ HOSTILE = '<img src=x onerror=alert(1)>"\u202e'
 
 
 @pytest.fixture(scope="module")
-def home() -> Iterator[str]:
-    with own_dashboard() as address:
-        yield address
+def home(still_dashboard: str) -> str:
+    return still_dashboard
 
 
 def test_a_name_a_note_and_tags_are_written_where_they_stand(open_page: OpenPage, home: str) -> None:
