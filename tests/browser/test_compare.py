@@ -19,7 +19,7 @@ from groupwise.storage.home import paths
 from groupwise.storage.record import recent, record_check, states
 from tests.browser.compare_page import HOSTILE, compared, traces, two_sweeps
 from tests.browser.conftest import OpenPage, bring, low_targets, no_sideways_scroll, picture, set_params
-from tests.support.homes import dashboard, wait_for
+from tests.support.homes import wait_for
 from tests.support.made_runs import made_run
 
 
@@ -440,15 +440,14 @@ def test_each_stage_is_smoothed_over_its_own_logged_steps(still_dashboard: str, 
 
 
 def test_runs_that_log_at_different_intervals_say_over_how_many_steps_their_figures_are(
-    open_page: OpenPage, known_home: Path
+    open_page: OpenPage, still_dashboard: str
 ) -> None:
     """Means over 30 and 10 steps stood side by side without a word."""
     ids = [made_run(name, 60, groups=1, every=every) for name, every in (("log10", 10), ("plain", 1), ("other", 1))]
     told = "Final figures are means of each run’s last logged steps: “log10” over 30 steps, “plain” and “other” over 10"
-    with dashboard() as (_, address):
-        page = compared(open_page, (address, ids), n=3)
-        expect(page.locator(".windows")).to_have_text(f"{told} steps.")
-        assert no_sideways_scroll(page)
-        picture(page, "compare-windows")
-        set_params(page, {"ids": ",".join(ids[1:])})
-        expect(page.locator(".windows")).to_be_hidden()
+    page = compared(open_page, (still_dashboard, ids), n=3)
+    expect(page.locator(".windows")).to_have_text(f"{told} steps.")
+    assert no_sideways_scroll(page)
+    picture(page, "compare-windows")
+    set_params(page, {"ids": ",".join(ids[1:])})
+    expect(page.locator(".windows")).to_be_hidden()
