@@ -110,10 +110,11 @@ def test_what_is_the_same_for_all_rows_is_still_a_template(code: str, template: 
 
 def test_a_name_means_in_a_map_and_a_filter_what_it_did_when_they_were_called() -> None:
     code = """
-WORDS, MOST = "Think. ", 5
+WORDS, MOST, ENDS = "Think. ", 5, {"a": "!"}
 ds = ds.filter(lambda row: row["level"] < MOST)
-ds = ds.map(lambda row: {"prompt": WORDS + row["question"]})
+ds = ds.map(lambda row: {"prompt": WORDS + row["question"] + ENDS["a"]})
 WORDS, MOST = "Chat. ", 9
+ENDS["a"] = "?"
 """
     data = read_script(SCRIPT.format(code=code)).raw["data"]
-    assert data["prompt_template"] == "Think. {question}" and data["filter"] == ["level < 5"]
+    assert data["prompt_template"] == "Think. {question}!" and data["filter"] == ["level < 5"]

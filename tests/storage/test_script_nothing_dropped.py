@@ -358,3 +358,25 @@ def test_rows_are_skipped_after_a_filter_and_not_before_it():
     for kept in ("lambda r: r['x'] > 3", "lambda r: good(r)"):
         raw, said = read(script(data=f"load_dataset('a/b', split='train').filter({kept}).skip(10)"))
         assert raw["data"]["split"] == "train" and "skip(…) (line 9) leaves out the first 10 rows" in said
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "beta"),
+    [
+        ("betas = [0.2, 0.3]", "betas.pop()", 0.3),
+        ("betas = [0.2, 0.3]", "betas.pop(0)", 0.2),
+        ("conf = {'lr': 1}", "conf.pop('beta', 0.4)", 0.4),
+        ("conf = {'beta': 0.5}", "conf.pop('beta', 0.4)", 0.5),
+        ("conf = {'lr': 1}", "conf.setdefault('beta', 0.4)", 0.4),
+        ("conf = load()", "conf.pop('beta', 0.4)", None),
+        ("conf = {**load()}", "conf.pop('beta', 0.4)", None),
+        ("conf = {**load()}", "conf.setdefault('beta', 0.4)", None),
+        ("betas = [0.2, *more]", "betas.pop()", None),
+        ("betas = [0.2, 0.3]\nbetas.sort()", "betas.pop()", None),
+    ],
+)
+def test_what_is_taken_out_of_a_list_or_a_dict_is_that_value_or_said(before: str, value: str, beta: float | None):
+    """It was None, without a word, where the dict had no such key, and for every list."""
+    raw, said = read(script(f"{before}\nargs.beta = {value}"))
+    assert raw["training"].get("beta") == beta
+    assert ("beta (line " in said) == (beta is None)

@@ -281,5 +281,14 @@ def _names_then(given: list[Value]) -> Any:
     for value in given:
         inner = value.arguments[0] if isinstance(value, Made) and value.name == "partial" and value.arguments else value
         if isinstance(inner, Function):
-            return inner.scope.snapshot()
+            return [
+                (scope, {name: _own_copy(of) for name, of in names.items()}) for scope, names in inner.scope.snapshot()
+            ]
     return ()
+
+
+def _own_copy(value: Value) -> Value:
+    """A list or a mapping as it is now, whatever is done to it later."""
+    if isinstance(value, Items):
+        return Items(value.node, list(value.items), value.open)
+    return Mapping(value.node, dict(value.entries), list(value.dark)) if isinstance(value, Mapping) else value

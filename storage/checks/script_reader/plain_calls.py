@@ -4,7 +4,7 @@ import ast
 import textwrap
 from typing import Any
 
-from groupwise.storage.checks.script_reader.members import from_python
+from groupwise.storage.checks.script_reader.members import from_python, is_hashable
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.text_values import fill_format, fill_replace
 from groupwise.storage.checks.script_reader.values import (
@@ -222,11 +222,20 @@ def _list_method(of: Items, name: str, given: list[Value], node: ast.AST) -> Val
         of.items.insert(plain_or(given[0]), given[1])
     elif name == "copy":
         return Items(node, list(of.items), of.open)
+    elif name == "pop":
+        return _popped_item(of, plain_or(given[0]) if given else -1, node)
     elif name in CHANGES:
         of.open = True
     else:
         return None
     return Plain(node, None)
+
+
+def _popped_item(of: Items, index: Any, node: ast.AST) -> Value:
+    if type(index) is int and not of.open and -len(of.items) <= index < len(of.items):
+        return of.items.pop(index)
+    of.open = True
+    return Value(node)
 
 
 def _batch_method(of: Batch, name: str, given: list[Value], node: ast.AST) -> Value | None:
@@ -266,10 +275,8 @@ def _change_mapping(
 ) -> Value | None:
     if name == "update":
         _update(of, given, named)
-    elif name == "pop" and not isinstance(key, (list, dict)) and key in of.entries:
-        return of.entries.pop(key)
-    elif name == "setdefault" and not isinstance(key, (list, dict)) and len(given) == 2 and not of.dark:
-        return of.entries.setdefault(key, given[1])
+    elif name in ("pop", "setdefault"):
+        return _entry_or_default(of, name, key, given, node)
     elif name == "clear":
         of.entries.clear()
         of.dark.clear()
@@ -278,6 +285,20 @@ def _change_mapping(
     else:
         return None
     return Plain(node, None)
+
+
+def _entry_or_default(of: Mapping, name: str, key: Any, given: list[Value], node: ast.AST) -> Value:
+    """What pop and setdefault give: what stands at a key, or else what the call has for that case."""
+    keeps = name == "setdefault"
+    if is_hashable(key) and key in of.entries:
+        return of.entries[key] if keeps else of.entries.pop(key)
+    if of.dark or not is_hashable(key):
+        of.dark.append(Value(node))
+        return Value(node)
+    default = given[1] if len(given) > 1 else Plain(node, None) if keeps else Value(node)
+    if keeps:
+        of.entries[key] = default
+    return default
 
 
 def _copied(value: Value) -> Value:
