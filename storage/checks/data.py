@@ -28,6 +28,13 @@ from groupwise.storage.spec.words.problem import WARNING, Fix, Problem, did_you_
 from groupwise.storage.spec.words.setting_names import unknown_setting
 
 HUB_DATASET = re.compile(r"(?!.*(?:--|\.\.))[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+# As it is copied from the hub's pages, or as other tools name it.
+HUB_ADDRESS = re.compile(
+    r"(?:hub: *)?(?:(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/datasets/|(?:hf|huggingface):(?:// *datasets/)?|"
+    r"datasets/)([\w.-]+/[\w.-]+)(?:/|/(?:tree|viewer|blob|resolve)/.*|[?#].*)?", re.ASCII | re.IGNORECASE
+)  # fmt: skip
+NAME_OF_PATH = re.compile(r"[/\\]")
+QUOTES_AND_SPACES = "‘’‚“”„'\"` \t\u00a0"
 NEAR_FILE = 0.75  # of a name to another's, without their endings, from where on one is a slip of the other
 LONGEST_BUTTON = 60  # characters of a template that is offered on one
 KINDS = "task:NAME (built in), gym:NAME (reasoning-gym), file:NAME (in the home's data folder) or hub:ORG/NAME"
@@ -62,28 +69,34 @@ def _source(data: DataSpec, offer: Offer) -> list[Problem]:
         return _gym(name, data.parameters, data.limit, offer)
     if kind == "file":
         return _file(name)
+    guessed = _guess_source(data.source)
+    hint = f" Did you mean “{guessed}”?" if guessed else ""
     if kind == "hub":
         if HUB_DATASET.fullmatch(name):
             return []
-        return [_wrong_source("should be the dataset's id on the hub, such as openai/gsm8k.")]
-    guessed = _guess_source(data.source)
-    hint = f" Did you mean “{guessed}”?" if guessed else ""
+        return [_wrong_source(f"should be the dataset's id on the hub, such as openai/gsm8k.{hint}", guessed)]
     return [_wrong_source(f"should be {KINDS}.{hint}", guessed)]
 
 
-def _wrong_source(message: str, better: str | None = None) -> Problem:
+def _wrong_source(message: str, better: str | None) -> Problem:
     instead = Fix("Use the built-in task arithmetic", {"data.source": "task:arithmetic"})
     return Problem("data.source", message, fixes=_use_fix("data.source", better) if better else (instead,))
 
 
 def _guess_source(source: str) -> str | None:
-    """What was meant by a source that lacks its kind, or has it in capitals."""
-    kind, colon, name = source.partition(":")
-    if colon and kind.strip().lower() in TO_CHOOSE and name.strip():
-        return f"{kind.strip().lower()}:{name.strip()}"
-    if source.lower().endswith(DATA_SUFFIXES) and paths.DATA_NAME.fullmatch(source):
-        return f"file:{source}"
-    return f"hub:{source}" if HUB_DATASET.fullmatch(source) else None
+    """What was meant by a source that lacks its kind or misspells it, or is a path, or an address of the hub."""
+    source = source.strip(QUOTES_AND_SPACES)
+    address = HUB_ADDRESS.fullmatch(source)
+    if address or "://" in source:
+        return f"hub:{address[1]}" if address and HUB_DATASET.fullmatch(address[1]) else None
+    written, colon, name = (part.strip() for part in source.rpartition(":"))
+    kind = nearest_name(written, [*TO_CHOOSE]) if colon else None
+    base = NAME_OF_PATH.split(name)[-1]
+    if kind in (None, "file") and base.lower().endswith(DATA_SUFFIXES) and paths.DATA_NAME.fullmatch(base):
+        return f"file:{base}"
+    if kind in ("task", "gym", "file") and name:
+        return f"{kind}:{name}"
+    return f"hub:{name}" if (kind or not colon) and HUB_DATASET.fullmatch(name) else None
 
 
 def _unknown_source(name: str, kind: str, names: list[str]) -> Problem:
@@ -135,21 +148,21 @@ def _stem(name: str) -> str:
 
 def _file(name: str) -> list[Problem]:
     there = _files()
-    close = _near_file(name, there)
+    close = _near_file(NAME_OF_PATH.split(name)[-1], there)
     another = Fix("Choose another file", {}, leads=True)
     fixes = (*(_use_fix("data.source", f"file:{close}") if close else ()), another)
+    hint = f" Did you mean “{close}”?" if close else ""
     try:
         path = paths.data_file(name)
         if not path.is_file():
             message = f"there is no file “{name}” in {paths.data_folder()}. Upload it, or copy it there."
-            hint = f" Did you mean “{close}”?" if close else ""
             return [Problem("data.source", message + hint, fixes=fixes)]
         if not file_kind(name):
             return [Problem("data.source", unreadable_kind(name), fixes=fixes)]
         if path.stat().st_size == 0:
             return [Problem("data.source", f"“{name}” is empty.", fixes=fixes)]
     except (ValueError, OSError) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        said = error.strerror if isinstance(error, OSError) and error.strerror else f"{error}{hint}"
         return [Problem("data.source", said, fixes=fixes)]
     return []
 

@@ -55,6 +55,32 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
     ({"source": "file:gone.jsonl"}, "data.source", "Upload it, or copy it there."),
     ({"source": "rows.jsonl"}, "data.source", "Did you mean “file:rows.jsonl”?"),
     ({"source": "openai/gsm8k"}, "data.source", "Did you mean “hub:openai/gsm8k”?"),
+    *(
+        ({"source": written}, "data.source", "Did you mean “hub:openai/gsm8k”?")
+        for written in [
+            "https://huggingface.co/datasets/openai/gsm8k",
+            "hub:https://huggingface.co/datasets/openai/gsm8k/viewer/main",
+            "hf.co/datasets/openai/gsm8k?a=b",
+            "hf:openai/gsm8k",
+            "hf://datasets/openai/gsm8k",
+            "datasets/openai/gsm8k",
+            "hub: openai/gsm8k",
+            "‘openai/gsm8k’",
+        ]
+    ),
+    *(
+        ({"source": written}, "data.source", "Did you mean “file:rows.jsonl”?")
+        for written in [
+            "./data/rows.jsonl",
+            "data/rows.jsonl",
+            "/home/me/rows.jsonl",
+            "C:\\data\\rows.jsonl",
+            "File: data/rows.jsonl",
+        ]
+    ),
+    ({"source": "file:./data/rows.jsonl"}, "data.source", "Did you mean “rows.jsonl”?"),
+    ({"source": "taks:arithmetic"}, "data.source", "Did you mean “task:arithmetic”?"),
+    ({"source": "‘task:arithmetic’"}, "data.source", "Did you mean “task:arithmetic”?"),
     ({"source": "hub:gsm8k"}, "data.source", "the dataset's id on the hub"),
     ({"source": "hub:../../etc"}, "data.source", "the dataset's id on the hub"),
     ({"source": "hub:https://evil/x"}, "data.source", "the dataset's id on the hub"),
