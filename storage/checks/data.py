@@ -6,12 +6,13 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from groupwise.storage.checks.conditions import check_conditions
 from groupwise.storage.checks.held_out import MADE, check_holdout
 from groupwise.storage.checks.reward_columns import TASK_COLUMNS, check_reward_columns, source_kind_and_name
 from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.rows import patterns, row_filter
+from groupwise.storage.spec.rows import patterns
 from groupwise.storage.spec.rows.column_names import PROMPTS, find_named, meant_column, say_columns
 from groupwise.storage.spec.rows.file_format import (
     DATA_SUFFIXES,
@@ -45,7 +46,7 @@ def check_data(spec: RunSpec, offer: Offer, columns: list[str] | None = None, ro
     data = spec.data
     there = TASK_COLUMNS.get(source_kind_and_name(data)[0]) or columns or []
     return [
-        *_source(data, offer), *_only_of_its_kind(data), *_conditions(data), *_prompt(data, there), *_answer(data),
+        *_source(data, offer), *_only_of_its_kind(data), *check_conditions(data), *_prompt(data, there), *_answer(data),
         *check_holdout(data, rows), *_known_columns(data), *check_reward_columns(spec, offer, there),
     ]  # fmt: skip
 
@@ -204,17 +205,6 @@ def _only_of_its_file(data: DataSpec) -> list[Problem]:
             path = f"data.{setting}"
             message = f"is not used: only {SETTING_OWNERS[setting]} has this."
             found.append(Problem(path, message, level=WARNING, fixes=(Fix("Remove it", {}, (path,)),)))
-    return found
-
-
-def _conditions(data: DataSpec) -> list[Problem]:
-    found = []
-    for number, written in enumerate(data.filter):
-        try:
-            row_filter.parse_condition(written)
-        except row_filter.ConditionError as error:
-            fix = Fix("Remove it", {}, (f"data.filter.{number}",))
-            found.append(Problem(f"data.filter.{number}", str(error), fixes=(fix,)))
     return found
 
 
