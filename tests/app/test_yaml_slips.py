@@ -10,6 +10,8 @@ import pytest
 
 from groupwise.app.pages.new import edits, launch, view
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.yaml import yaml_text
+from groupwise.storage.spec.yaml.slips import read_past_slips
 
 HEAD = "name: a\nrewards:\n- name: format\n"
 FIELDS: dict[str, Any] = {
@@ -302,3 +304,36 @@ def test_what_is_no_yaml_is_said_in_a_persons_words(text: str, line: int, words:
     assert (problem.line, problem.message) == (line, f"This is not YAML: {words}")
     (alias,) = problems("base: &b 5\nname: *b\n")
     assert alias.message == "Aliases (*name) are not allowed in a spec: write what it stands for." and alias.line == 2
+
+
+BATCHES = HEAD + "training:\n  max_steps: 5\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "words", "label"),
+    [
+        ("  --save_steps 5\n", "this is an argument of a command.", "Write it as “save_steps: 5”"),
+        ("  --save-steps=5\n", "this is an argument of a command.", "Write it as “save_steps: 5”"),
+        ("  save_steps=5\n  beta = 0.1\n", "there is an equals sign", "Write these 2 lines with a colon"),
+        ("  save_steps=5,\n  beta=0.1,\n  bf16=false\n", "there is an equals sign", "Write these 3 lines with a colon"),
+        ("```\n", "this line is no setting: it marks code", "Remove the line"),
+    ],
+)
+def test_lines_of_a_command_a_script_or_a_chat_are_written_as_settings(lines: str, words: str, label: str) -> None:
+    """Lines without a colon are one text to YAML: no button could write them right one by one."""
+    text, written = BATCHES + lines, {"max_steps": 5}
+    [problem] = read_past_slips(text).problems
+    assert problem.message.startswith(f"This is not YAML: {words}") and problem.line == 6
+    [fix] = problem.fixes
+    assert fix.label == label
+    after = yaml_text.read_yaml(edits.cut_out(text, [{"fix": {"cut": asdict(fix.cut)}}]))[0]
+    written |= {"save_steps": 5} if "save" in lines else {}
+    written |= {"beta": 0.1} if "beta" in lines else {}
+    assert after["training"] == written | ({"bf16": False} if "bf16" in lines else {})
+
+
+def test_both_fences_around_a_spec_are_said() -> None:
+    assert [(one.line, len(one.fixes)) for one in read_past_slips(f"```yaml\n{BATCHES}```\n").problems] == [
+        (1, 1),
+        (7, 1),
+    ]

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 from groupwise.storage.spec.words.problem import Cut, Fix, Problem, SpecError
+from groupwise.storage.spec.yaml.arguments import repair_arguments
 from groupwise.storage.spec.yaml.entries import entries_without_dash
 from groupwise.storage.spec.yaml.line_above import repairs_above
 from groupwise.storage.spec.yaml.misread import points_for_commas_in_braces
@@ -94,6 +95,7 @@ class _Reader:
             (Repair(*found, here=True) for found in wide_colons(self.rows, around)),
             settings_apart(row, self.rows[row]),
             entries_without_dash(self.rows, row),
+            repair_arguments(self.rows, row),
             repairs_above(self.rows, row, first.message),
             repairs(self.rows, row, first.message, self.written),
         )
