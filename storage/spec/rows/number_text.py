@@ -20,7 +20,8 @@ _DECIMAL = re.compile(r"[0-9]*,[0-9]+")  # 0,0002
 _POINTS = re.compile(r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+,[0-9]+|[1-9][0-9]{0,2}(?:\.[0-9]{3}){2,}")  # 1.234,5  1.234.567
 _COMMAS = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+\.[0-9]+|[1-9][0-9]{0,2}(?:,[0-9]{3}){2,}")  # 1,234.5  1,234,567
 _SPACED = re.compile(r"([-+]?[1-9][0-9]{0,2})((?:[ '’_][0-9]{3})+)")  # 1 000 and 1'000
-_TIMES_TEN = re.compile(r"\s*[×x·*]\s*10\s*\^?\s*(?=[-+]?[0-9])")  # 2×10⁻⁵
+_TIMES_TEN = re.compile(r"\s*[×x·*]\s*10\s*(?:\^|\*\*)?\s*(?=[-+]?[0-9])")  # 2×10⁻⁵
+_POWER_OF_TEN = re.compile(r"^([-+]?)10\s*(?:\^|\*\*)\s*(?=[-+]?[0-9]+$)")  # 10^-5
 _SHORT = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)\s*([kKM%])")
 _LOOSE_EXPONENT = re.compile(r"(?<=[0-9.])\s+(?=[eE][-+]?[0-9]{1,3}$)")  # 1 e-5
 _WITH_UNIT = re.compile(r"([-+]?[0-9][0-9., ]*?)\s*[^\W\d_]{2,}")  # 48 tokens
@@ -75,7 +76,8 @@ def _in_plain_signs(value: str) -> str:
     """A text with the digits and signs that ASCII has: Arabic, full-width and raised ones, and the true minus."""
     text = unicodedata.normalize("NFKC", trim_spaces(value)).translate(_SIGNS)
     digits = (str(unicodedata.decimal(sign, sign)) for sign in text)
-    return _LOOSE_EXPONENT.sub("", _TIMES_TEN.sub("e", "".join(digits)))
+    plain = _POWER_OF_TEN.sub(r"\g<1>1e", "".join(digits))
+    return _LOOSE_EXPONENT.sub("", _TIMES_TEN.sub("e", plain))
 
 
 def _readings(text: str) -> list[str]:
