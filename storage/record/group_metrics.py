@@ -61,15 +61,23 @@ def rewards_of_stage(spec: RunSpec, number: int) -> list[RewardSpec]:
 
 
 def metrics_of_groups(
-    groups: Sequence[Group], seen: Range | None, solver: int | None, threshold: float = SOLVED
+    groups: Sequence[Group],
+    seen: Range | None,
+    solver: int | None,
+    threshold: float = SOLVED,
+    *,
+    compares: bool = False,
 ) -> Metrics:
     """The metrics of the groups of one mode, scored together, named without `eval_`.
 
     `seen`: the least and the greatest reward of the run so far, these groups included. `solver`: which of a
-    completion's scores says whether it is solved.
+    completion's scores says whether it is solved; `compares`: whether that one compares with the answer.
     """
     rewards = [_rewards(group) for group in groups]
     some = [values for values in rewards if values]
+    solved = {} if solver is None else _solved_share(groups, solver, threshold)
+    if seen is not None:
+        seen = range_of_kinds(seen, compares and solved.get("groups/solved") == 0)
     found: Metrics = _ties([values for values in rewards if len(values) > 1], seen)
     found |= {
         "groups/spread": _mean([_std(values) for values in some if len(values) > 1]),
@@ -77,9 +85,7 @@ def metrics_of_groups(
         "groups/worst": _mean([min(values) for values in some]),
         "groups/alike": _mean([alike(group.completions) for group in groups if len(group.completions) > 1]),
         "groups/repetition": _mean([repetition_share(c.text) for group in groups for c in group.completions]),
-    }
-    if solver is not None:
-        found |= _solved_share(groups, solver, threshold)
+    } | solved
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -102,6 +108,13 @@ def kind(values: Sequence[float], seen: Range) -> str | None:
     if high - value <= TIED:
         return "all_high"
     return "all_low" if value - low <= TIED or abs(value) <= TIED else "other"
+
+
+def range_of_kinds(seen: Range, none_right: bool) -> Range:
+    """The range by which ties are called failed or highest. Where every completion of the run earned the same, and none
+    is right, that is what a part of the reward gives whatever is said: the least, though nothing was less."""
+    low, high = seen
+    return (low, math.inf) if none_right and high - low <= TIED else seen
 
 
 def alike(completions: Sequence[Completion]) -> float:

@@ -59,6 +59,14 @@ def test_a_part_of_the_reward_that_all_earn_does_not_hide_that_all_failed(beside
     assert "In most of these “correctness” calls no completion right, and all earn the same" in first.sentence
 
 
+def test_ties_recorded_as_failed_are_said_in_the_same_words() -> None:
+    """Where every completion earned the same and none is right, the record calls these ties failed."""
+    e = never_right({"mine": gives(0.5)})
+    failed = {"groups/all_low": line(1, 1), "groups/all_high": line(0, 0)}
+    first = examine(replace(e, curves={**e.curves, **failed})).verdicts[0]
+    assert "In most of these “correctness” calls no completion right, and all earn the same" in first.sentence
+
+
 def test_blocks_that_would_tell_right_answers_apart_are_not_blamed_for_saying_the_same() -> None:
     assert [one.title for one in examine(never_right({"format": ZERO, **BLOCKS})).verdicts] == [
         "The prompts are too hard"
@@ -94,7 +102,7 @@ def test_a_record_of_blocks_that_all_failed_says_that_the_prompts_are_too_hard(t
     for step in range(1, 13):
         groups = [_exercise(step, at) for at in range(8)]
         seen = group_metrics.widen_range(seen, groups)
-        metrics = {**group_metrics.metrics_of_groups(groups, seen, 1), "reward": _mean(groups, -1)}
+        metrics = {**group_metrics.metrics_of_groups(groups, seen, 1, compares=True), "reward": _mean(groups, -1)}
         metrics |= {f"rewards/{name}/mean": _mean(groups, at) for at, name in enumerate(("format", "correctness"))}
         writer.commit(step, metrics=metrics | {"rewards/blocks/mean": _mean(groups, 2)}, groups=groups)
     writer.close()

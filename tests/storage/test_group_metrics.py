@@ -33,6 +33,15 @@ def test_ties_are_counted_by_where_their_reward_lies_in_the_run():
     assert group_metrics.metrics_of_groups([made(3, 3)], (0.0, 4.0), None)["groups/tied_other"] == 1.0
 
 
+def test_where_every_completion_earned_the_same_and_none_is_right_groups_failed():
+    groups, seen = [made(1, 1, 1), made(1, 1, 1)], (1.0, 1.0)  # their second score is 0
+    assert group_metrics.metrics_of_groups(groups, seen, 1, compares=True)["groups/all_low"] == 1.0
+    assert group_metrics.metrics_of_groups(groups, seen, 1)["groups/all_high"] == 1.0, "it may score by another scale"
+    right = [made(2, 2, 2)]
+    assert group_metrics.metrics_of_groups(right, (2.0, 2.0), 1, compares=True)["groups/all_high"] == 1.0
+    assert group_metrics.range_of_kinds((0.0, 1.0), True) == (0.0, 1.0)
+
+
 def test_differences_that_trl_calls_none_are_ties():
     assert group_metrics.kind([1.0, 1.0 + 1e-9], (0.0, 2.0)) == "other"
     assert group_metrics.kind([1.0, 1.0 + 1e-6], (0.0, 2.0)) is None

@@ -68,6 +68,9 @@ def test_a_tie_is_low_or_high_by_what_the_run_had_seen_until_then():
     assert [group.kind for group in found] == ["all_high", "", "other", "all_high", "other", "all_low"]
     assert ties.counts(found) == {"groups": 6, "tied": 5, "all_low": 1, "all_high": 2, "other": 2, "bearing": 1}
     assert ties.explain_ties([row(1, 0, 0)._replace(std=None)], "train") == []
+    same = [row(1, 0.3, 0.3), row(2, 0.3, 0.3)]
+    assert [one.kind for one in ties.explain_ties(same, "train", none_right=True)] == ["all_low"] * 2
+    assert [one.kind for one in ties.explain_ties(same, "train")] == ["all_high"] * 2
 
 
 def test_over_the_steps_shares_and_means_are_of_each_stretch():

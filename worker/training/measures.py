@@ -87,7 +87,9 @@ class Measures:
         found: Metrics = {}
         for mode, groups in waiting.items():
             prefix = "eval_" if mode == "eval" else ""
-            told = group_metrics.metrics_of_groups(groups, self._seen, solver, threshold)
+            told = group_metrics.metrics_of_groups(
+                groups, self._seen, solver, threshold, compares=name in group_metrics.OF_ANSWERS
+            )
             found |= {f"{prefix}{name}": value for name, value in told.items()}
         return found
 

@@ -87,7 +87,7 @@ def verdict(groups: Rows, mode: str = "train", seen: Range | None = None, most: 
         return ""
     be, them = ("is", "it") if len(ties) == 1 else ("are", "them")
     whose = "This group is" if len(groups) == 1 else f"{len(ties)} of {len(groups)} groups {be}"
-    words = {**KINDS, "all_high": say_highest(seen[1], most) if seen else ""}
+    words = {**KINDS, "all_high": say_highest(seen[1], most) if seen and "all_high" in ties else ""}
     told = [f"{ties.count(one)} {words[one]}" for one in ("all_low", "all_high") if one in ties]
     kinds = f" ({', '.join(told)})" if told and len(groups) > 1 else f" ({words[ties[0]]})" if told else ""
     if mode == "eval":

@@ -105,8 +105,13 @@ def range_of_ties(run: registry.Run, path: Path, step: int) -> Range | None:
     """The run's range of rewards, by which a tie is all failed or all at the highest; None where every completion
     earned the same and nothing says that it is right: then it is neither."""
     seen = record.reward_range(path)
-    apart = seen is not None and seen[1] - seen[0] > TIED
-    return seen if apart or solver(run, record.stage_number(path, step)) else None
+    if seen is None or seen[1] - seen[0] > TIED:
+        return seen
+    target = solver(run, record.stage_number(path, step))
+    if target is None:
+        return None
+    compares = target[0] in group_metrics.OF_ANSWERS
+    return group_metrics.range_of_kinds(seen, compares and record.is_none_right(path, *target))
 
 
 def most_at_step(run: registry.Run, path: Path, step: int) -> float | None:

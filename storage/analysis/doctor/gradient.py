@@ -115,7 +115,9 @@ def _is_failed(e: Evidence) -> bool:
 
 
 def _say_failed(e: Evidence) -> str:
-    if _scores_lowest(e):
+    counting = [told for told in e.functions.values() if told.weight]
+    paid_beside = e.is_hardly_solved and len(counting) > 1 and (e.low or 0.0) > 0
+    if _scores_lowest(e) and not paid_beside:
         return "Most of these score the lowest in every completion"
     return f"In most of these “{e.target}” calls no completion right, and all earn the same for the rest"
 

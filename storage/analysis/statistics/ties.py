@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from groupwise.storage.analysis.statistics.buckets import Stretches
-from groupwise.storage.record.group_metrics import TIED, kind
+from groupwise.storage.record.group_metrics import TIED, kind, range_of_kinds
 
 KINDS = ("all_low", "all_high", "other")
 
@@ -33,9 +33,10 @@ class Told(NamedTuple):
         return self.row.step
 
 
-def explain_ties(rows: Iterable[GroupRow], mode: str) -> list[Told]:
+def explain_ties(rows: Iterable[GroupRow], mode: str, *, none_right: bool = False) -> list[Told]:
     """The groups of one mode that at least two completions of have a reward, in the order of their steps. As
-    `group_metrics.metrics_of_groups` has it, a tie is low or high by what the run, both modes, had seen until then."""
+    `group_metrics.metrics_of_groups` has it, a tie is low or high by what the run, both modes, had seen until then.
+    `none_right`: whether the function that compares with the answer never called a completion right."""
     ordered = sorted(rows, key=lambda row: row.step)
     found: list[Told] = []
     low, high, at = float("inf"), float("-inf"), 0
@@ -43,7 +44,8 @@ def explain_ties(rows: Iterable[GroupRow], mode: str) -> list[Told]:
         while at < len(ordered) and ordered[at].step <= row.step:
             low, high, at = min(low, ordered[at].low), max(high, ordered[at].high), at + 1
         if row.mode == mode and row.std is not None:
-            found.append(Told(row, kind((row.low, row.high), (low, high)) or ""))
+            seen = range_of_kinds((low, high), none_right)
+            found.append(Told(row, kind((row.low, row.high), seen) or ""))
     return found
 
 
