@@ -113,6 +113,9 @@ def _unknown(detail: Any, path: list[str], line: int | None, raw: dict[str, Any]
     if len(path) > 1 and name in parts[()].model_fields:
         return Problem(field, f"is indented too far: “{name}” begins at the left edge.", line,
                        fixes=(Fix("Remove it", {}, (field,)),))  # fmt: skip
+    if len(path) == 1 and (inside := _with_its_part(name, value, parts)):
+        remove = Fix("Remove it", {}, (field,))
+        return Problem(field, f"there is no such field. Write {inside}.", line, fixes=(remove,))
     if len(path) == 1 and (below := below_empty_rewards(name, raw, siblings, line)):
         return below
     found = unknown_setting(field, value, siblings, given, "there is no such field.", line)
@@ -125,6 +128,16 @@ def _unknown(detail: Any, path: list[str], line: int | None, raw: dict[str, Any]
         return Problem(field, f"{found.message} What a function takes stands under parameters.", line,
                        fixes=(move, remove))  # fmt: skip
     return found
+
+
+def _with_its_part(name: str, value: Any, parts: Parts) -> str:
+    """How a setting is written that names its part before a dot, as in “training.beta: 0.1”; "" of any other. In words
+    alone: a path to it and to where it belongs would be the same."""
+    part, _, rest = name.partition(".")
+    is_plain = re.fullmatch(r"[A-Za-z_]\w*", rest) and isinstance(value, (bool, int, float, str))
+    if part not in parts[()].model_fields or part in ("rewards", "stages") or not is_plain:
+        return ""
+    return f"“{rest}: {str(value).lower() if isinstance(value, bool) else str(value)[:LONGEST]}” under {part}"
 
 
 _LORA = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}

@@ -342,3 +342,16 @@ def test_both_fences_around_a_spec_are_said() -> None:
         (1, 1),
         (7, 1),
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("training.beta: 0.1", "Write “beta: 0.1” under training."),
+        ("lora.use_rslora: true", "Write “use_rslora: true” under lora."),
+        ("data.source: hub:a/b", "Write “source: hub:a/b” under data."),
+    ],
+)
+def test_a_setting_that_names_its_part_before_a_dot_is_told_where_it_stands(line: str, words: str) -> None:
+    [problem] = problems(HEAD + "training: {max_steps: 5}\n" + line)
+    assert (problem.line, problem.message) == (5, f"there is no such field. {words}")
