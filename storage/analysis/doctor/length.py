@@ -67,8 +67,15 @@ def truncation(e: Evidence) -> Verdict | None:
         (chart("completions/clipped_ratio", "The chart of cut-off completions"),
          completions("The cut-off completions", truncated="yes", steps=steps_between(steps))),
         changes.longer(e) if unpaid else (*changes.longer(e), MASK),
-        Grounds(Place.WRITING, cut.first >= CUT_UNPAID, 1.0 if unpaid else share, about),
+        Grounds(Place.WRITING, _is_cut_from_start(e, share), 1.0 if unpaid else share, about),
     )  # fmt: skip
+
+
+def _is_cut_from_start(e: Evidence, share: float) -> bool:
+    """Whether so many were cut off before anything was learned; not where it is most of them now, at a learning rate
+    far too high, and was far fewer: a ruined model does not end its answers."""
+    first = e.curve("completions/clipped_ratio").first
+    return first >= CUT_UNPAID and not (changes.rate_far_off(e) is not None and first < HALF * share)
 
 
 def _was_cut(e: Evidence, name: str) -> Verdict:
