@@ -73,6 +73,8 @@ def test_what_belonged_to_the_quickstarts_data_leaves_with_it(with_file: Page) -
     assert yaml_of(page).count("# Quickstart") == 1
     take_file(page)
     follows(page, "name: zahlen-anna")
+    follows(page, "holdout: 4\n")
+    expect(page.locator(".preview.asking")).to_have_count(0)  # until then what stands above still comes
     condition_drops_the_first_row(page)
 
 
