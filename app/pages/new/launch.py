@@ -29,6 +29,7 @@ from groupwise.storage.spec.words.setting_names import without_answered
 from groupwise.storage.spec.yaml import yaml_text
 from groupwise.storage.spec.yaml.repairs import BRACKET
 from groupwise.storage.spec.yaml.slips import read_past_slips
+from groupwise.storage.spec.yaml.twice import is_given_twice
 
 ROUNDS = 8  # of reading a spec without what was wrong with it before
 STAND_INS: dict[str, Any] = {"name": "…", "rewards": [{"name": "format"}]}  # for what a spec must have
@@ -165,18 +166,28 @@ def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = No
     slips, of_others = join_whole_numbers(past.problems, of_others)
     listed = (*in_order_of_lines(slips), *in_order_of_lines(of_others))
     found = [replace(one, fixes=tuple(fix for fix in one.fixes if fix.cut)) for one in listed]
-    then = _say_of_readable(text, found, past.lines, offer or Offer.read_published())
+    then = _say_of_readable(text, found, offer or Offer.read_published())
     return [*found, *(one for one in then if one.line not in guessed)]
 
 
-def _say_of_readable(text: str, found: list[Problem], lines: dict[str, int], offer: Offer) -> list[Problem]:
-    """What is to be said, beside what is found, once the first button of each slip makes a text readable."""
-    after = said_later.text_after_cuts(text, found)
-    raw, then = yaml_text.read_yaml(after) if after is not None else (None, {})
-    if not isinstance(raw, dict):
-        return []
-    now = say_all_at_once(problems_of_values(raw, offer), raw, then, offer)
-    return said_later.say_then(now, {one.field for one in found}, lines)
+def _say_of_readable(text: str, found: list[Problem], offer: Offer) -> list[Problem]:
+    """What is to be said, beside what is found, once the first button of each slip makes a text readable, or the last:
+    of a part that is given twice, either may be kept."""
+    said, twice = {one.field for one in found}, {one.field for one in found if is_given_twice(one)}
+    told: list[Problem] = []
+    for button in (0, -1):
+        after = said_later.text_after_cuts(text, found, button)
+        raw, then = yaml_text.read_yaml(after.text) if after is not None else (None, {})
+        if after is None or not isinstance(raw, dict):
+            continue
+        now = say_all_at_once(problems_of_values(raw, offer), raw, then, offer)
+        known = {(one.field, one.message) for one in found}
+        new = [one for one in now if (one.field, one.message) not in known]
+        told += said_later.say_then(new, said, after.lines_as_written(then), twice)
+        said |= {one.field for one in told}
+        if not twice:
+            break
+    return told
 
 
 def problems_of_text(text: str) -> list[Problem]:

@@ -2,14 +2,14 @@
 rounds. The first button of each is tried on a copy, and what is then wrong told with the rest. Pure."""
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from groupwise.app.pages.new import edits
 from groupwise.app.pages.new.edits import Edit
 from groupwise.app.pages.new.left_out import LeftOut, is_at_or_inside, leave_out
 from groupwise.app.pages.new.yaml_edit import ABSENT
-from groupwise.storage.spec.words.problem import BLOCKING, Fix, Problem, SpecError, line_of
+from groupwise.storage.spec.words.problem import BLOCKING, Cut, Fix, Problem, SpecError, line_of
 from groupwise.storage.spec.yaml import yaml_text
 from groupwise.storage.spec.yaml.slips import read_past_slips
 
@@ -55,11 +55,14 @@ def _behind_line(found: list[Problem], line: int | None) -> int:
     return before[-1] + 1 if before else 0 if line else len(found)
 
 
-def say_then(problems: Iterable[Problem], said: Collection[str], lines: dict[str, int]) -> list[Problem]:
-    """Those of the problems that block and of whose field nothing is `said` yet, each once, as what is told later."""
+def say_then(
+    problems: Iterable[Problem], said: Collection[str], lines: dict[str, int], alone: Collection[str] = ()
+) -> list[Problem]:
+    """Those of the problems that block and of whose field nothing is `said` yet, each once, as what is told later.
+    `alone`: fields of which something is said, but nothing of what they are."""
     new: list[Problem] = []
     for one in problems:
-        known = () if one.message.startswith(THEN) else (*said, *(each.field for each in new))
+        known = () if one.message.startswith(THEN) else (*(set(said) - set(alone)), *(each.field for each in new))
         is_known = any(is_at_or_inside(each, one.field) for each in known)
         if one.level == BLOCKING and not is_known and len(new) < MOST:
             message = THEN + one.message.removeprefix(THEN)
@@ -67,20 +70,48 @@ def say_then(problems: Iterable[Problem], said: Collection[str], lines: dict[str
     return new
 
 
-def text_after_cuts(text: str, problems: Iterable[Problem]) -> str | None:
-    """A text once the first button of each of its slips is clicked, and of those that are left then; None where it can
-    still not be read."""
-    left = list(problems)
+@dataclass(frozen=True)
+class AfterCuts:
+    """A text once buttons of its slips are clicked, and each of its lines as it is counted in the text before."""
+
+    text: str
+    written: list[int]
+
+    def lines_as_written(self, lines: dict[str, int]) -> dict[str, int]:
+        return {field: self.written[min(line, len(self.written)) - 1] for field, line in lines.items()}
+
+    def click(self, cut: Cut) -> "AfterCuts":
+        text = edits.cut_out(self.text, [{"fix": {"cut": asdict(cut)}}])
+        if text == self.text:
+            return self
+        first, gone = cut.line - 1, cut.text.count("\n")
+        rows = self.text.splitlines()[first : first + gone + 1]
+        own = self.written[first : first + gone + 1]
+        placed = [_line_of_row(row, n, rows, own) for n, row in enumerate(cut.put.split("\n")[:-1])]
+        return AfterCuts(text, [*self.written[:first], *placed, *self.written[first + gone :]])
+
+
+def _line_of_row(put: str, at: int, rows: list[str], lines: list[int]) -> int:
+    """The line of that one of some rows which is put there, moved or not; else of the one at its place."""
+    same = (line for row, line in zip(rows, lines, strict=False) if row.strip() == put.strip())
+    return next(same, lines[min(at, len(lines) - 1)])
+
+
+def text_after_cuts(text: str, problems: Iterable[Problem], button: int = 0) -> AfterCuts | None:
+    """A text once the first button of each of its slips (or the one at this place, where it has more) is clicked, and
+    of those that are left then; None where it can still not be read."""
+    after, left = AfterCuts(text, list(range(1, len(text.splitlines()) + 2))), list(problems)
     for _ in range(ROUNDS):
-        cuts = [one.fixes[0].cut for one in left if one.fixes and one.fixes[0].cut]
+        offered = [[fix.cut for fix in one.fixes if fix.cut] for one in left]
+        cuts = [of_one[button] for of_one in offered if of_one]
         for cut in sorted(cuts, key=lambda one: (one.line, one.column), reverse=True):
-            text = edits.cut_out(text, [{"fix": {"cut": asdict(cut)}}])
+            after = after.click(cut)
         try:
-            yaml_text.read_yaml(text)
+            yaml_text.read_yaml(after.text)
         except SpecError:
-            left = read_past_slips(text).problems
+            left = read_past_slips(after.text).problems
         else:
-            return text
+            return after
     return None
 
 

@@ -9,6 +9,7 @@ from groupwise.storage.spec.words.number_words import count_words, join_words
 from groupwise.storage.spec.words.problem import Cut, Fix, Problem
 
 SHOWN = 30  # characters of a value on a button
+TWICE = "given twice"
 
 
 def twice_problem(text: str, path: str, mapping: MappingNode, first: int, second: int) -> Problem:
@@ -132,7 +133,12 @@ def _end_row(row: str) -> str:
 
 def given_twice(first: int, advice: str = "remove one of the two") -> str:
     """What is said of a field that is given again, first in this line."""
-    return f"given twice (first in line {first}): {advice}."
+    return f"{TWICE} (first in line {first}): {advice}."
+
+
+def is_given_twice(problem: Problem) -> bool:
+    """Whether it says so of its field, and nothing yet of either value."""
+    return problem.message.startswith(TWICE)
 
 
 def _shown(key: Node, value: Node) -> str:

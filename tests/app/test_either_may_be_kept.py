@@ -1,0 +1,36 @@
+"""Of what a spec gives twice either may be kept: what is wrong with either is said before the choice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from groupwise.app.pages.new.said_later import THEN
+from tests.app.test_said_at_once import HEAD, clicked, labels_of, said_of
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "line", "words"),
+    [
+        ("model: {id: starter}\nmodel: {id: other, dtype: float15}\n", "model.dtype", 5, "should be “auto”"),
+        ("training:\n  max_steps: 5\n  max_steps: abc\n", "training.max_steps", 6, "should be a whole number"),
+        ("training:\n  max_steps: 5\ntraining:\n  max_steps: x\n", "training.max_steps", 7, "should be a whole number"),
+        ("training:\n  max_steps: 5\nkl: {}\ntraining:\n  beta: x\n", "training.beta", 8, "should be a number"),
+    ],
+)
+def test_what_is_wrong_with_the_second_of_two_is_said_with_there_being_two(
+    text: str, field: str, line: int, words: str, own_home: Path
+) -> None:
+    said = said_of(HEAD + text)
+    [then] = [one for one in said if one[2].startswith(THEN)]
+    assert then[:2] == (field, line) and then[2].startswith(THEN + words)
+    part = next(one[0] for one in said if one[2].startswith("given twice"))
+    for label in labels_of(HEAD + text, part):
+        messages = {words.removeprefix(THEN) for _, _, words in said}
+        assert {words for _, _, words in said_of(clicked(HEAD + text, part, label))} <= messages
+
+
+def test_what_is_wrong_with_the_first_is_said_once(own_home: Path) -> None:
+    said = said_of(HEAD + "model: {id: other, dtype: float15}\nmodel: {id: starter}\n")
+    assert [(field, line) for field, line, _ in said] == [("model", 5), ("model.dtype", 4)]
