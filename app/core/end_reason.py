@@ -2,9 +2,11 @@
 
 import re
 
+from groupwise.app.core import format
 from groupwise.storage.record import states
 from groupwise.storage.registry.registry import Run
 
+SHOWN = 120  # characters of why a run ended so that are shown in a list
 TOLD = (states.FAILED, states.KILLED, states.INTERRUPTED)
 SENTENCE = re.compile(r"(.+?[.!?])\s+(?=[A-Z“])", re.DOTALL)
 PREFIX = re.compile(r"(Failed at step \d+|Could not be started): ")
@@ -20,6 +22,11 @@ def reason_of(run: Run) -> str:
     """Why a run that failed, was killed or interrupted ended so; "" of any other."""
     headline, rest = headline_and_rest(run.sentence) if run.state in TOLD else ("", "")
     return f"{headline}: {rest}" if RAW.match(rest) or headline.endswith("in a row") else headline
+
+
+def shorten_reason(reason: str) -> str:
+    """Why a run ended so as lists of runs have it; all of it is in the title there."""
+    return format.shorten(reason, SHOWN)
 
 
 def headline_and_rest(sentence: str) -> tuple[str, str]:

@@ -15,7 +15,7 @@ RUNS = [
     {"id": "b", "name": "b", "there": True, "kind": "ok", "label": "Finished", "alike": {"reward": "x", "solved": "s"},
      "final": {"reward": 2.0, "solved": 0.25, "held_out": None}},
     {"id": "c", "name": "c", "there": True, "kind": "bad", "label": "Failed", "alike": {"reward": "y", "solved": "s"},
-     "reason": "no memory", "final": {"reward": 9.0, "solved": 0.75, "held_out": None}},
+     "reason": "no memory", "brief": "no memory", "final": {"reward": 9.0, "solved": 0.75, "held_out": None}},
 ]  # fmt: skip
 
 

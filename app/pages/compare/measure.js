@@ -185,7 +185,7 @@ export function shortWords(runs, groups = []) {
   const solved = rank("solved", `Solved${where} at the end`);
   const reward = rank("reward", `Reward${where} at the end`);
   const ill = runs.filter(({ kind }) => kind === "bad" || kind === "warn");
-  const told = ({ name, label, reason }) => `“${name}” (${label}${reason ? `: ${reason}` : ""})`;
+  const told = ({ name, label, brief }) => `“${name}” (${label}${brief ? `: ${brief}` : ""})`;
   const badly = ill.length && ill.length < runs.length ? `Look first at: ${ill.map(told).join(", ")}.` : "";
   return [heldOut, solved || reward, differWords(runs), badly].filter(Boolean);
 }

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from groupwise.app.core import format, run_facts
-from groupwise.app.core.end_reason import reason_of
+from groupwise.app.core.end_reason import reason_of, shorten_reason
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.ui import run_colours
 from groupwise.app.ui.live import Payload, is_ongoing, texts
@@ -94,9 +94,10 @@ def deleted_among(run_ids: Collection[str]) -> dict[str, str]:
 
 
 def about_run(run: registry.Run, verdicts: Mapping[str, Outcome]) -> dict[str, Any]:
-    """A run's state, how it is shown, and why it did not end as planned."""
+    """A run's state, how it is shown, and why it did not end as planned, in short (`brief`) and in full (`reason`)."""
     reason = visible_text(reason_of(run))
-    return {"state": run.state, **badge_of(run, verdicts), "live": is_ongoing(run), "reason": reason}
+    told = {"brief": shorten_reason(reason), "reason": reason}
+    return {"state": run.state, **badge_of(run, verdicts), "live": is_ongoing(run), **told}
 
 
 def badge_of(run: registry.Run, facts: Mapping[str, Outcome]) -> dict[str, str]:

@@ -32,7 +32,7 @@ export function pill(run) {
 }
 const address = ({ id }) => `/run?id=${encodeURIComponent(id)}`;
 // Why a run failed, was killed or interrupted.
-const reason = (run) => (run.reason ? el("div.s.mut.reason", { dir: "auto", title: run.reason }, run.reason) : null);
+const reason = (run) => (run.reason ? el("div.s.mut.reason", { dir: "auto", title: run.reason }, run.brief) : null);
 
 // The head of a table with a column for each run.
 export function head(first, runs) {

@@ -32,6 +32,7 @@ AT = {run_files.DATA: "data.source", run_files.MODEL: "model.id", run_files.SETT
 # What the button says where a person has to choose, by that field.
 CHOOSE = {"model.id": "Choose another model", "data.source": "Choose other data", "rewards": "Change its rewards"}
 CORRECTED = "Its settings open in New run, to be corrected."
+BRIEF = 400  # characters shown of what is known of an end
 LOWER = 0.2  # of a learning rate that ruined the weights
 SHORTEST = 64  # tokens of a completion that may be halved
 LORA = {"lora.r": 16, "lora.lora_alpha": 32, "lora.target_modules": "all-linear"}  # common practice
@@ -55,16 +56,18 @@ class Help:
 
 
 def describe_end(run: registry.Run) -> dict[str, Any] | None:
-    """What the head says of a run that failed, was killed or interrupted: `headline`, the `rest` of what is known, the
-    traceback's end (`trace`), and what `helps`. None for any other."""
+    """What the head says of a run that failed, was killed or interrupted: `headline`, the `rest` of what is known (in
+    `whole` where that is long), the traceback's end (`trace`), and what `helps`. None for any other."""
     if run.state not in TOLD or not run.folder.path.is_dir():
         return None
     found = run_files.exit_record(run.folder, run.attempt) if run.state == states.FAILED else None
     headline, rest = headline_and_rest((found or {}).get("reason") or without_resume(run.sentence))
-    rest = " ".join(filter(None, (rest, say_damaged_point(run))))
+    whole = " ".join(filter(None, (rest, say_damaged_point(run))))
+    brief = " ".join(filter(None, (format.shorten(rest, BRIEF), say_damaged_point(run))))
     helped = help_with(run, found or {})
     return {
-        "headline": visible_text(headline), "rest": visible_text(rest),
+        "headline": visible_text(headline), "rest": visible_text(brief),
+        "whole": visible_text(whole) if brief != whole else "",
         "trace": visible_text((found or {}).get("traceback") or ""), "helps": helped.as_dict() if helped else None,
     }  # fmt: skip
 

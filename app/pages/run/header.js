@@ -141,6 +141,7 @@ function drawEnd(end) {
   drawnEnd = key;
   setText(box.querySelector("h2"), end.headline);
   showText(box.querySelector(".rest"), end.rest);
+  box.querySelector(".rest").title = end.whole;
   const { helps } = end;
   box.querySelector(".helps").hidden = !helps;
   if (helps) {

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from groupwise.app.core import format, run_query
-from groupwise.app.core.end_reason import reason_of
+from groupwise.app.core.end_reason import reason_of, shorten_reason
 from groupwise.app.pages.run_list.columns import FIXED, Row, column_of, draw_cell
 from groupwise.app.ui.run_colours import NONE
 from groupwise.app.ui.safe_text import escape, escape_value
@@ -13,7 +13,6 @@ from groupwise.storage.registry.trash import KEPT
 NAME = 70  # characters of a name that are shown
 NOTE = 160
 TAGS = 6
-REASON = 120  # characters of why a run failed
 
 
 def table_head(keys: Sequence[str], sort: str) -> str:
@@ -82,11 +81,7 @@ def _state_pill(row: Row) -> str:
 def _reason(row: Row) -> str:
     """Why it failed, was killed or interrupted."""
     why = reason_of(row.run)
-    return (
-        f'<div class="why s" dir="auto" title="{escape(why)}">{escape(format.shorten(why, REASON))}</div>'
-        if why
-        else ""
-    )
+    return f'<div class="why s" dir="auto" title="{escape(why)}">{escape(shorten_reason(why))}</div>' if why else ""
 
 
 def _short_name(row: Row) -> str:

@@ -37,6 +37,7 @@ AGAINST, LEFT = -0.8, 0.4  # a correlation within groups; of the variance of two
 FAILING, MOSTLY = 0.05, 0.5  # shares of completions
 DOMINATES = 0.95  # of the scatter that weighted scores bring
 NEARLY = 0.95  # of the completions at the start and of those at the end: what is nearly all
+MESSAGE = 300  # characters shown of what a function failed with
 SCATTERS = 0.1  # of its own range: what a function still tells apart
 PROMPTS = 8  # different ones: so many that each is answered all right or all wrong by chance, though texts differ
 
@@ -48,7 +49,7 @@ def failing(e: Evidence) -> Verdict | None:
         return None
     name = max(sick, key=lambda one: sick[one].failure_share)
     told = sick[name]
-    reason = f" Last error: {told.message[:300].rstrip('.')}." if told.message else ""
+    reason = f" {_last_error(told.message)}" if told.message else ""
     others = f" So do {', '.join(one for one in sick if one != name)}." if len(sick) > 1 else ""
     words = (
         f"“{name}” gave no score to {percent(told.failure_share)} of the last {told.calls} completions.{others}{reason}"
@@ -61,6 +62,11 @@ def failing(e: Evidence) -> Verdict | None:
         (Change(f"Fix {name}", edit_reward=name),),
         Grounds(Place.SCORING, True, told.failure_share, _without_score(e, name)),
     )  # fmt: skip
+
+
+def _last_error(message: str) -> str:
+    """The beginning of what a function failed with; the Log has all of it."""
+    return f"Last error: {message[:MESSAGE].rstrip('.')}{'.' if len(message) <= MESSAGE else '…'}"
 
 
 def _without_score(e: Evidence, name: str) -> grounds.Places | None:
