@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import threading
 from http.server import ThreadingHTTPServer
@@ -166,6 +167,20 @@ def test_none_does_not_apply(registry_home: Path):
     folder, record = run("async def mine(completions, **kwargs):\n    return [None] * len(completions)\n")
     assert record["outcome"] == "finished" and events(folder) == []
     assert set(scores_of(folder)) == {(None, "none")}
+
+
+def test_a_completion_without_any_score_is_said_in_words_without_trls_dict(
+    registry_home: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+):
+    code = "def mine(completions, **kwargs):\n    return [None] * len(completions)\n"
+    library.save_reward("mine", code)
+    assert train.main(queue(make_spec(rewards=[{"name": "mine"}])).id) == 0
+    said = [line for line in caplog.text.splitlines() if "all reward functions gave a completion no score" in line]
+    assert len(said) == 4, "the 1st, the 2nd, the 4th and the 8th"
+    assert re.search(r"no score, at row \d+ of the data\.$", said[0]), said
+    assert said[2].endswith(" (4 times).")
+    printed = caplog.text + "".join(capfd.readouterr())
+    assert "kwargs" not in printed and "groupwise_row" not in printed
 
 
 def test_without_a_sandbox_ones_own_functions_are_refused(registry_home: Path, monkeypatch: pytest.MonkeyPatch):

@@ -12,6 +12,7 @@ from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.number_words import are_words, count_words
 from groupwise.worker.builtin import models, shipped
 from groupwise.worker.data import data
+from groupwise.worker.training import trl_log
 from groupwise.worker.training.kl_control import KlControl
 from groupwise.worker.training.scoring import Note, Scorers
 from groupwise.worker.training.settings import training_settings
@@ -55,6 +56,7 @@ def make_trainer(
 
     from groupwise.worker.training.capture import CapturingTrainer
 
+    trl_log.keep_dicts_out()
     args = grpo_config(run_spec, output or folder.checkpoints)
     if resume is not None or begin_from is not None:
         args.eval_on_start = False  # step 0 was evaluated; a later step that was not, the recorder makes up
