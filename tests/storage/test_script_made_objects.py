@@ -181,8 +181,8 @@ def test_what_else_the_model_config_says_is_noted_and_its_names_are_trl_s() -> N
 
 
 def test_a_method_of_the_config_that_cannot_be_followed_is_named() -> None:
-    _, notes = read("args = GRPOConfig()\nargs = args.set_training(learning_rate=1e-5)\n", args="args")
-    assert "args (line 12) is what args.set_training(…) makes of it, which cannot be followed: set it here." in notes
+    _, notes = read("args = GRPOConfig()\nargs = args.with_training(learning_rate=1e-5)\n", args="args")
+    assert "args (line 12) is what args.with_training(…) makes of it, which cannot be followed: set it here." in notes
 
 
 def test_what_a_setting_may_be_by_a_condition_is_shown() -> None:

@@ -213,7 +213,7 @@ DROPPED = [
     (script(model="change(AutoModelForCausalLM.from_pretrained('a/m'))"), "change(…) (line 10) which the model goes"),
     (script(model="PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained('a/m'), 'x')"),
      "A saved adapter (line 10)"),
-    (script("args = args if fast else GRPOConfig()"), "args (line 11) depends on a condition"),
+    (script("args = args if fast else GRPOConfig()"), "beta (line 11) depends on a condition (it may be 0.1)"),
     (script("beta = 1 if fast else 2\nargs.beta = beta"), "beta (line 11) depends on a condition"),
     (script("if fast:\n    args.beta = 0.3"), "beta (line 12) depends on a condition"),
     (script("for rate in rates():\n    args.learning_rate = rate"), "learning_rate (line 12) depends on a condition"),

@@ -5,6 +5,7 @@ import ast
 import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from groupwise.storage.checks.script_reader.command_line import (
     PARSES,
@@ -15,14 +16,17 @@ from groupwise.storage.checks.script_reader.command_line import (
     typer_default,
 )
 from groupwise.storage.checks.script_reader.evaluate import Evaluator
+from groupwise.storage.checks.script_reader.fluent_setters import SETTERS, set_by_call
+from groupwise.storage.checks.script_reader.given_arguments import arguments_in_script
 from groupwise.storage.checks.script_reader.members import (
     Arguments,
     class_member,
+    from_python,
     is_hashable,
     is_trl_class,
     spread_into,
 )
-from groupwise.storage.checks.script_reader.places import is_config, owner_of_dict
+from groupwise.storage.checks.script_reader.places import configs_of, is_config, owner_of_dict
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.scopes import Scope, either
 from groupwise.storage.checks.script_reader.values import (
@@ -67,7 +71,8 @@ class Caller(Evaluator):
     """Follows calls. `settings`: what the script sets, in its order; `followed`: the functions that were followed;
     `parsed`: what it reads from its command line; `environment`: the variables that it reads, with a default;
     `repeated`: calls in a loop whose rounds cannot be told; `unmet`: what stands under a condition that does not hold
-    only as nobody gives a command line or an environment, each with that condition."""
+    only as nobody gives a command line or an environment, each with that condition; `besides`: what setters of a config
+    set without being given it."""
 
     def __init__(self, not_followed: set[str]) -> None:
         """`not_followed`: functions whose calls stay as they are said."""
@@ -79,6 +84,7 @@ class Caller(Evaluator):
         self.repeated: set[int] = set()
         self.environment: list[tuple[str, ast.AST]] = []
         self.unmet: list[tuple[ast.expr, Sequence[ast.AST]]] = []
+        self.besides: list[tuple[str, ast.AST, dict[str, Any]]] = []
         self._defaults: dict[int, Value] = {}  # what is so only where nobody says otherwise from outside
         self._lasting: dict[tuple[int, int], tuple[Value, Scope]] = {}  # lists and dicts that are defaults
         self._commanded: set[int] = set()  # functions whose arguments a command line gives
@@ -204,7 +210,10 @@ class Caller(Evaluator):
         if _copies_config(path, call) and isinstance(old := call.given[0], Made):
             self.calls = [one for one in self.calls if one is not old]
             changed = Arguments(old.arguments, {**old.keywords, **old.later, **call.named}, old.dark + call.dark)
-            return self.record_call(old.path, changed, node, None, old.cls)
+            made = self.record_call(old.path, changed, node, None, old.cls)
+            for setting in self.settings:
+                setting.of = made if setting.of is old else setting.of
+            return made
         if (
             path in _FIELDS_OF
             and len(call.given) == 1
@@ -257,16 +266,29 @@ class Caller(Evaluator):
         owner = owner_of_dict(of)
         if name == "update" and owner is not None and self._update(owner, call, node):
             return Plain(node, None)
+        if name in SETTERS and (configs := configs_of(of)):
+            for config in configs:
+                self._set_by_setter(config, name, call, node)
+            return of
         if name == "__setattr__" and len(call.given) == 2 and isinstance(said := plain_or(call.given[0]), str):
             self._set(of, said, call.given[1], node)
             return Plain(node, None)
         parsed = parsed_arguments(of, name, call, node)
-        if name in PARSES and parsed is not None:
+        if name in PARSES and parsed is not None and arguments_in_script(name, call, node) is None:
             self.parsed.append(parsed)
             first = parsed.items[0] if isinstance(parsed, Items) and parsed.items else parsed
             if isinstance(first, Made):
                 self._keep_defaults(first.later.values())
         return parsed if parsed is not None else super().call_method(of, name, call, node)
+
+    def _set_by_setter(self, of: Made, name: str, call: Arguments, node: ast.AST) -> None:
+        """args.set_training(…), which gives the config back."""
+        found, besides = set_by_call(of, name, call, node)
+        for setting, value in (found | {each: from_python(node, said) for each, said in besides.items()}).items():
+            self._set(of, setting, value, node)
+        of.dark += call.dark
+        if besides:
+            self.besides.append((name, node, besides))
 
     # ---- what only a command line or an environment changes ----
     def _keep_defaults(self, values: Iterable[Value]) -> None:
@@ -317,6 +339,9 @@ class Caller(Evaluator):
             doubtful = self.branches > of.branches
             old = of.later.get(name, of.keywords.get(name))
             of.later[name] = either(node, old, value) if doubtful else value
+        elif isinstance(of, Either):  # whichever it is
+            for config in configs_of(of):
+                config.later[name] = value
         if not self.quiet and not isinstance(of, Class):
             self.settings.append(Setting(node, of, name, value, len(self.calls)))
 
@@ -363,8 +388,8 @@ def _copies_config(path: str, call: Arguments) -> bool:
     """Whether a call makes another object like the one that it is given: replace(args, beta=0), deepcopy(args)."""
     if len(call.given) != 1 or not isinstance(call.given[0], Made):
         return False
-    copied = path in ("copy.deepcopy", "copy.copy", "deepcopy") and is_config(call.given[0])
-    return copied or path in ("dataclasses.replace", "replace")
+    copied = path in ("copy.deepcopy", "copy.copy", "copy.replace") and is_config(call.given[0])
+    return copied or (path in ("dataclasses.replace", "replace") and call.given[0].receiver is None)
 
 
 def rows_of_batch(value: Value, count: int) -> list[Value]:

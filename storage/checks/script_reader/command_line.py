@@ -3,6 +3,7 @@ and what Hydra reads from its files."""
 
 import ast
 
+from groupwise.storage.checks.script_reader.given_arguments import arguments_in_script, share_of
 from groupwise.storage.checks.script_reader.members import Arguments
 from groupwise.storage.checks.script_reader.values import (
     Class,
@@ -10,6 +11,7 @@ from groupwise.storage.checks.script_reader.values import (
     Given,
     Items,
     Made,
+    Mapping,
     Outer,
     Plain,
     Value,
@@ -79,8 +81,9 @@ def parsed_arguments(of: Value, name: str, call: Arguments, node: ast.AST) -> Va
     method."""
     if not isinstance(of, Made):
         return None
+    given = arguments_in_script(name, call, node) if name in PARSES else None
     if of.name in PARSERS and name in PARSES:
-        return _of_dataclasses(of, node)
+        return _of_dataclasses(of, node, given)
     if of.name in ("ArgumentParser", "add_argument_group", "add_mutually_exclusive_group"):
         parser = of.receiver if of.name != "ArgumentParser" and isinstance(of.receiver, Made) else of
         if name == "add_argument":
@@ -90,7 +93,10 @@ def parsed_arguments(of: Value, name: str, call: Arguments, node: ast.AST) -> Va
             parser.later |= call.named
             return Plain(node, None)
         if name in ("parse_args", "parse_known_args"):
-            found = Made(node, "argparse.Namespace", [], {}, [], later=dict(parser.later))
+            said = {
+                name: _like(parser.later.get(name), value) for name, value in (given or Mapping(node)).entries.items()
+            }
+            found = Made(node, "argparse.Namespace", [], {}, [], later=parser.later | said)
             return found if name == "parse_args" else Items(node, [found, Value(node)])
     return None
 
@@ -110,16 +116,26 @@ def _add_argument(parser: Made, call: Arguments, node: ast.AST) -> None:
         parser.later[name] = Plain(node, None)
 
 
-def _of_dataclasses(parser: Made, node: ast.AST) -> Value:
-    """An object of each dataclass, with its defaults."""
+def _like(default: Value | None, said: Value) -> Value:
+    """What a command line says of an argument; a number stays text where the default is text."""
+    known = plain_or(said)
+    if isinstance(plain_or(default), str) and isinstance(known, (int, float)) and not isinstance(known, bool):
+        return Plain(said.node, f"{known}")
+    return said
+
+
+def _of_dataclasses(parser: Made, node: ast.AST, said: Mapping | None) -> Value:
+    """An object of each dataclass, with its defaults, or with what is said of them in the script."""
     given = parser.arguments[0] if parser.arguments else parser.keywords.get("dataclass_types")
     types = given.items if isinstance(given, Items) else [given] if given is not None else []
     found: list[Value] = []
     for kind in types:
-        if isinstance(kind, Class):
-            found.append(parsed_object(kind, node))
-        elif isinstance(kind, Outer):
-            found.append(Made(node, kind.path, [], {}, [], parsed=True))
-        else:
+        if not isinstance(kind, (Class, Outer)):
             found.append(Value(node))
+            continue
+        made = parsed_object(kind, node) if isinstance(kind, Class) else Made(node, kind.path, [], {}, [], parsed=True)
+        if said is not None:
+            made.parsed = False
+            made.keywords, made.dark = share_of(kind, types, said), list(said.dark)
+        found.append(made)
     return Items(node, found)

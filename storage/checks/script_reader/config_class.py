@@ -37,8 +37,12 @@ def _fields(cls: Class) -> list[str]:
 def _note_own(reading: Reading, cls: Class, own: list[str]) -> None:
     """What a class adds that is no setting of TRL's, and what it does that only running it would tell."""
     fields = _fields(cls)
-    done = [name for name, value in cls.members.items() if isinstance(value, Function)]
-    idle = [name for name in cls.members if name not in (*fields, *done) and not name.startswith("__")]
+    done = [name for name, value in cls.members.items() if isinstance(value, Function) and not _makes(value)]
+    idle = [
+        name
+        for name, value in cls.members.items()
+        if name not in (*fields, *done) and not _makes(value) and not name.startswith("__")
+    ]
     if own:
         reading.note(cls.name, cls, f"has settings of its own, which were not taken: {', '.join(own)[:300]}.")
     if done:
@@ -46,3 +50,9 @@ def _note_own(reading: Reading, cls: Class, own: list[str]) -> None:
     if idle:
         after = f"is no dataclass, so what it sets changes no setting: {', '.join(idle)[:300]}."
         reading.note(cls.name, cls, after)
+
+
+def _makes(value: Value) -> bool:
+    """Whether a member is a method of the class itself, such as from_dict, which is followed where it is called."""
+    decorators = getattr(value.node, "decorator_list", [])
+    return any(ast.unparse(one) in ("classmethod", "staticmethod") for one in decorators)

@@ -59,9 +59,12 @@ class Evaluator(Expressions):
         if isinstance(of, Outer):
             return Outer(node, f"{of.path}.{name}")
         found = self._member(of, name)
-        if isinstance(found, Function) and isinstance(of, Made):
+        if isinstance(found, Function) and isinstance(of, (Made, Class)):
             decorators = [ast.unparse(one) for one in getattr(found.node, "decorator_list", [])]
-            if "staticmethod" in decorators:
+            if "classmethod" in decorators:
+                cls = of.cls if isinstance(of, Made) else of
+                return Function(found.node, found.scope, found.name, cls, within=found.within)
+            if "staticmethod" in decorators or isinstance(of, Class):
                 return found
             if any(one.endswith("property") for one in decorators):
                 return self.call_function(found, Arguments([of]), node)

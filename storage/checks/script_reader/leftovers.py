@@ -329,6 +329,9 @@ def _note_setting(reading: Reading, setting: Setting) -> None:
     elif isinstance(setting.of, Either) and any(map(is_config, setting.of.options)):
         reading.note(f"“{_target(setting)}”", setting.node, "is set on a config that depends on a condition, which was "
                      "not taken: set it here.")  # fmt: skip
+    elif is_config(setting.of) and setting.name:
+        after = "is set on a config that does not reach the trainer: it was not taken."
+        reading.note(f"“{_target(setting)}”", setting.node, after)
     else:
         unknown = owner_of_dict(setting.of) is not None
         after = _NOT_TOLD if unknown else "is set, which was not taken: a spec has no place for it."

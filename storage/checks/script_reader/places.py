@@ -1,6 +1,6 @@
 """TRL's trainer and its config among what a script makes: which calls make them, and what stands at which place."""
 
-from groupwise.storage.checks.script_reader.values import Made, Part, Value
+from groupwise.storage.checks.script_reader.values import Either, Made, Part, Value
 
 # The arguments of GRPOTrainer in their order; a test reads them from what is installed.
 PLACES = ("model", "reward_funcs", "args", "train_dataset", "eval_dataset", "processing_class",
@@ -16,6 +16,13 @@ def is_trainer(value: Value | None) -> bool:
 def is_config(value: Value | None) -> bool:
     """Whether a value is a GRPOConfig, or one that derives from it."""
     return isinstance(value, Made) and value.receiver is None and value.name.endswith("GRPOConfig")
+
+
+def configs_of(value: Value | None) -> list[Made]:
+    """The config that a value is, or each that it may be; empty where it may be something else."""
+    options = value.options if isinstance(value, Either) else [value]
+    configs = [option for option in options if isinstance(option, Made) and is_config(option)]
+    return configs if len(configs) == len(options) else []
 
 
 def given_by_place(made: Made, name: str) -> Value | None:

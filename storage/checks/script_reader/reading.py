@@ -58,6 +58,7 @@ class Reading:
         self.trainer: dict[str, Value] = {}
         self.made_trainer: Made | None = None
         self.adapter: Made | None = None  # the call that LoRA was taken from
+        self.joined: dict[int, Made] = {}  # configs of which a condition decides, as one
         self.unsaid = Unsaid()
         self._notes: dict[str, int] = {}
         self._said: set[int] = set()
@@ -155,13 +156,17 @@ _FILES = ("yaml.safe_load", "yaml.load", "yaml.full_load", "json.load", "json.lo
           "OmegaConf.load", "omegaconf.OmegaConf.load", "configparser.ConfigParser")  # fmt: skip
 
 
+def _option_in_words(said: Any) -> str:
+    if isinstance(said, str):
+        return f"“{said}”" if said else ""
+    return str(said) if isinstance(said, (int, float)) else ""
+
+
 def _why_unknown(value: Value) -> str:
     """Why only running the script would tell a value."""
     if isinstance(value, Either):
-        texts = [said for one in value.options if isinstance(said := plain_or(one), str) and said]
-        return (
-            f"depends on a condition (it may be {list_names([f'“{said}”' for said in texts])})" if texts else CONDITION
-        )
+        said = [_option_in_words(plain_or(one)) for one in value.options]
+        return f"{CONDITION} (it may be {list_names([one for one in said if one])})" if any(said) else CONDITION
     first = origin(value)
     if isinstance(value, Made) and isinstance(first, Made) and first is not value and first.name.endswith("Config"):
         return f"is what {short_path(value)}(…) makes of it, which cannot be followed"

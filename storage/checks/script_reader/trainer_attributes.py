@@ -2,7 +2,7 @@
 it trains, and has used others up by then. Which do which is TRL 1.16's; a test reads it from what is installed."""
 
 from groupwise.storage.checks.script_reader.reading import Reading
-from groupwise.storage.checks.script_reader.values import Made, Plain, Value, plain_or
+from groupwise.storage.checks.script_reader.values import Made, Mapping, Part, Plain, Value, plain_or
 
 # Read at each step, or as training begins: attribute → setting of GRPOConfig.
 READ_IN_TRAINING = {
@@ -19,6 +19,7 @@ READ_IN_TRAINING = {
 }  # fmt: skip
 # Read once, as the trainer is made, for what it generates and scores with from then on.
 USED_UP = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "max_completion_length")
+_OF_GENERATION = {"max_new_tokens": "max_completion_length"}  # transformers' name → TRL's
 _EPSILON = 0.2  # TRL's own
 _TENSORS = {"tensor", "as_tensor", "Tensor", "FloatTensor"}
 _MOVES = {"to", "float", "cuda", "cpu", "clone", "detach"}
@@ -31,6 +32,7 @@ def attribute_settings(reading: Reading, given: dict[str, Value], trained: int) 
     found: dict[str, Value] = {}
     if trainer is None:
         return {}
+    _of_generation(reading, given, found, trained)
     for setting in reading.script.settings:
         name = setting.name
         if setting.of is not trainer or name not in (*READ_IN_TRAINING, *USED_UP):
@@ -49,6 +51,33 @@ def attribute_settings(reading: Reading, given: dict[str, Value], trained: int) 
     if "epsilon" in found and "epsilon_high" not in found and plain_or(given.get("epsilon_high")) is None:
         found["epsilon_high"] = given.get("epsilon", Plain(trainer.later["epsilon_low"].node, _EPSILON))
     return found
+
+
+def _of_generation(reading: Reading, given: dict[str, Value], found: dict[str, Value], trained: int) -> None:
+    """Take what is set on `trainer.generation_config`, from which TRL generates at each step, as settings."""
+    for setting in reading.script.settings:
+        of = setting.of
+        if not (isinstance(of, Part) and of.of is reading.made_trainer and of.name == "generation_config"):
+            continue
+        reading.account_one(setting)
+        said = f"trainer.generation_config.{setting.name}"
+        if setting.order > trained:
+            reading.note(said, setting.node, "is set after the training: it was not taken.")
+            continue
+        more = found.get("generation_kwargs", given.get("generation_kwargs"))
+        entries = dict(more.entries) if isinstance(more, Mapping) else {}
+        name = _OF_GENERATION.get(setting.name, setting.name)
+        if name in USED_UP and setting.name not in entries:
+            also = " The loss uses it here as well." if name == "temperature" else ""
+            reading.note(
+                said, setting.node, f"is set after the trainer was made: it was taken as training.{name}.{also}"
+            )
+            found[name] = setting.value
+        else:
+            after = "is set after the trainer was made: it was taken into training.generation_kwargs."
+            reading.note(said, setting.node, after)
+            dark = more.dark if isinstance(more, Mapping) else []
+            found["generation_kwargs"] = Mapping(setting.node, entries | {setting.name: setting.value}, list(dark))
 
 
 def _without_tensor(reading: Reading, value: Value) -> Value:

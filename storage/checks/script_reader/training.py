@@ -11,6 +11,7 @@ from groupwise.storage.checks.script_reader.places import PLACES, is_config, is_
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.tracker_calls import tracker_settings
 from groupwise.storage.checks.script_reader.trainer_attributes import attribute_settings
+from groupwise.storage.checks.script_reader.unclear_config import join_configs, note_unfollowed
 from groupwise.storage.checks.script_reader.unsaid import FROM_SCRIPT, NO_CHANGE
 from groupwise.storage.checks.script_reader.values import (
     Either,
@@ -21,6 +22,7 @@ from groupwise.storage.checks.script_reader.values import (
     Value,
     plain_or,
 )
+from groupwise.storage.spec.python_source import literal
 from groupwise.storage.spec.spec import MOST_NAME
 
 _STARTS = ("__init__",)
@@ -128,9 +130,12 @@ def config_of(reading: Reading) -> Made | None:
     if is_config(value):
         assert isinstance(value, Made)
         return value
+    if isinstance(value, Either) and (joined := join_configs(reading, value)) is not None:
+        return joined
     if reading.made_trainer is not None:
         if value is not None and not (isinstance(value, Plain) and value.value is None):
             reading.note_computed("args", value)
+            note_unfollowed(reading, value)
         return None
     made = [call for call in reading.script.calls if is_config(call)]
     return made[-1] if made else None
@@ -168,12 +173,20 @@ def training(reading: Reading) -> dict[str, Any]:
     if read_from is not None:
         after = "are read from the command line or a file: set them here, or import a recipe in YAML instead."
         reading.note("The training settings", read_from, after)
+    _note_besides(reading)
     if config is None:
         return reading.settings("training", config_values(reading))
     reading.note_dark(config.dark, "the settings under training")
     for extra in config.arguments[1:]:
         reading.note_computed("An argument of GRPOConfig", extra)
     return reading.settings("training", _with_sampling(reading, config_values(reading)))
+
+
+def _note_besides(reading: Reading) -> None:
+    """Note what setters of the config set that the script does not say."""
+    for name, node, besides in reading.script.besides:
+        said = ", ".join(f"{setting} {literal(value)}" for setting, value in besides.items())
+        reading.note(f"{name}(…)", node, f"also sets what it is not given, to its own defaults: {said}.")
 
 
 _SAMPLING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
