@@ -355,3 +355,25 @@ def test_both_fences_around_a_spec_are_said() -> None:
 def test_a_setting_that_names_its_part_before_a_dot_is_told_where_it_stands(line: str, words: str) -> None:
     [problem] = problems(HEAD + "training: {max_steps: 5}\n" + line)
     assert (problem.line, problem.message) == (5, f"there is no such field. {words}")
+
+
+@pytest.mark.parametrize(
+    ("text", "slips", "after"),
+    [
+        (HEAD + "data: {source: 'task:arithmetic\ntraining: {max_steps: 4}\n", [4], {"source": "task:arithmetic"}),
+        (HEAD + "data: {source: 'task:arithmetic}\ntraining: {max_steps: 4}\n", [4], {"source": "task:arithmetic"}),
+        (HEAD + "data: {source: 'task:arithmetic, limit: 5\nlora: {r: '8\n", [4, 5],
+         {"source": "task:arithmetic", "limit": 5}),
+        (HEAD + "data: {limit: 5, source: \"hub:a/b # mine\nmodel: {id: 'starter'}\n", [4],
+         {"limit": 5, "source": "hub:a/b"}),
+        ("name: a\nrewards: [format, 'correctness\ndata: {limit: 5}\n", [2], {"limit": 5}),
+    ],
+)  # fmt: skip
+def test_a_quotation_mark_that_is_open_in_brackets_is_closed_with_them(
+    text: str, slips: list[int], after: dict[str, Any]
+) -> None:
+    found = [one for one in read_past_slips(text).problems if one.message.startswith("This is not YAML")]
+    assert [one.line for one in found] == slips
+    assert all("quotation mark" in one.message and one.fixes[0].label.startswith("Close") for one in found)
+    made = edits.cut_out(text, [{"fix": asdict(one.fixes[0])} for one in found])
+    assert yaml_text.read_yaml(made)[0]["data"] == after

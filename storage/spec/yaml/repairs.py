@@ -11,6 +11,7 @@ from ruamel.yaml.reader import Reader
 
 from groupwise.storage.spec.words.odd_spaces import ODD
 from groupwise.storage.spec.words.problem import SpecError
+from groupwise.storage.spec.yaml.quotes_in_braces import BOTH, closed_quotes
 from groupwise.storage.spec.yaml.tabs import without_tabs
 from groupwise.storage.spec.yaml.yaml_text import (
     COLON,
@@ -38,6 +39,8 @@ _EQUALS = re.compile(rf"{_ENTRY} *= *(\S.*)")
 _VALUE = re.compile(rf"({_ENTRY}: +)(\S.*)")
 _TAG = re.compile(r"((?:: |- |\[|, ))![^\s\[\]{}]* +")
 _REMARK = re.compile(r"\s+#.*")  # at a line's end
+_IN_BRACES = re.compile(r"\s*(?:- *)?(?:[A-Za-z_]\w*:\s*)?[{\[]")
+_AT_MARGIN = re.compile(r"[A-Za-z_]\w*:(?:\s|$)")
 _ALIAS = re.compile(r"\*([\w-]+)")
 
 
@@ -132,9 +135,25 @@ def _unclosed(at: int, line: str) -> Iterator[Repair]:
         remark = behind[0] if (behind := re.search(r"\s+#.*$", found[4])) else ""
         closed = f"{found[4].removesuffix(remark)}{mark}{remark}"
         yield Repair(at, [found[1] + closed], f"Close the quotation mark: {shorten(closed)}", QUOTE)
+    yield from _quotes_in_braces(at, plain)
     for whole, remark in dict.fromkeys((_without_remark(plain), (plain, ""))):
         if closing := _missing_brackets(whole):
             yield Repair(at, [whole + closing + remark], f"Close it with {closing}", BRACKET)
+
+
+def _quotes_in_braces(at: int, line: str) -> Iterator[Repair]:
+    for written, shown, with_brackets in closed_quotes(line):
+        label = "Close both" if with_brackets else "Close the quotation mark"
+        yield Repair(at, [written], f"{label}: {shorten(shown)}", BOTH if with_brackets else QUOTE, here=True)
+
+
+def quotes_before_parts(rows: list[str], last: int) -> Iterator[Repair]:
+    """What closes each quotation mark in brackets that is open where the next part begins, or at the text's end; down
+    to the row `last`."""
+    for at, line in enumerate(rows[:last]):
+        below = next((row for row in rows[at + 1 :] if row.strip()), "")
+        if _IN_BRACES.match(line) and (not below or _AT_MARGIN.match(below)):
+            yield from _quotes_in_braces(at, line.rstrip())
 
 
 def _without_remark(line: str) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from groupwise.storage.spec.yaml.line_above import repairs_above
 from groupwise.storage.spec.yaml.misread import points_for_commas_in_braces
 from groupwise.storage.spec.yaml.odd_indentation import odd_indentation
 from groupwise.storage.spec.yaml.own_line import settings_apart
-from groupwise.storage.spec.yaml.repairs import Repair, opening_row, repairs
+from groupwise.storage.spec.yaml.repairs import Repair, opening_row, quotes_before_parts, repairs
 from groupwise.storage.spec.yaml.wide_colons import wide_colons
 from groupwise.storage.spec.yaml.yaml_text import OPEN, copy_plain, parse_document
 
@@ -79,7 +79,7 @@ class _Reader:
     def get_past(self, error: SpecError) -> bool:
         """Take the first slip out of the way; whether the reading gets any further."""
         first = error.problems[0]
-        if self._take_odd_indentation(first):
+        if self._take_odd_indentation(first) or self._take_open_quote(first):
             return True
         if first.field and any(fix.cut for fix in first.fixes):
             return self._take_cut(first)
@@ -113,6 +113,15 @@ class _Reader:
         for repair in odd_indentation(self.rows):
             so_far = self._reach(self.rows, whole) if so_far is None else so_far
             if self._reach(self._with(repair), whole) >= so_far:
+                self._take(repair, replace(first, field=""))
+                return True
+        return False
+
+    def _take_open_quote(self, first: Problem) -> bool:
+        """Of a quotation mark in brackets that is open where the next part begins: the parser may stop far below it, at
+        another quotation mark, and whether it is put right is seen by its own line alone."""
+        for repair in quotes_before_parts(self.rows, first.line or 0):
+            if self._reach(repair.rows, slice(0, 1)) == math.inf:
                 self._take(repair, replace(first, field=""))
                 return True
         return False
