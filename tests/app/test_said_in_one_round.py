@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from groupwise.app.pages.new import launch, yaml_edit
+from groupwise.app.pages.new import launch, view, yaml_edit
 from groupwise.app.pages.new.said_later import THEN
 from groupwise.storage.registry import registry
-from tests.app.test_said_at_once import HEAD, clicked, labels_of, said_of
+from groupwise.storage.spec.words.problem import BLOCKING
+from groupwise.worker.builtin import models
+from tests.app.test_said_at_once import HEAD, OFFER, clicked, labels_of, said_of
 from tests.conftest import Groupwise
 from tests.support import offer
 from tests.support.launching import write
+
+LONG: dict[str, Any] = {"types": ["int"], "default": 512}
 
 
 @pytest.mark.parametrize("part", ["model", "data", "launch"])
@@ -152,3 +158,14 @@ def test_where_each_fix_of_the_arithmetic_leads_on_it_does_what_puts_that_right_
     assert labels == ["Remove it and use groups of 5", "Remove steps_per_generation and use groups of 5"]
     for label in labels:
         assert said_of(clicked(text, field, label)) == []
+
+
+def test_what_is_not_set_in_a_part_whose_bracket_is_open_is_said_with_it(registry_home: Path) -> None:
+    models.install_starter()
+    text = 'name: "a7\nrewards:\n- name: format\ntraining: {max_steps: 10\n'
+    offered = replace(OFFER, training={**(OFFER.training or {}), "max_completion_length": LONG})
+    seen = [one["message"] for one in view.describe_text(text, offered)["unreadable"]["problems"]]
+    after = text.replace('"a7', '"a7"').replace("10", "10}")
+    blocking = [one["message"] for one in view.describe_text(after, offered)["problems"] if one["level"] == BLOCKING]
+    assert blocking[0].startswith("is not set: TRL's default is 512 tokens, but the model reads at most 512")
+    assert [one for one in seen if one.startswith(THEN)] == [THEN + blocking[0]]

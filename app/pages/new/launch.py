@@ -167,7 +167,7 @@ def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = No
     listed = (*in_order_of_lines(slips), *in_order_of_lines(of_others))
     found = [replace(one, fixes=tuple(fix for fix in one.fixes if fix.cut)) for one in listed]
     then = _say_of_readable(text, found, offer or Offer.read_published())
-    return [*found, *(one for one in then if one.line not in guessed)]
+    return [*found, *then]
 
 
 def _say_of_readable(text: str, found: list[Problem], offer: Offer) -> list[Problem]:
