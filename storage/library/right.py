@@ -1,6 +1,6 @@
 """Whether a run bears out that a reward function says what is right: its scores may be by another scale, always the
-same, grades of the form, or drawn by chance. Every share that is called solved or right goes by this, on all pages and
-in the diagnostics."""
+same, told by no column of the rows, or drawn by chance. Every share that is called solved or right goes by this, on all
+pages and in the diagnostics."""
 
 from collections import defaultdict
 from pathlib import Path
@@ -15,8 +15,6 @@ from groupwise.storage.record.group_metrics import SOLVED, TIED, Target
 from groupwise.storage.registry.messages.functions import MOST_CODE
 from groupwise.storage.spec.spec import RunSpec
 
-YES_OR_NO = 2  # different scores, at most, of a function that says whether something is so
-SCORES = 4096  # the first of a run, by which it is told
 SHORT = 512  # tokens of completions that are compared: long ones are never alike
 FIRST = 1024  # of a run's, that are
 
@@ -43,8 +41,7 @@ def compares(target: Target, rewards: Path) -> bool:
     """Whether it is known to read its rows' columns, so that the answer may be what it compares with."""
     if target[0] in group_metrics.OF_ANSWERS:
         return True
-    code = code_of_reward(rewards, target[0])
-    return code != "" and not looks_at_form_alone(code, target[0])
+    return code_of_reward(rewards, target[0]) != "" and not reads_no_column(target[0], rewards)
 
 
 def may_score_otherwise(target: Target, rewards: Path) -> bool:
@@ -52,18 +49,10 @@ def may_score_otherwise(target: Target, rewards: Path) -> bool:
     return target[1] == SOLVED and not gives_one(target, rewards)
 
 
-def grades_form(run: Database, target: Target, rewards: Path) -> bool:
-    """Whether it looks at nothing but what the model wrote and has given more than two different scores: how long a
-    completion is, say. One that reads the answer, or only says yes or no, may tell what is right."""
-    name = target[0]
-    if name in group_metrics.OF_ANSWERS or not looks_at_form_alone(code_of_reward(rewards, name), name):
-        return False
-    different = run.execute(
-        "SELECT DISTINCT value FROM (SELECT value FROM score WHERE value IS NOT NULL "
-        "AND function = (SELECT id FROM reward_function WHERE name = ?) LIMIT ?) LIMIT ?",
-        [name, SCORES, YES_OR_NO + 1],
-    ).fetchall()
-    return len(different) > YES_OR_NO
+def reads_no_column(name: str, rewards: Path) -> bool:
+    """Whether it is known to look at nothing but what the model wrote: then it may grade its form, and does not say
+    what is right, whatever it gives."""
+    return name not in group_metrics.OF_ANSWERS and looks_at_form_alone(code_of_reward(rewards, name), name)
 
 
 def draws_scores(run: Database, target: Target) -> bool:
@@ -82,15 +71,15 @@ def draws_scores(run: Database, target: Target) -> bool:
 
 
 def says_nothing(run: Database, target: Target, rewards: Path) -> bool:
-    """Whether its scores, whatever they are, say nothing of what is right: they grade the form, or are drawn."""
-    return grades_form(run, target, rewards) or draws_scores(run, target)
+    """Whether its scores, whatever they are, say nothing of what is right: they go by no column, or are drawn."""
+    return reads_no_column(target[0], rewards) or draws_scores(run, target)
 
 
 def scores_otherwise(run: Database, target: Target, rewards: Path) -> bool:
-    """Whether it grades the form, or scores by chance. Or whether it has told completions apart in this run, and never
-    come to 1: −23 or 0.4 say nothing of what is right, and 0 % would be said of every run; where it is known that it
-    could have, 0 % is true. Or whether it gave every completion the same, which says as little: all that it could,
-    where it is known what that is. One that compares with the answer may have found all of them right."""
+    """Whether it looks at no column of its rows, or scores by chance. Or whether it has told completions apart in this
+    run, and never come to 1: −23 or 0.4 say nothing of what is right, and 0 % would be said of every run; where it is
+    known that it could have, 0 % is true. Or whether it gave every completion the same, which says as little: all that
+    it could, where it is known what that is. One that compares with the answer may have found all of them right."""
     name, threshold = target
     if name in group_metrics.OF_ANSWERS:  # first: the record is asked at each look at a group
         return False

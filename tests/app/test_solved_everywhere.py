@@ -10,6 +10,7 @@ from groupwise.app.pages.compare import compare
 from groupwise.app.pages.compare import prompts as compare_prompts
 from groupwise.app.pages.run import groups, overview, same_prompt, statistics
 from groupwise.storage.analysis import outcome
+from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.evidence_reader import gather
 from groupwise.storage.analysis.doctor.examine import examine
 from groupwise.storage.home import paths
@@ -21,6 +22,8 @@ from tests.support.made_runs import made_run
 
 STEPS = 12
 BLOCKS = [builder.Block("number_equals"), builder.Block("length_between")]
+ANY_DIGIT = "def mine(completions, **kwargs):\n    return [float(any(map(str.isdigit, one))) for one in completions]\n"
+SAYS_NO_COLUMN = "looks at no column of the data"
 LONGER = "def mine(completion_ids, answer=None, **kwargs):\n    return [len(ids) / 48 for ids in completion_ids]\n"
 BY_HAND = "def mine(completions, **kwargs):\n    return [0.5 for _ in completions]\n"
 
@@ -118,8 +121,9 @@ def test_what_gave_everything_all_that_it_could_calls_nothing_right_unless_it_co
 
 
 def test_what_gave_1_once_calls_that_right_whoever_wrote_it(registry_home: Path) -> None:
-    by_hand = ran("once", BY_HAND, 1.0)
-    told = solved_on_pages(by_hand, ran("beside", BY_HAND, 1.0))
+    reads = "def mine(completions, **kwargs):\n    return [float(kwargs['answer'][0] in one) for one in completions]\n"
+    by_hand = ran("once", reads, 1.0)
+    told = solved_on_pages(by_hand, ran("beside", reads, 1.0))
     assert (sorted(told["groups"]), told["compare"], told["statistics"]) == (["0/4"] * 3 + ["1/4"], 1 / 16, "mine")
 
 
@@ -131,7 +135,7 @@ def test_what_grades_the_form_calls_nothing_right_though_it_gave_1(registry_home
     assert run is not None and "right" not in outcome.read_outcome(run, outcome.published_surroundings()).verdict
     report = examine(gather(run.folder.db, run_files.spec_of(run.folder)))
     assert "right" not in report.headline
-    assert overview.draw_board({"run": form})["graded"] == "grades the form of completions"
+    assert overview.draw_board({"run": form})["graded"] == SAYS_NO_COLUMN
     reads = LONGER.replace("len(ids) / 48", "len(ids) / 48 if answer else 0")
     assert solved_on_pages(ran("reads", reads, 1.0, other=0.75), form)["compare"] == 1 / 16, "it reads the answer"
 
@@ -141,9 +145,45 @@ def test_blocks_that_look_at_the_form_alone_and_grade_it_call_nothing_right(regi
     length = builder.to_code("mine", [builder.Block("length_between")], "")
     graded, beside = ran("graded", length, 0.0, other=0.75), ran("beside", BY_HAND, 0.0)
     assert solved_on_pages(graded, beside) == NOTHING | {"known on Overview": True}
-    assert overview.draw_board({"run": graded})["graded"] == "grades the form of completions"
+    assert overview.draw_board({"run": graded})["graded"] == SAYS_NO_COLUMN
     said = ran("said", length, 0.0)
-    assert solved_on_pages(said, beside)["compare"] == 0.0, "yes or no may be what right means"
+    assert solved_on_pages(said, beside)["compare"] is None, "nor where it only says yes or no"
+
+
+def test_a_function_that_reads_no_column_and_pays_nearly_all_is_too_easy_and_calls_nothing_right(
+    registry_home: Path,
+) -> None:
+    """As it was seen: 2,558 of 2,560 completions got 1, which was “scored correct”, and larger groups were proposed."""
+    easy, beside = ran("easy", ANY_DIGIT, None, 1.0), ran("beside", BY_HAND, 0.0)
+    assert solved_on_pages(easy, beside) == NOTHING
+    assert overview.draw_board({"run": easy})["graded"] == SAYS_NO_COLUMN
+    code = {"any": ANY_DIGIT, "reads": ANY_DIGIT.replace("float(", "float(bool(kwargs['answer']) and "), "": ""}
+    first = {name: examine(nearly_all_1(name or "unknown", text)).verdicts[0] for name, text in code.items()}
+    told = first["any"]
+    assert (told.title, told.level) == ("mine is too easy to earn", "problem")
+    assert "gave 1, the most it gave, to >99\u202f% of completions and looks at no column of the data" in told.sentence
+    assert [change.edit_reward for change in told.changes] == ["mine"]
+    assert [first[name].key for name in ("reads", "")] == ["too_easy", "too_easy"], "what it reads is not known"
+
+
+def nearly_all_1(name: str, code: str) -> Evidence:
+    """What is known of a run whose function of this code gave 1 to all completions but two."""
+
+    def make_group(step: int, n: int) -> Group:
+        given = [0.0 if (step, n, at) in ((3, 1, 2), (30, 2, 5)) else 1.0 for at in range(8)]
+        made = [Completion(f"{step} {n} {at}", 4, False, one, 0.0, [(one, "ok")]) for at, one in enumerate(given)]
+        return Group("train", step, f"prompt {n}", {}, made)
+
+    def logged(step: int) -> dict[str, float | None]:
+        mean = 1.0 - 1 / 64 * (step in (3, 30))
+        return {"reward": mean, "rewards/mine/mean": mean, "rewards/mine/std": (1 - mean) ** 0.5}
+
+    run_id = made_run(name, 40, groups=8, functions=("mine",), make_group=make_group, metrics=logged)
+    folder = paths.run_folder(run_id)
+    folder.rewards.mkdir(exist_ok=True)
+    if code:
+        (folder.rewards / "mine.py").write_text(code, encoding="utf-8")
+    return gather(folder.db, run_files.spec_of(folder))
 
 
 def test_a_page_that_was_there_before_the_code_is_told_of_it_when_the_run_begins(registry_home: Path) -> None:
@@ -167,7 +207,7 @@ def test_a_page_that_was_there_before_the_code_is_told_of_it_when_the_run_begins
 
 def test_what_scores_the_same_completion_differently_calls_nothing_right(registry_home: Path) -> None:
     """As it was seen of a function that draws 0 or 1: “always right” prompts in Statistics, and a share of right."""
-    code = "def mine(completions, answer=None, **kwargs):\n    return [random() > 0.5 for _ in completions]\n"
+    code = "def mine(completions, answer=None, **kwargs):\n    return [random() > 0.5 for _ in answer]\n"
 
     def scoring(name: str, score: Callable[[int, int], float]) -> str:
         def make_group(step: int, n: int) -> Group:

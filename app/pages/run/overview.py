@@ -213,13 +213,17 @@ def told_by_code(run: registry.Run, spec: RunSpec | None) -> dict[str, Any]:
 
 def _say_goes_by(run: registry.Run, target: group_metrics.Target) -> str:
     """What a function goes by instead of what is right, in words; “” where that is not seen."""
+    if _scores_at_random(run, target):
+        return "gives the same completion different scores"
+    return "looks at no column of the data" if right.reads_no_column(target[0], run.folder.rewards) else ""
+
+
+def _scores_at_random(run: registry.Run, target: group_metrics.Target) -> bool:
     try:
         with record_check.read_record(record_of(run)) as record:
-            if right.grades_form(record, target, run.folder.rewards):
-                return "grades the form of completions"
-            return "gives the same completion different scores" if right.draws_scores(record, target) else ""
+            return right.draws_scores(record, target)
     except Unanswerable:  # there is no record yet
-        return ""
+        return False
 
 
 def targets(spec: RunSpec) -> set[group_metrics.Target]:

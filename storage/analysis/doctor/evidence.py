@@ -35,6 +35,7 @@ class Function:
     message: str = ""  # what it last failed with
     scored: tuple[Scored, ...] = ()
     tells_right: bool = False  # whether it is known to compare with the answer, and to give 1 where that is right
+    reads_no_column: bool = False  # whether it is known to look at nothing but what the model wrote
 
     @property
     def calls(self) -> int:
@@ -262,6 +263,12 @@ class Evidence:
         """Whether no function that counts looks at anything but length: then no prompt is too hard for a model."""
         counting = {name for name, told in self.functions.items() if told.weight}
         return bool(counting) and counting <= group_metrics.OF_LENGTH
+
+    @property
+    def reads_no_column(self) -> bool:
+        """Whether no function that counts looks at any column of the data: what they give says nothing of prompts."""
+        counting = [told for told in self.functions.values() if told.weight]
+        return bool(counting) and all(told.reads_no_column for told in counting)
 
     @property
     def right_is_told(self) -> bool:

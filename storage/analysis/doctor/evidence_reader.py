@@ -13,7 +13,7 @@ from typing import Any
 from groupwise.storage.analysis.compare import noise
 from groupwise.storage.analysis.doctor import each_step
 from groupwise.storage.analysis.doctor.curve import Curve
-from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
+from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
 from groupwise.storage.analysis.doctor.sample_reader import (
     GROUPS,
     ORDERS,
@@ -73,7 +73,7 @@ def gather(path: Path, spec: RunSpec | None, around: Surroundings | None = None,
     around = around or Surroundings()
     with record_check.read_record(path) as run:
         rewards = RunFolder(path.parent).rewards
-        found = _with_tells_right(_gather_evidence(run, spec, around, 2**62 if until is None else until), rewards)
+        found = _with_known_by_code(_gather_evidence(run, spec, around, 2**62 if until is None else until), rewards)
         target = group_metrics.target(found.rewards)
         if target is not None and read_if_there(lambda: [right.says_nothing(run, target, rewards)]) == [True]:
             curves = {name: curve for name, curve in found.curves.items() if not name.endswith("solved")}
@@ -83,11 +83,15 @@ def gather(path: Path, spec: RunSpec | None, around: Surroundings | None = None,
     return replace(found, gives_one=right.gives_one(target, rewards), compares=right.compares(target, rewards))
 
 
-def _with_tells_right(e: Evidence, rewards: Path) -> Evidence:
+def _with_known_by_code(e: Evidence, rewards: Path) -> Evidence:
     """With what is known of each function by its code. `rewards`: the folder of the run's reward code."""
-    targets = {name: (name, group_metrics.SOLVED) for name in e.functions}
-    known = {name: right.compares(one, rewards) and right.gives_one(one, rewards) for name, one in targets.items()}
-    return replace(e, functions={name: replace(told, tells_right=known[name]) for name, told in e.functions.items()})
+
+    def know(name: str, told: Function) -> Function:
+        one = (name, group_metrics.SOLVED)
+        tells_right = right.compares(one, rewards) and right.gives_one(one, rewards)
+        return replace(told, tells_right=tells_right, reads_no_column=right.reads_no_column(name, rewards))
+
+    return replace(e, functions={name: know(name, told) for name, told in e.functions.items()})
 
 
 def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, until: int) -> Evidence:

@@ -24,6 +24,7 @@ from groupwise.storage.library.models.hub_models import SUGGESTED
 POINTS = 5  # logged steps before a share of groups is believed
 SEVERAL, TREND = 10, 20  # before it is said that nothing is ever solved; before a trend is
 TIED, MOSTLY_TIED = 0.65, 0.85  # shares of groups
+NEARLY_ALL = 0.95  # … from which on they are not only most
 STILL_SOLVED = 0.7  # a share of completions: now, as what little is learned may harm
 COUNTS, MANY = 0.5, 64  # of the heaviest weight; completions
 NEVER, SELDOM = 0.03, 0.25  # shares of groups: now; of those of the first step
@@ -92,7 +93,7 @@ def no_gradient(e: Evidence) -> Verdict | None:
     return Verdict(
         "tied",
         level,
-        "No learning signal from most groups",
+        f"No learning signal from {_say_of_how_many(tied.now)}",
         words,
         threshold,
         source,
@@ -100,6 +101,11 @@ def no_gradient(e: Evidence) -> Verdict | None:
         (LIMITS_OF_LENGTH,) if e.goes_by_length_alone else changes.tell_apart(e),
         rests,
     )
+
+
+def _say_of_how_many(share: float) -> str:
+    """Which groups have none, so that the figure beside it agrees."""
+    return "any group" if share == 1 else "nearly all groups" if share >= NEARLY_ALL else "most groups"
 
 
 def _scores_lowest(e: Evidence) -> bool:

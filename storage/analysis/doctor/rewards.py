@@ -202,7 +202,8 @@ def constant(e: Evidence) -> Verdict | None:
         fix = (
             Change(f"Weight 0 for {name}", {f"{place}.weight": 0.0}) if off else Change(f"Fix {name}", edit_reward=name)
         )
-        words = f"“{name}” gave {short_number(value)} to every completion: it tells none of them apart." + (
+        unread = " and looks at no column of the data" if told.reads_no_column and value else ""
+        words = f"“{name}” gave {short_number(value)} to every completion{unread}: it tells none of them apart." + (
             " It is the only reward function, so there is nothing to learn from." if alone else ""
         )
         rests = Grounds(
@@ -242,6 +243,35 @@ def nearly_constant(e: Evidence) -> Verdict | None:
             f"in {SURE} logged steps or more.", COMMON,
             (chart(f"rewards/{name}/mean", f"The chart of {name}"), completions("The last completions", sort="newest")),
             (Change(f"Change {name}", edit_reward=name),), Grounds(Place.SCORING, True),
+        )  # fmt: skip
+    return None
+
+
+def easy_for_all(e: Evidence) -> Verdict | None:
+    """A function that has given nearly every completion 1 or more, whatever its row says: no prompt is easy, it is the
+    function that asks for too little."""
+    if not e.reads_no_column or e.goes_by_length_alone or not e.tied_share.at_least(HALF):
+        return None
+    for name, told in e.functions.items():
+        usual = _usual_score(e, name)
+        if usual is None or told.weight <= 0 or told.constant is not None or len(e.reward) < BESIDE:
+            continue
+        value, share = usual
+        if value < group_metrics.SOLVED or told.high is None or value < told.high:
+            continue
+        words = (
+            f"“{name}” gave {short_number(value)}, the most it gave, to {percent(share)} of completions and looks at "
+            "no column of the data: it is too easy to earn and tells next to none of them apart, so there is next to "
+            "nothing to learn from. Compare what was written with the answer, or ask for more."
+        )
+        return Verdict(
+            "constant", PROBLEM, f"{name} is too easy to earn", words,
+            f"Shown when it gave {percent(NEARLY)} of the first and of the last completions its highest score, 1 or "
+            f"more, in {BESIDE} logged steps or more, and no function that counts looks at a column of the data.",
+            COMMON,
+            (chart(f"rewards/{name}/mean", f"The chart of {name}"), completions("The last completions", sort="newest")),
+            (Change(f"Change {name}", edit_reward=name),),
+            Grounds(Place.SCORING, True, share, grounds.last_of(e, lambda one: True)),
         )  # fmt: skip
     return None
 
@@ -357,4 +387,7 @@ def learned_rewards(e: Evidence) -> Verdict | None:
     return None
 
 
-RULES = (failing, leaves_unscored, constant, nearly_constant, same_for_a_prompt, conflict, dominating, learned_rewards)
+RULES = (
+    failing, leaves_unscored, constant, nearly_constant, easy_for_all, same_for_a_prompt, conflict, dominating,
+    learned_rewards,
+)  # fmt: skip

@@ -10,15 +10,19 @@ from groupwise.storage.spec.syntax_tree import parse_module
 
 # What TRL gives beside the rows. `prompts` is not among it: the answer to a sum can be told by the question.
 NO_ROWS = {"completions", "completion_ids", "trainer_state", "log_extra", "log_metric"}
+FRAMES = {"_getframe", "currentframe"}
+INDIRECT = {"locals", "vars", "eval", "exec", *FRAMES}  # what arguments are read with that are not named
 
 
 @functools.lru_cache(maxsize=64)
 def looks_at_form_alone(code: str, name: str) -> bool:
     """Whether it reads no column of its rows: none among its arguments, and nothing of its **kwargs. Not where there
-    is no such function in the code, which may then read whatever it likes."""
+    is no such function in the code, or it is wrapped, and may then read whatever it likes."""
     try:
         found = next((one for one in defined.top_level_functions(parse_module(code)) if one.name == name), None)
-        return found is not None and not _may_be_columns(found) & _read_names(found)
+        if found is None or found.decorator_list:
+            return False
+        return not _read_names(found) & (_may_be_columns(found) | INDIRECT)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
 
@@ -34,6 +38,6 @@ def _may_be_columns(function: Function) -> set[str]:
 
 def _read_names(function: Function) -> set[str]:
     """Of names whose value is used: one that is only assigned anew is not read."""
-    return {
-        node.id for node in ast.walk(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)
-    }
+    nodes = list(ast.walk(function))
+    names = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)}
+    return names | FRAMES.intersection(node.attr for node in nodes if isinstance(node, ast.Attribute))
