@@ -265,11 +265,12 @@ def test_a_search_finds_what_is_shown_and_no_secret(run: registry.Run) -> None:
     path = run.folder.log
     path.write_bytes(b"One needle\nnothing\nNEEDLE api_key=abcdef123456\n\xc3\x9cber needle\nend needle")
     found = log.find_lines(path, "needle")
-    assert found == {"hits": [0, 19, 47, 60], "more": ""}
+    assert found["hits"] == [0, 19, 47, 60] and not found["more"]
+    assert len(found["heads"]) == 4 and all("needle" in head.lower() for head in found["heads"])
     assert log.find_lines(path, "\u00fcBER")["hits"] == [47]
     assert log.find_lines(path, "abcdef")["hits"] == []
     assert [line[:2] for line in log.read_around(path, 19)["lines"]][2] == [19, "NEEDLE api_key=…"]
-    assert log.search_log({"run": run.id, "words": " "}) == {"hits": [], "more": ""}
+    assert log.search_log({"run": run.id, "words": " "}) == {"hits": [], "heads": [], "more": ""}
     ranks = b"launcher\n[rank 0] loading\n[rank 1] loading\n[rank 10] {'loss': 0.5, 'reward': 1.0}\n"
     path.write_bytes(ranks)
     for rank, hits in {"": [9, 26], "1": [26], "10": [], "x": [9, 26]}.items():

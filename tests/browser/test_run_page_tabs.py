@@ -6,7 +6,7 @@ import re
 import tarfile
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from groupwise.app.pages.run.checkpoints import remove_checkpoint
 from groupwise.app.pages.run.trained_model import say_learned
@@ -198,15 +198,53 @@ def test_what_libraries_warn_of_is_folded_and_a_bar_shows_its_last_state(open_pa
     expect(log.locator(".warnings")).to_have_text("4 lines of libraries (warnings, progress) hiddenShow")
     picture(page, "log-warnings")
     log.get_by_label("Search the log").fill("use_cache")
+    expect(log.locator(".count")).to_have_text("No match in the shown lines")
+    expect(lines).to_have_text(shown)
+    log.get_by_role("button", name="Show 1 in hidden lines").click()
     expect(log.locator(".count")).to_have_text("1 of 1 line")
     expect(log.locator(".current")).to_have_text(folded[0])
     expect(log.locator(".current")).to_be_in_viewport()
+    log.locator(".warnings").get_by_role("button", name="Hide").click()
     log.get_by_label("Search the log").fill("")
     expect(lines).to_have_text(shown)
     log.locator(".warnings").get_by_role("button", name="Show").click()
     expect(lines).to_have_text([folded[0], folded[2], folded[4], full, *shown])
     log.locator(".warnings").get_by_role("button", name="Hide").click()
     expect(lines).to_have_text(shown)
+
+
+def test_the_search_counts_and_copies_the_lines_that_are_shown(
+    context: BrowserContext, open_page: OpenPage, address: str
+) -> None:
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    run_id = ended("searched", "Stopped at step 12, as asked.", states.STOPPED)
+    warning = "/venv/lib/python3.11/site-packages/torch/x.py:{}: UserWarning: a checkpoint of old"
+    ours = [f"— 2026-03-01 10:00:0{step} Checkpoint saved at step {step}. —" for step in (5, 9)]
+    path = paths.run_folder(run_id).log
+    path.write_text("\n".join([ours[0], *map(warning.format, range(10)), ours[1]]) + "\n")
+    page = open_page(f"{address}/run?id={run_id}&tab=log")
+    log = page.locator(".gw-log")
+    log.get_by_label("Search the log").fill("checkpoint")
+    expect(log.locator(".count")).to_have_text("1 of 2 lines")
+    expect(log.locator(".lines > div:visible")).to_have_text(ours)
+    more = log.get_by_role("button", name="Show 10 more in hidden lines")
+    expect(more).to_be_visible()
+    picture(page, "log-search-hidden")
+    assert no_sideways_scroll(page)
+    log.get_by_role("button", name="Copy shown matches").click()
+    assert page.evaluate("navigator.clipboard.readText()") == "\n".join(ours)
+    log.get_by_label("Search the log").press("Enter")
+    expect(log.locator(".count")).to_have_text("2 of 2 lines")
+    more.click()
+    expect(more).to_be_hidden()
+    expect(log.locator(".count")).to_have_text("12 of 12 lines")  # still the same line
+    expect(log.locator(".lines > div:visible")).to_have_count(12)
+    log.locator(".warnings").get_by_role("button", name="Hide").click()
+    expect(log.locator(".count")).to_have_text("2 of 2 lines")
+    with path.open("a") as file:
+        file.write(warning.format(11) + "\na checkpoint\n")
+    expect(log.locator(".count")).to_have_text("2 of 3 lines")
+    expect(log.get_by_role("button", name="Show 11 more in hidden lines")).to_be_visible()
 
 
 def the_log_fits_the_window(page: Page) -> None:

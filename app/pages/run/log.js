@@ -7,6 +7,7 @@ import { countWords, wholeNumber } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 import { forgetErrors, markError } from "./log_errors.js";
+import { metricsWith } from "./log_found.js";
 import { fold, forgetFolds, isOfLibrary, OF_RANK, sayRepeats } from "./log_folds.js";
 
 const { root: view, find, server } = part("pages/run/log");
@@ -25,7 +26,6 @@ let live = false;
 let metrics = false; // whether the trainer's metric lines are shown
 let warnings = false; // whether what libraries warn of, and their full progress bars, are shown
 let metricsForSearch = false; // whether they are only because searched words stand in one
-const PRINTED = /'([^'\\]+)': '?[^',}]*'?/g; // a metric in the trainer's own words
 const ranks = find(".ranks");
 const chosenRank = () => ranks.querySelector("select").value; // "" for all
 // Our own lines tell of the whole run, whichever rank printed them.
@@ -67,31 +67,17 @@ function withMarks(words, rest = (text) => [text]) {
 function paint(node) {
   const { values, words } = node;
   const { rank } = node.dataset;
-  const found = foundMetrics(node);
+  const found = metricsWith(node, search.words);
   node.classList.toggle("found", hasWords(node, found));
   if (!values) node.replaceChildren(...withMarks(words));
   else node.replaceChildren(rank ? `[rank ${rank}] ` : "", ...values.map((one) => pair(one, found.has(one[0]))));
 }
 const hasWords = ({ words }, found) =>
   !!search.words && (found.size > 0 || words.toLowerCase().includes(search.words.toLowerCase()));
-// Names of the metrics that have the searched words: as they are shown (step 1,200, also without its comma), or as they
-// are printed ('kl': '2.5965').
-function foundMetrics({ values, words }) {
-  const wanted = search.words.toLowerCase();
-  if (!values || !wanted) return new Set();
-  const shown = values.filter(([name, value]) => {
-    const text = `${name} ${value}`.toLowerCase();
-    return text.includes(wanted) || text.replaceAll(",", "").includes(wanted.replaceAll(",", ""));
-  });
-  const from = words.toLowerCase().indexOf(wanted);
-  const printed = from < 0 ? [] : [...words.matchAll(PRINTED)];
-  const within = printed.filter(({ 0: text, index }) => index < from + wanted.length && from < index + text.length);
-  return new Set([...shown, ...within.map((one) => [one[1]])].map(([name]) => name));
-}
 // Those in which words are marked, and those in which words are to be.
 function paintFound() {
   for (const node of box.querySelectorAll("div:not(.writing)"))
-    if (node.matches(".found") || hasWords(node, foundMetrics(node))) paint(node);
+    if (node.matches(".found") || hasWords(node, metricsWith(node, search.words))) paint(node);
   for (const node of box.querySelectorAll("div:not(.writing)")) sayRepeats(node);
 }
 function add(lines) {
@@ -124,6 +110,12 @@ function sayWarnings() {
 find(".warnings button").addEventListener("click", () => {
   warnings = !warnings;
   sayWarnings();
+  countShown();
+});
+find(".found-hidden").addEventListener("click", () => {
+  find(".find").focus({ preventScroll: true }); // the button goes
+  find(".warnings button").click();
+  if (search.now < 0) go(0);
 });
 function sayMetrics() {
   const count = box.querySelectorAll(".metrics:not([hidden])").length;
@@ -192,9 +184,12 @@ const copyLines = (button, wanted) =>
 find(".copy").addEventListener("click", ({ currentTarget }) =>
   copyLines(currentTarget, (node) => node.getClientRects().length > 0),
 );
-// Also those among folded metric lines: they are counted with the others.
+// Also those among folded metric lines: they are counted with the others, which hidden lines of libraries are not.
 find(".copy-found").addEventListener("click", ({ currentTarget }) =>
-  copyLines(currentTarget, (node) => node.matches(".found:not([hidden])")),
+  copyLines(
+    currentTarget,
+    (node) => node.matches(".found:not([hidden])") && (warnings || !node.matches(".of-library")),
+  ),
 );
 function drawCopy() {
   find(".copy").hidden = search.hits.length > 0;
@@ -202,11 +197,13 @@ function drawCopy() {
 }
 
 // ---- search ----
-const search = { words: "", hits: [], now: -1, more: "", turn: 0, isDone: false };
+// `all`: the lines that have the words; `hits`: where those begin that are shown, or would be.
+const search = { words: "", all: [], hits: [], now: -1, more: "", turn: 0, isDone: false };
 async function look() {
   const words = find(".find").value.trim();
   const turn = ++search.turn;
-  Object.assign(search, { words, hits: [], now: -1, more: "", isDone: false });
+  Object.assign(search, { words, all: [], hits: [], now: -1, more: "", isDone: false });
+  find(".found-hidden").hidden = true;
   setText(find(".count"), words ? "Searching…" : "");
   find(".moves").hidden = true;
   drawCopy();
@@ -223,28 +220,39 @@ async function look() {
     setText(find(".count"), found?.sentence ?? "The dashboard did not answer.");
     return;
   }
-  Object.assign(search, found, { isDone: true });
-  find(".moves").hidden = !search.hits.length;
+  const { hits, heads, more } = found;
+  search.all = hits.map((place, n) => ({ place, ofLibrary: isOfLibrary(heads[n]) }));
+  Object.assign(search, { more, isDone: true });
+  countShown();
   if (search.hits.length) await go(0);
-  else sayCount();
+}
+function countShown() {
+  if (!search.isDone) return;
+  const place = search.hits[search.now];
+  search.hits = search.all.filter(({ ofLibrary }) => warnings || !ofLibrary).map((one) => one.place);
+  search.now = search.hits.indexOf(place);
+  find(".moves").hidden = !search.hits.length;
+  sayCount();
 }
 function sayCount() {
   const { hits, now, more } = search;
   const count = `${wholeNumber(hits.length)}${more ? "+" : ""} ${hits.length === 1 ? "line" : "lines"}`;
   const place = now < 0 ? count : `${wholeNumber(now + 1)} of ${count}`;
-  const words = hits.length ? place : "No match";
+  const hidden = search.all.length - hits.length;
+  const words = hits.length ? place : hidden ? "No match in the shown lines" : "No match";
   drawCopy();
   setText(find(".count"), more ? `${words}, ${more}` : words);
+  find(".found-hidden").hidden = !hidden;
+  setText(find(".found-hidden"), `Show ${wholeNumber(hidden)}${hits.length ? " more" : ""} in hidden lines`);
 }
 // Lines that came after the search and have its words are found too.
 function addHits(nodes) {
   if (!search.isDone) return;
-  const last = search.hits.at(-1) ?? -1;
+  const last = search.all.at(-1)?.place ?? -1;
   const fresh = nodes.filter((node) => node.matches(".found:not([hidden])") && Number(node.dataset.at) > last);
   if (!fresh.length) return;
-  search.hits.push(...fresh.map((node) => Number(node.dataset.at)));
-  find(".moves").hidden = false;
-  sayCount();
+  search.all.push(...fresh.map((node) => ({ place: Number(node.dataset.at), ofLibrary: node.matches(".of-library") })));
+  countShown();
 }
 // To one of the lines that were found: where it is not shown, the stretch of the log around it is.
 async function go(to) {

@@ -31,6 +31,7 @@ from groupwise.storage.registry import registry
 TAIL = 200 * 1024  # bytes shown of a long log
 BLOCK = 1 << 20  # bytes searched at a time
 MOST_HITS = 1000
+HEAD = 400  # characters of a line found that tell whose it is
 LONGEST_SEARCH = 3.0  # seconds
 LONGEST_LINE = 8192  # characters shown of one
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
@@ -42,11 +43,13 @@ SECRET = re.compile(
 )
 RANK = r"\[rank (\d{1,4})\] "  # before each line of a run with several (worker/training/train.py)
 OF_RANK = re.compile(RANK)
+Hit = tuple[int, str]  # where a line begins, and its head
 VALUE = frozenset("0123456789,.e+-\u2212\u2013\u221e")  # what a metric's value is written with on the page
 TEMPLATE = """
 <p class="s mut wait">Reading…</p><div class="tools row" hidden>
 <input class="input find" type="search" placeholder="Search the log" aria-label="Search the log" maxlength="200">
-<span class="s mut count" role="status"></span><span class="row tight moves" hidden>
+<span class="s mut count" role="status"></span><button type="button" class="link s
+found-hidden" hidden></button><span class="row tight moves" hidden>
 <button type="button" class="btn s" data-move="-1" aria-label="Previous match">↑</button>
 <button type="button" class="btn s" data-move="1" aria-label="Next match">↓</button></span><span class="grow"></span>
 <label class="s mut ranks" hidden>lines of <select class="input s" aria-label="Show the lines of"></select></label>
@@ -86,12 +89,13 @@ def log_around(payload: Payload) -> dict[str, Any]:
 
 @answer
 def search_log(payload: Payload) -> dict[str, Any]:
-    """The lines of the whole log that have the `words` in them, and are of `rank` where one is given: by the byte where
-    each begins; `more` where it was not searched to its beginning, which is the last to be searched."""
+    """The lines of the whole log that have the `words` in them, and are of `rank` where one is given: `hits`, the byte
+    where each begins, and `heads`, what each begins with, by which the page knows those of libraries; `more` where it
+    was not searched to its beginning, which is the last to be searched."""
     rank = text(payload, "rank")
     path, words = _log_of(run_of(payload)), text(payload, "words")
     if path is None or not words.strip():
-        return {"hits": [], "more": ""}
+        return {"hits": [], "heads": [], "more": ""}
     return find_lines(path, words, int(rank) if rank.isdecimal() else None)
 
 
@@ -188,7 +192,7 @@ def find_lines(path: Path, words: str, rank: int | None = None) -> dict[str, Any
     """Where the words stand in a log, or in a rank's lines, whatever their case: at most so many, the newest, and for
     so long."""
     wanted, begun = words.lower(), time.monotonic()
-    hits: list[int] = []
+    hits: list[Hit] = []
     with files.open_file(path) as file:
         end = os.fstat(file.fileno()).st_size
         while end > 0:
@@ -198,7 +202,8 @@ def find_lines(path: Path, words: str, rank: int | None = None) -> dict[str, Any
             if len(hits) > MOST_HITS or (end and time.monotonic() - begun > LONGEST_SEARCH):
                 break
     much = "" if not end and len(hits) <= MOST_HITS else f"from {format.size(end)} on"
-    return {"hits": sorted(hits[:MOST_HITS]), "more": much}
+    found = sorted(hits[:MOST_HITS])
+    return {"hits": [place for place, _ in found], "heads": [words for _, words in found], "more": much}
 
 
 def _block_before(file: Any, end: int) -> tuple[int, bytes]:
@@ -210,19 +215,19 @@ def _block_before(file: Any, end: int) -> tuple[int, bytes]:
     return start + cut, block[cut:]
 
 
-def _hits_in(block: bytes, start: int, wanted: str, rank: int | None) -> list[int]:
-    """Where the lines begin that have the words, the last first. What is shown is searched: no secret can be guessed
-    by searching for it; metrics both as they are printed and as the page shows them."""
+def _hits_in(block: bytes, start: int, wanted: str, rank: int | None) -> list[Hit]:
+    """Where the lines begin that have the words, and their heads, the last first. What is shown is searched: no secret
+    can be guessed by searching for it; metrics both as they are printed and as the page shows them."""
     name = _name_before_value(wanted)
     if not _may_have(block, wanted) and (name is None or not _may_have(block, name)):
         return []
-    found = []
+    found: list[Hit] = []
     for line in block.split(b"\n"):
         as_metric = name is not None and line.endswith(b"}") and _may_have(line, name)
         if as_metric or _may_have(line, wanted):
             shown = readable(line)
             if is_shown(shown, rank) and (wanted in shown.lower() or (as_metric and has_metric(shown, wanted))):
-                found.append(start)
+                found.append((start, shown[:HEAD]))
         start += len(line) + 1
     return found[::-1]
 

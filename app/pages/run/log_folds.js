@@ -1,6 +1,6 @@
 // What is folded of a log: warnings that came before; those of libraries and progress bars that came to their end,
 // which ask nothing of whoever reads it; and all but the last state of other bars. A line that has the searched words
-// is shown all the same (log.css).
+// is shown all the same (log.css), but one of a library, of which the search says that it is there.
 
 const WARNING = /warning\b|missing keys|deprecated/i;
 const BY_PYTHON = /:\d+: \w*Warning: /; // below it stands the line of code that warns
