@@ -9,7 +9,7 @@ import pytest
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import TrustRewardCode
-from groupwise.storage.spec.words.problem import BLOCKING
+from groupwise.storage.spec.words.problem import BLOCKING, THEN
 from groupwise.worker.questions import build_rewards
 from groupwise.worker.training import train
 from tests.support.runs import ask_db, make_spec, queue
@@ -138,3 +138,13 @@ def test_all_that_a_shipped_function_refuses_is_said_at_once(registry_home: Path
     assert [one.field.rpartition(".")[2] for one in found] == ["mode", "low", "tolerance"]
     gone = {path for one in found for path in one.fixes[0].removed}
     assert gone == {f"rewards.0.parameters.{name}" for name in ("mode", "low", "high", "tolerance")}
+
+
+@pytest.mark.parametrize("parameters", [{"hi": 4}, {"mode": "shortest", "hi": 4}])
+def test_what_a_shipped_function_refuses_by_the_names_that_were_meant_is_said_with_them(
+    registry_home: Path, parameters: dict[str, object]
+) -> None:
+    found = build_rewards.reward_problems(make_spec(rewards=[{"name": "length", "parameters": parameters}]))
+    [problem] = [one for one in found if not one.field.endswith(".mode")]
+    words = "“length” would refuse every completion: low must be 0 or more and less than high, not 64 beside 4."
+    assert (problem.field, problem.message) == ("rewards.0.parameters", THEN + words)

@@ -11,7 +11,8 @@ from groupwise.storage.checks.values import value_fault
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import judge_ports, registry
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
-from groupwise.storage.spec.words.problem import Fix, Problem
+from groupwise.storage.spec.words.problem import THEN, Fix, Problem
+from groupwise.storage.spec.words.setting_names import meant_name
 from groupwise.worker.builtin import shipped
 from groupwise.worker.sandbox import client
 
@@ -65,7 +66,18 @@ def _refused_parameters(reward: RewardSpec, path: str) -> list[Problem]:
             break
         # one refusal hides the next: it is asked again without what this one is about
         rest = {name: value for name, value in rest.items() if name not in refusals[-1][1]}
-    return [_refused(reward, f"{path}.parameters", said, blamed, rest) for said, blamed in refusals]
+    refused = [_refused(reward, f"{path}.parameters", said, blamed, rest) for said, blamed in refusals]
+    return [*refused, *_refused_by_meant_names(reward.name, rest, path, {said for said, _ in refusals})]
+
+
+def _refused_by_meant_names(name: str, rest: dict[str, Any], path: str, told: set[str]) -> list[Problem]:
+    """What it says once misspelt parameters are renamed, at the whole of them: at the one of that name another thing
+    is said. `rest`: those that nothing is said of."""
+    names = [one.name for one in shipped.describe_reward(name).parameters]
+    meant = {given: meant_name(given, names, rest) for given in rest if given not in names}
+    said = _refusal(name, {meant.get(given) or given: value for given, value in rest.items()})
+    words = f"{THEN}“{name}” would refuse every completion: {said}"
+    return [Problem(f"{path}.parameters", words)] if any(meant.values()) and said and said not in told else []
 
 
 def _of_right_types(reward: RewardSpec) -> dict[str, Any]:

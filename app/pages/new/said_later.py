@@ -9,13 +9,12 @@ from groupwise.app.pages.new import edits
 from groupwise.app.pages.new.edits import Edit
 from groupwise.app.pages.new.left_out import LeftOut, is_at_or_inside, leave_out
 from groupwise.app.pages.new.yaml_edit import ABSENT
-from groupwise.storage.spec.words.problem import BLOCKING, Cut, Fix, Problem, SpecError, line_of
+from groupwise.storage.spec.words.problem import BLOCKING, THEN, Cut, Fix, Problem, SpecError, line_of
 from groupwise.storage.spec.yaml import yaml_text
 from groupwise.storage.spec.yaml.slips import read_past_slips
 
 ROUNDS = 4  # of fixes, one after the other
 MOST = 20  # problems that are told so: beyond, the text is something else altogether
-THEN = "Then also: "
 
 Judge = Callable[[dict[str, Any]], list[Problem]]
 Types = dict[str, list[str]]
