@@ -14,6 +14,7 @@ from groupwise.storage.checks.length import with_fitting_lengths
 from groupwise.storage.checks.limits import check_limits, usual_fixes_of
 from groupwise.storage.checks.model import check_model
 from groupwise.storage.checks.name_lists import names_problem
+from groupwise.storage.checks.packages import check_packages
 from groupwise.storage.checks.processes import check_processes
 from groupwise.storage.checks.reward_columns import check_seen_columns
 from groupwise.storage.checks.rewards import check_rewards
@@ -84,6 +85,7 @@ def _examine_one(
         *(problem for problem in check_limits(spec) if problem.field not in told),
         *(problem for problem in check_processes(spec, offer) if problem.field not in told),
         *check_trackers(spec, offer),
+        *check_packages(spec, offer),
         *check_kl(spec, offer),
         *check_rewards(spec, offer),
         *check_data(spec, offer, columns, rows),

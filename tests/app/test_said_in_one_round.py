@@ -169,3 +169,15 @@ def test_what_is_not_set_in_a_part_whose_bracket_is_open_is_said_with_it(registr
     blocking = [one["message"] for one in view.describe_text(after, offered)["problems"] if one["level"] == BLOCKING]
     assert blocking[0].startswith("is not set: TRL's default is 512 tokens, but the model reads at most 512")
     assert [one for one in seen if one.startswith(THEN)] == [THEN + blocking[0]]
+
+
+def test_a_package_that_the_setting_needs_which_replaces_another_is_named_with_it(own_home: Path) -> None:
+    fields = {**(OFFER.training or {}), "use_liger_kernel": {"types": ["bool"], "default": False}}
+    text = HEAD + "training: {use_liger_loss: true}\n"
+    lacks = replace(OFFER, training=fields, extras={"wandb": "1"})
+    seen = view.describe_text(text, lacks)["problems"]
+    blocking = [(one["field"], one["message"]) for one in seen if one["level"] == BLOCKING]
+    assert [field for field, _ in blocking] == ["training.use_liger_loss", "training.use_liger_loss"]
+    assert blocking[1][1] == f"{THEN}needs liger_kernel, which is not installed here: pip install liger-kernel"
+    there = view.describe_text(text, replace(lacks, extras={"liger_kernel": "1"}))["problems"]
+    assert len([one for one in there if one["level"] == BLOCKING]) == 1

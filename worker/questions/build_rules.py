@@ -5,6 +5,7 @@ import json
 import re
 from typing import Any
 
+from groupwise.storage.checks.packages import lacking_packages, not_installed
 from groupwise.storage.registry.messages.facts import Gpu, Hardware
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
@@ -39,7 +40,7 @@ def refused_settings(stage: RunSpec, given: dict[str, Any], fields: Fields) -> l
         found.append(Problem("training.fsdp", message, fixes=fixes))
     said = {problem.field for problem in found}
     if given.get("deepspeed") and "training.deepspeed" not in said and not extras.is_installed("deepspeed"):
-        found.append(_not_installed("training.deepspeed", "deepspeed"))
+        found.append(not_installed("training.deepspeed", "deepspeed"))
     return found
 
 
@@ -61,15 +62,11 @@ def _json(path: str, value: str, remove: Fix) -> list[Problem]:
 
 def missing(stage: RunSpec, given: dict[str, Any], fields: Fields) -> list[Problem]:
     """What settings need that is not there: packages, a token, one another."""
-    found = []
-    if given.get("use_vllm") and not extras.is_installed("vllm"):
-        found.append(_not_installed("training.use_vllm", "vllm", "Generate without vLLM"))
-    if given.get("use_liger_kernel") and not extras.is_installed("liger_kernel"):
-        found.append(_not_installed("training.use_liger_kernel", "liger_kernel"))
+    found = list(lacking_packages(given, extras.installed_versions()))
     if _BITSANDBYTES.fullmatch(str(given.get("optim", ""))) and not extras.is_installed("bitsandbytes"):
-        found.append(_not_installed("training.optim", "bitsandbytes", "Use the default (adamw_torch_fused)"))
+        found.append(not_installed("training.optim", "bitsandbytes", "Use the default (adamw_torch_fused)"))
     if stage.model.quantization and not extras.is_installed("bitsandbytes"):
-        found.append(_not_installed("model.quantization", "bitsandbytes", "Do not quantise"))
+        found.append(not_installed("model.quantization", "bitsandbytes", "Do not quantise"))
     if given.get("remove_unused_columns"):
         message = "would take the answer and the other columns away from the rewards."
         found.append(_default("remove_unused_columns", message, fields))
@@ -177,9 +174,4 @@ def _default(name: str, message: str, fields: Fields) -> Problem:
 
 def _to_remove(name: str, message: str, label: str = "Remove it") -> Problem:
     path = f"training.{name}"
-    return Problem(path, message, fixes=(Fix(label, {}, (path,)),))
-
-
-def _not_installed(path: str, package: str, label: str = "Remove it") -> Problem:
-    message = f"needs {package}, which is not installed here: {extras.how_to_install(package)}"
     return Problem(path, message, fixes=(Fix(label, {}, (path,)),))

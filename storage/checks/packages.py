@@ -1,0 +1,33 @@
+"""Settings that need a package that is not installed. Pure: which are, whoever asks says."""
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.problem import Fix, Problem
+
+# Setting → the package that it needs, by the name it is imported by, and the button that does without.
+NEEDED = {
+    "use_vllm": ("vllm", "Generate without vLLM"), "use_liger_kernel": ("liger_kernel", "Remove it"),
+    "deepspeed": ("deepspeed", "Remove it"),
+}  # fmt: skip
+
+
+def check_packages(spec: RunSpec, offer: Offer) -> list[Problem]:
+    """What the worker has said is not installed; nothing where it has not said anything yet."""
+    known = bool(offer.extras or offer.hardware)
+    return list(lacking_packages(spec.training, offer.extras)) if known else []
+
+
+def lacking_packages(training: dict[str, Any], installed: Collection[str]) -> Iterator[Problem]:
+    """A problem for each of these settings that is on and whose package is not among the `installed`."""
+    for name, (package, label) in NEEDED.items():
+        if training.get(name) and package not in installed:
+            yield not_installed(f"training.{name}", package, label)
+
+
+def not_installed(path: str, package: str, label: str = "Remove it") -> Problem:
+    """The problem of a setting whose package there is none of."""
+    message = f"needs {package}, which is not installed here: pip install {package.replace('_', '-')}"
+    return Problem(path, message, fixes=(Fix(label, {}, (path,)),))
