@@ -11,6 +11,7 @@ from typing import Any
 BLOCKING, WARNING, ADVICE = "blocking", "warning", "advice"
 THEN = "Then also: "  # before what comes to sight only once something else is put right
 
+
 @dataclass(frozen=True)
 class Cut:
     """What goes out of a YAML text that cannot be read yet: `text`, at a line (from 1) and column (from 0); and what is
