@@ -136,6 +136,35 @@ def test_the_line_that_raises_is_marked(rewards: Page) -> None:
     expect(rewards.locator(".failed-line")).to_have_count(0)
 
 
+def test_a_name_that_is_too_long_is_said_before_anything_runs(rewards: Page) -> None:
+    """Seen: 40 times that the code defines no such function, after the completions were written."""
+    begin(rewards, SHORT.replace("short", "z" * 200))
+    expect(rewards.locator(".which")).to_contain_text("zzz")
+    do(rewards, "Try")
+    said = "The name has 200 characters; 64 is the most."
+    expect(rewards.locator(".view-try .go .wait")).to_have_text(said)
+    expect(rewards.locator(".view-try .results")).to_be_empty()
+    do(rewards, "Save")
+    expect(rewards.locator(".said-saved")).to_have_text(said)
+    picture(rewards, "rewards-long-name")
+    assert no_sideways_scroll(rewards)
+
+
+def test_a_long_name_wraps_in_what_is_said_of_a_try(rewards: Page) -> None:
+    name = "z" * 64
+    begin(rewards, RAISES.replace("first_tag", name))
+    source(rewards, "Probes")
+    results = try_it(rewards)
+    expect(results.locator(".sentences")).to_contain_text(f"{name} gave")
+    picture(rewards, "rewards-longest-name")
+    for width in (1440, 390):
+        rewards.set_viewport_size({"width": width, "height": 900})
+        rewards.wait_for_timeout(300)
+        wide = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.className)"
+        assert results.locator(".sentences, .card").evaluate_all(wide) == [], width
+    assert no_sideways_scroll(rewards)
+
+
 def test_an_endless_loop_is_said_to_have_timed_out_and_the_page_goes_on(rewards: Page) -> None:
     begin(rewards, ENDLESS)
     rewards.get_by_label("Timeout of endless").fill("1")

@@ -45,8 +45,10 @@ export function chosenFunctions() {
       : shared;
   });
 }
-// What keeps a try from being asked: a weight or a timeout that is no number; empty where nothing does.
-export function faultOfNumbers() {
+// What keeps a try from being asked: a name that is too long, a weight or a timeout that is no number; empty where
+// nothing does.
+export function faultOfChosen() {
+  if (signature()?.too_long) return signature().too_long;
   for (const name of [editedName(), ...others])
     for (const key of ["weight", "timeout"]) {
       const typed = settingsOf(name)[key];

@@ -9,9 +9,9 @@ from groupwise.app.pages.new.yaml_edit import ABSENT
 from groupwise.storage.checks.texts import IN_CODE
 from groupwise.storage.home import redaction
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.library.rewards import library
+from groupwise.storage.library.rewards import library, names
 from groupwise.storage.registry.messages.functions import LEAST_TIMEOUT, MOST_CODE, MOST_FUNCTIONS, Function
-from groupwise.storage.spec.spec import LONGEST_CALL, MOST_NAME, TIMEOUT
+from groupwise.storage.spec.spec import LONGEST_CALL, TIMEOUT
 
 
 def read_functions(sent: Any) -> list[Function]:
@@ -32,7 +32,9 @@ def read_functions(sent: Any) -> list[Function]:
 
 
 def _read_function(sent: dict[str, Any], offer: Offer) -> Function:
-    name = str(sent.get("name") or "")[:MOST_NAME]
+    name = str(sent.get("name") or "")
+    if wrong := names.too_long(name):
+        raise Unanswerable(wrong)
     code, network = _read_code(name, sent, offer)
     return Function(
         name=name,

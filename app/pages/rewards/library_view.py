@@ -123,7 +123,7 @@ def _lint_to_add(ours: list[dict[str, Any]], linted: list[dict[str, Any]]) -> li
 def _describe_signature(one: signature.FunctionSig) -> dict[str, Any]:
     return {
         "name": one.name, "help": one.help, "arguments": one.arguments, "parameters": one.parameters,
-        "is_async": one.is_async, "line": one.line,
+        "is_async": one.is_async, "line": one.line, "too_long": names.too_long(one.name),
     }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import { ageNode, ofServer, takeLibrary } from "./ages.js";
 import { NOT_TAKEN, settle } from "./builder.js";
 import { action, button, call, find, NO_ANSWER, on, page, server, tell } from "./core.js";
 import { dropDraft, keepDraft, sayDraft } from "./drafts.js";
-import { drawState, looked, noFunction, sayNote, unfinished } from "./editor.js";
+import { drawState, looked, noFunction, sayNote, signature, unfinished } from "./editor.js";
 import { offerCorrectedRun } from "./led_here.js";
 import { drawDifference, newText, openNamed } from "./library.js";
 import { rememberData } from "./source.js";
@@ -18,8 +18,9 @@ export function obstacle() {
   if (page.unfinished) return unfinished();
   const error = page.problems.find((one) => one.level === "error");
   if (error) return `Fix line ${error.line} first: ${plain(error.message)}`;
-  return page.which ? "" : noFunction("save");
+  return faultOfName();
 }
+const faultOfName = () => (page.which ? (signature()?.too_long ?? "") : noFunction("save"));
 // True once it is saved. `over`: also where the library has another version by now than the one this text began with.
 export async function save(over = false) {
   if (page.open.builtIn) return false;
@@ -28,7 +29,7 @@ export async function save(over = false) {
     return false;
   }
   const isSeen = await looked();
-  const missing = page.unfinished ? unfinished() : !isSeen ? NO_ANSWER : page.which ? "" : noFunction("save");
+  const missing = page.unfinished ? unfinished() : !isSeen ? NO_ANSWER : faultOfName();
   if (missing) {
     sayNote(missing, true);
     return false;

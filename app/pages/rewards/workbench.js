@@ -6,7 +6,7 @@ import { listenToTabs, markTab } from "../../ui/tabs.js";
 import { NO_ANSWER, action, askWorker, button, find, on, page, setOff, stopAsking } from "./core.js";
 import { NOT_TAKEN, settle } from "./builder.js";
 import { looked, noFunction, showFailures, unfinished } from "./editor.js";
-import { chosenFunctions, editedName, faultOfNumbers, nameSettings } from "./functions.js";
+import { chosenFunctions, editedName, faultOfChosen, nameSettings } from "./functions.js";
 import { sayWhose } from "./outdated.js";
 import { drawResults } from "./results.js";
 import { choose, from, sourceAsked, sourceWords } from "./source.js";
@@ -132,7 +132,7 @@ async function tryOnce(asked) {
   if (!isSeen) return NO_ANSWER;
   if (page.unfinished) return unfinished();
   if (!editedName()) return noFunction("try");
-  const fault = faultOfNumbers();
+  const fault = faultOfChosen();
   if (fault) return fault;
   if (asked.sentence) return asked.sentence;
   const [now, scoring] = [{ text: page.text, which: page.which, asked, passed: false }, scoringNow()];

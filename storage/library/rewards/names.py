@@ -18,8 +18,8 @@ def problem_with(name: str, taken: Collection[str] = ()) -> str:
     """Why a function cannot have this name, as a sentence; empty where it can. `taken`: names of the built-in ones."""
     if not name:
         return "Give the function a name."
-    if len(name) > LONGEST:
-        return f"The name has {len(name)} characters; {LONGEST} is the most."
+    if wrong := too_long(name):
+        return wrong
     if not NAME.fullmatch(name):
         return _misfit_in_words(name)
     if keyword.iskeyword(name):
@@ -31,6 +31,11 @@ def problem_with(name: str, taken: Collection[str] = ()) -> str:
     if hasattr(builtins, name):
         return f"“{name}” would hide Python's own {name}. Choose another name."
     return ""
+
+
+def too_long(name: str) -> str:
+    """That a name has too many characters, as a sentence; empty where it has not."""
+    return f"The name has {len(name)} characters; {LONGEST} is the most." if len(name) > LONGEST else ""
 
 
 def written_out(name: str) -> str:
