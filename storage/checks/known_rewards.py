@@ -108,3 +108,8 @@ def known_by_name(name: str) -> Known | None:
     same."""
     known = TRL.get(name) or OPEN_R1.get(_R1_NAMES.get(name, name))
     return known if known and known.name else None
+
+
+def library_of(name: str) -> str:
+    """Whose function of this name `known_by_name` means."""
+    return "TRL" if name in TRL else "open-r1"

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from groupwise.storage.checks.known_rewards import known_by_name
+from groupwise.storage.checks.known_rewards import known_by_name, library_of
 from groupwise.storage.checks.reward_columns import with_name, without_reward
 from groupwise.storage.checks.reward_settings import check_settings
 from groupwise.storage.library.capabilities import Offer
@@ -68,16 +68,24 @@ def _near_name(name: str, others: list[str]) -> str | None:
 
 
 def _of_other_libraries(spec: RunSpec, index: int, others: list[str]) -> Problem | None:
-    """Of TRL's functions and open-r1's, what an import makes of them; None of any other name."""
+    """Of the name of one of TRL's functions or open-r1's, what an import makes of those: where it was read is not
+    known here, and one's own may be called so. None of any other name."""
     reward, path = spec.rewards[index], f"rewards.{index}"
     known = known_by_name(reward.name)
     if known is None or known.name not in others:
         return None
     settings: dict[str, Any] = {f"{path}.name": known.name}
     settings |= {f"{path}.parameters": known.parameters} if known.parameters and not reward.parameters else {}
-    message = f"there is no reward function “{reward.name}” here. The built-in “{known.name}” does the same."
-    use = Fix(f"Use {known.name}", settings)
-    return Problem(f"{path}.name", f"{message} {known.note}".rstrip(), fixes=(use, *_take_out(spec, index, [])))
+    theirs = library_of(reward.name)
+    message = (
+        f"there is no reward function “{reward.name}” here. If it is your own, paste its code under Rewards. If it is "
+        f"{theirs}’s, the built-in “{known.name}” does the same."
+    )
+    write = Fix("Write it in Rewards", {}, leads=True, page="/rewards?new=1")
+    fixes = (Fix(f"Use {known.name}", settings), write, *_take_out(spec, index, []))
+    if not reward.name.endswith("_reward") and not reward.name.startswith("get_"):  # a word that anybody may use
+        fixes = (write, fixes[0], *fixes[2:])
+    return Problem(f"{path}.name", f"{message} {known.note}".rstrip(), fixes=fixes)
 
 
 def _take_out(spec: RunSpec, index: int, others: list[str]) -> tuple[Fix, ...]:

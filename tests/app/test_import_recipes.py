@@ -69,3 +69,16 @@ def test_one_setting_is_not_some_settings() -> None:
         read_brought("r.yaml", "model_name_or_path: a/b\nreward_funcs: [accuracy]\nseed: 1\n"), Offer()
     )
     assert ["Training", "1 setting"] in said["summary"]
+
+
+def test_what_a_reward_imports_and_is_not_here_is_said() -> None:
+    code = (
+        "from trl import GRPOConfig, GRPOTrainer\n\ndef exact(completions, **kwargs):\n"
+        "    import re, numpy\n    from rewards.math import same\n    return [float(same(c)) for c in completions]\n"
+        "\nGRPOTrainer('a/m', exact, GRPOConfig('o')).train()\n"
+    )
+    notes = read_brought("train.py", code).notes
+    [note] = [note for note in notes if "not installed" in note]
+    assert note.startswith(
+        "“exact” imports rewards.math, which is not installed here: install it, or put what it needs"
+    )

@@ -115,8 +115,17 @@ def test_a_function_of_trl_or_open_r1_is_answered_with_the_built_in_that_does_th
     offered = replace(OFFERED, rewards={**OFFERED.rewards, "math_equivalence": about})
     [problem] = problems({"name": theirs}, offered=offered)
     name = settings["rewards.0.name"]
-    assert f"no reward function “{theirs}” here. The built-in “{name}” does the same." in problem.message
+    whose = "TRL" if theirs == "accuracy_reward" else "open-r1"
+    assert f"If it is {whose}’s, the built-in “{name}” does the same." in problem.message
     assert problem.fixes[0].settings == settings
+
+
+def test_a_function_that_may_be_ones_own_is_to_be_written_first():
+    offered = replace(OFFERED, rewards={**OFFERED.rewards, "math_equivalence": OFFERED.rewards["correctness"]})
+    [problem] = problems({"name": "accuracy"}, {"name": "format"}, offered=offered)
+    assert "If it is your own, paste its code under Rewards." in problem.message
+    assert [fix.label for fix in problem.fixes] == ["Write it in Rewards", "Use math_equivalence", "Remove it"]
+    assert problem.fixes[0].leads and problem.fixes[0].page == "/rewards?new=1"
 
 
 def test_a_function_that_says_the_opposite_is_not_offered():

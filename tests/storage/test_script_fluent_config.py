@@ -139,3 +139,20 @@ def test_each_dataclass_of_a_parser_takes_the_fields_that_it_has():
         ]
         given = Mapping(node, {name: Plain(node, 1) for name in names})
         assert list(share_of(value, kinds, given)) == names, kind
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        ("torch.optim.AdamW(model.parameters(), lr=3e-6)",
+         "lr 3e-06 (here training.learning_rate, in place of the config’s 2e-06): set that here."),
+        ("torch.optim.AdamW(model.parameters(), 3e-6, weight_decay=0.1)",
+         "weight_decay 0.1 (here training.weight_decay), lr 3e-06 (here training.learning_rate, in place of"),
+        ("torch.optim.AdamW(model.parameters(), lr=2e-6)", "lr 2e-06 (here training.learning_rate): set that here."),
+    ],
+)  # fmt: skip
+def test_what_an_optimizer_of_the_script_is_made_with_is_said_beside_what_it_overrides(made: str, words: str):
+    lines = "args = GRPOConfig('o', learning_rate=2e-6)\nmodel = AutoModelForCausalLM.from_pretrained('a/m')"
+    train = TRAIN.replace("args=args", f"args=args, optimizers=({made}, None)").replace("'a/m'", "model")
+    said = read(f"{HEAD}{lines}\n{train}trainer.train()\n")[1]
+    assert "optimizers (line 10) was not taken" in said and words in said, said

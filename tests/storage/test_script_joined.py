@@ -110,3 +110,14 @@ def test_datasets_that_are_joined_inside_are_offered_and_ones_that_are_computed_
     found = read_script(script("concatenate_datasets(parts)"))
     assert found.datasets == [] and found.untaken[0].startswith("The datasets (line 18) that concatenate_datasets(…)")
     assert found.untaken[0] in found.notes
+
+
+def test_how_rows_are_mixed_is_named_apart() -> None:
+    text = (
+        "from datasets import load_dataset, interleave_datasets\nfrom trl import GRPOConfig, GRPOTrainer\n"
+        "data = interleave_datasets([load_dataset('a/b'), load_dataset('c/d')], probabilities=[0.7, 0.3], seed=1)\n"
+        "GRPOTrainer('a/m', 'a/r', GRPOConfig('o'), data).train()\n"
+    )
+    said = "\n".join(read_script(text, dataset=1).notes)
+    assert "interleave_datasets’s probabilities [0.7, 0.3] and seed 1 (line 3) say how rows are mixed" in said
+    assert "rows are mixed" not in "\n".join(read_script(text.replace(", probabilities=[0.7, 0.3], seed=1", "")).notes)

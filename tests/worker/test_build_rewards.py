@@ -28,7 +28,9 @@ def said(code: str) -> list[str]:
         make_spec(rewards=[{"name": "format"}, {"name": "mine"}, {"name": "unknown"}])
     )
     assert all(one.level == BLOCKING and one.field == "rewards.1.name" for one in found)
-    assert all(one.fixes[0].removed == ("rewards.1",) for one in found)
+    assert all(one.fixes[0].label == "Open mine in Rewards" for one in found)  # before it is given up
+    assert all(one.fixes[0].page.startswith("/rewards?name=mine") and one.fixes[0].leads for one in found)
+    assert all(one.fixes[1].removed == ("rewards.1",) for one in found)
     return [one.message for one in found]
 
 

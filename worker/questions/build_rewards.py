@@ -5,6 +5,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import urlencode
 
 from groupwise.storage.checks.reward_columns import without_reward
 from groupwise.storage.checks.values import value_fault
@@ -52,7 +53,10 @@ def _problems(spec: RunSpec, index: int) -> list[Problem]:
         return []
     line = f", line {failure.line}" if failure.line else ""
     message = f"“{reward.name}” cannot be loaded: {failure.message.rstrip('.')}{line}."
-    return [Problem(f"rewards.{index}.name", message, fixes=without_reward(spec, index))]
+    asked = {"name": reward.name} | ({"line": failure.line} if failure.line else {})
+    asked |= {"version": reward.version} if reward.version else {}
+    edit = Fix(f"Open {reward.name} in Rewards", {}, leads=True, page=f"/rewards?{urlencode(asked)}")
+    return [Problem(f"rewards.{index}.name", message, fixes=(edit, *without_reward(spec, index)))]
 
 
 def _refused_parameters(reward: RewardSpec, path: str) -> list[Problem]:

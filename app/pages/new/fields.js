@@ -111,6 +111,7 @@ const verdict = (problem) => el("p", { class: `xs verdict-at ${problem.level}` }
 // `lead`: takes a person to the problem's field, for a fix that is a choice there.
 export function fixButtons(problem, lead) {
   return (problem.fixes ?? []).map((fix) => {
+    if (fix.page) return el("a.btn.s.fix", { href: fix.page }, fix.label);
     const button = el("button.btn.s.fix", { type: "button" }, fix.label);
     if (fix.leads) {
       button.addEventListener("click", () => lead(problem));

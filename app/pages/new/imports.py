@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.new import import_names
+from groupwise.app.pages.new import import_names, missing_modules
 from groupwise.storage.checks.script_reader import ScriptImport, read_script
 from groupwise.storage.checks.script_reader.notebook import is_notebook
 from groupwise.storage.checks.script_reader.recipe import is_recipe, read_recipe, without_repeats
@@ -80,7 +80,8 @@ def _is_code(text: str) -> bool:
 
 def _from_code(kind: str, found: ScriptImport) -> Brought:
     raw = _with_open_choices(found.raw, found.open_source)
-    return Brought(kind, raw, yaml_text.dump(raw), found.notes, found.functions, found.datasets, found.untaken)
+    notes = [*found.notes, *missing_modules.missing_notes(found.functions)]
+    return Brought(kind, raw, yaml_text.dump(raw), notes, found.functions, found.datasets, found.untaken)
 
 
 def _with_open_choices(raw: dict[str, Any], source: str) -> dict[str, Any]:

@@ -35,6 +35,7 @@ def chosen_part(reading: Reading, value: Value) -> Value | None:
     for sentence in reading.untaken:
         reading.tell(sentence, value)
     reading.account(value)
+    _note_mixing(reading, value)
     if not 1 <= reading.chosen <= len(parts.values):
         _note_none_chosen(reading, value, parts)
         return None
@@ -43,6 +44,18 @@ def chosen_part(reading: Reading, value: Value) -> Value | None:
     left = f" {join_words(others)} {'were' if len(others) > 1 else 'was'} left out." if others else ""
     reading.note(f"{value.name}(…)", value, f"was not taken, as a run has one dataset: {name} was chosen.{left}")
     return parts.values[reading.chosen - 1]
+
+
+def _note_mixing(reading: Reading, call: Made) -> None:
+    """Name how the rows are mixed: a run has those of one dataset, in its own order."""
+    places = {"interleave_datasets": ("datasets", "probabilities", "seed"), "concatenate_datasets": ("dsets",)}
+    given = dict(zip(places[call.name], call.arguments, strict=False)) | call.keywords
+    names = [one for one in ("probabilities", "seed", "stopping_strategy") if plain_or(given.get(one), 0) is not None]
+    known = {name: plain_or(given[name], "") for name in names if name in given}
+    said = [f"{name} {value}".rstrip() for name, value in known.items()]
+    if said:
+        after = "say how rows are mixed, and were not taken: a run has the rows of one dataset."
+        reading.note(f"{call.name}’s {join_words(said)}", call, after)
 
 
 def _joins(value: Value) -> bool:

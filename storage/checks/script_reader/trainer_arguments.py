@@ -3,7 +3,8 @@
 from groupwise.storage.checks.script_reader.model import ModelReader, model_id
 from groupwise.storage.checks.script_reader.places import PLACES
 from groupwise.storage.checks.script_reader.reading import Reading
-from groupwise.storage.checks.script_reader.unsaid import BY_TRL, NO_CHANGE
+from groupwise.storage.checks.script_reader.training import config_values
+from groupwise.storage.checks.script_reader.unsaid import BY_TRL, NO_CHANGE, list_names
 from groupwise.storage.checks.script_reader.values import Item, Items, Made, Value, plain_or
 
 READ_ELSEWHERE = {"model", "reward_funcs", "args", "train_dataset", "eval_dataset", "quantization_config",
@@ -30,11 +31,34 @@ def note_arguments(reading: Reading, model: ModelReader) -> None:
             if name in PLACES
             else "was not taken: TRL's GRPOTrainer has no such argument."
         )
-        reading.note(name, value, _NOTES.get(name, unknown))
+        more = _set_by_optimizer(reading, value) if name == "optimizers" else ""
+        reading.note(name, value, _NOTES.get(name, unknown) + more)
         reading.account(value)
     for name in ("processing_class", "tokenizer"):
         if name in reading.trainer and not _says_nothing(reading.trainer[name]):
             _note_tokenizer(reading, model, name, reading.trainer[name])
+
+
+_OPTIMIZER = {"lr": "learning_rate", "weight_decay": "weight_decay", "eps": "adam_epsilon"}
+
+
+def _set_by_optimizer(reading: Reading, value: Value) -> str:
+    """What an optimizer of the script's own is made with, which in TRL counts in place of the config's settings."""
+    made = value.items[0] if isinstance(value, Items) and value.items else None
+    if not isinstance(made, Made):
+        return ""
+    given = {name: said for name, said in made.keywords.items() if name != "params"}
+    given |= {"lr": made.arguments[1]} if len(made.arguments) > 1 else {}
+    config = config_values(reading)
+    said = []
+    for name, one in given.items():
+        known, setting = plain_or(one, ...), _OPTIMIZER.get(name)
+        if known is ... or known is None:
+            continue
+        now = plain_or(config.get(setting or ""))
+        over = f", in place of the config’s {now}" if now is not None and now != known else ""
+        said.append(f"{name} {known}" + (f" (here training.{setting}{over})" if setting else ""))
+    return f" It was made with {list_names(said)}: set that here." if said else ""
 
 
 def _says_nothing(value: Value) -> bool:

@@ -27,7 +27,8 @@ class Cut:
 class Fix:
     """What one click does about a problem: settings by dotted path ("data.holdout": 64), and paths that go; or a `cut`
     of the text itself. `fallback`: a value that is usual and says nothing of what was meant; what stood there before,
-    where a page knows that, is better. `leads`: it changes nothing, and leads to the field, where one chooses."""
+    where a page knows that, is better. `leads`: it changes nothing, and leads to the field, where one chooses, or
+    to another `page`."""
 
     label: str
     settings: dict[str, Any]
@@ -35,6 +36,7 @@ class Fix:
     cut: Cut | None = None
     fallback: bool = False
     leads: bool = False
+    page: str = ""
 
 
 @dataclass(frozen=True)
