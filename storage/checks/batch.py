@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from groupwise.storage.checks.held_out import check_held_out
+from groupwise.storage.checks.values import default_fix
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.number_words import count_words
@@ -149,7 +150,7 @@ def check_batch_values(spec: RunSpec, offer: Offer) -> list[Problem]:
         words = "a group needs at least 2 completions to be compared."
         found.append(Problem("training.num_generations", words, fixes=(fix,)))
     return found + [
-        Problem(f"training.{name}", words, fixes=(Fix("Use the default", {}, (f"training.{name}",), fallback=True),))
+        Problem(f"training.{name}", words, fixes=(default_fix(f"training.{name}", offer.training.get(name) or {}),))
         for name in others
         if isinstance(value(name), int) and (words := _out_of_reach(value(name)))
     ]

@@ -59,7 +59,7 @@ def examine_spec(
     preview has seen of the data, if it has, and how many rows it has counted."""
     if spec.stages:
         by_stage = [examine_spec(stage, offer, columns=columns, rows=rows) for stage in spec.by_stage()]
-        limits = [one for one in check_limits(spec) if one.level == BLOCKING]
+        limits = [one for one in check_limits(spec, offer) if one.level == BLOCKING]
         of_values = [*limits, *_settings("training", spec.training, offer, spec, lines)]
         found = check_stages(spec, offer, by_stage, of_values)
     else:
@@ -82,7 +82,7 @@ def _examine_one(
     told = {problem.field for problem in settings}  # what is no number that can be has no limits to keep to
     found = [
         *settings,
-        *(problem for problem in check_limits(spec) if problem.field not in told),
+        *(problem for problem in check_limits(spec, offer) if problem.field not in told),
         *(problem for problem in check_processes(spec, offer) if problem.field not in told),
         *check_trackers(spec, offer),
         *check_packages(spec, offer),

@@ -1,8 +1,11 @@
 """Numbers that TRL takes and no run can work with: said before a run fails at its first step. Pure."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
+from groupwise.storage.checks.values import default_fix
+from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import learning_rates
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
@@ -22,7 +25,13 @@ EVERY = {
     "save_steps": ("save_strategy", "steps"), "logging_steps": ("logging_strategy", "steps"),
     "eval_steps": ("eval_strategy", "no"),
 }  # fmt: skip
+# Of LoRA: what a number has to be, in words, and whether one is that.
+LORA: dict[str, tuple[str, Callable[[float], bool]]] = {
+    "r": ("should be at least 1.", lambda value: value >= 1), "lora_alpha": ("should be above 0.", lambda v: v > 0),
+    "lora_dropout": ("should be at least 0 and below 1.", lambda value: 0 <= value < 1),
+}  # fmt: skip
 EPSILON = 0.2  # TRL's own
+USUAL_BETA = 0.02  # as the preflight advises
 
 
 def usual_fixes_of(path: str, spec: RunSpec) -> tuple[Fix, ...]:
@@ -36,10 +45,22 @@ def usual_fixes_of(path: str, spec: RunSpec) -> tuple[Fix, ...]:
     return ()
 
 
-def check_limits(spec: RunSpec) -> list[Problem]:
+def check_limits(spec: RunSpec, offer: Offer) -> list[Problem]:
     """What is below the least, or beyond all measure."""
-    found = [_problem(name, value, spec) for name, value in spec.training.items() if _is_number(value)]
-    return [problem for problem in [*found, *_length(spec), _clip_range(spec)] if problem]
+    found = [_problem(name, value, spec, offer) for name, value in spec.training.items() if _is_number(value)]
+    return [problem for problem in [*found, *_length(spec), _clip_range(spec), *_lora(spec, offer)] if problem]
+
+
+def _lora(spec: RunSpec, offer: Offer) -> list[Problem]:
+    """What PEFT refuses of LoRA's numbers, in its own words, or what would train nothing."""
+    found = []
+    for name, (words, is_fit) in LORA.items():
+        value, path = (spec.lora or {}).get(name, math.nan), f"lora.{name}"
+        if _is_number(value) and not (math.isnan(value) or is_fit(value)):
+            percent = name == "lora_dropout" and 1 < value < 100
+            meant = (Fix(f"Use {value / 100:g}", {path: value / 100}),) if percent else ()
+            found.append(Problem(path, words, fixes=(*meant, default_fix(path, (offer.lora or {}).get(name) or {}))))
+    return found
 
 
 def _clip_range(spec: RunSpec) -> Problem | None:
@@ -52,9 +73,18 @@ def _clip_range(spec: RunSpec) -> Problem | None:
     return Problem("training.epsilon_high", message, level=WARNING, fixes=fixes)
 
 
-def _problem(name: str, value: float, spec: RunSpec) -> Problem | None:
+def _usual_or_default(path: str, spec: RunSpec, offer: Offer) -> tuple[Fix, ...]:
+    """Of beta first what holds the model near where it began: at the default nothing does, which is advised against."""
+    field = (offer.training or {}).get(path.removeprefix("training."))
+    default = default_fix(path, field) if field else Fix("Use the default", {}, (path,), fallback=True)
+    if path == "training.beta":
+        return (Fix(f"Use {USUAL_BETA:g}", {path: USUAL_BETA}, fallback=True), default)
+    return usual_fixes_of(path, spec) or (default,)
+
+
+def _problem(name: str, value: float, spec: RunSpec, offer: Offer) -> Problem | None:
     path, (least, excluded) = f"training.{name}", LEAST.get(name, (-math.inf, False))
-    fix = usual_fixes_of(path, spec) or (Fix("Use the default", {}, (path,), fallback=True),)
+    fix = _usual_or_default(path, spec, offer)
     if value < least or (excluded and value == least):
         return Problem(path, f"should be {'above' if excluded else 'at least'} {least:g}.", fixes=fix)
     if _is_between_steps(name, value, spec):

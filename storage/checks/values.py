@@ -63,10 +63,16 @@ def fixes_of_value(path: str, value: Any, field: dict[str, Any]) -> tuple[Fix, .
     close = None if fixes else meant_choice(value, field.get("choices") or [], field.get("default"))
     if close:
         fixes.append(Fix(f"Use {close}", {path: close}))
+    return (*fixes, default_fix(path, field))
+
+
+def default_fix(path: str, field: dict[str, Any]) -> Fix:
+    """The click that leaves a setting to the library, with what that makes of it. `field`: its own, which has a
+    default."""
     default = field.get("default")
     words = json.dumps(default, default=str, ensure_ascii=False)[:40].strip('"')
     label = "Leave it out" if default is None else f"Use the default ({words})"
-    return (*fixes, Fix(label, {}, (path,), fallback=True))
+    return Fix(label, {}, (path,), fallback=True)
 
 
 def _list_or_entry(path: str, value: Any, field: dict[str, Any]) -> list[Fix]:

@@ -140,6 +140,8 @@ ELSEWHERE = {
     "warmup": "warmup_steps", "scheduler": "lr_scheduler_type", "lr_scheduler": "lr_scheduler_type",
     "optimizer": "optim",
     "rank": "r", "lora_r": "r", "lora_rank": "r", "alpha": "lora_alpha", "dropout": "lora_dropout",
+    "target": "target_modules", "targets": "target_modules", "lora_target": "target_modules",
+    "lora_target_modules": "target_modules", "modules": "target_modules",
     "model_name": "id", "model_name_or_path": "id", "path": "id",
     "torch_dtype": "dtype", "precision": "dtype", "params": "parameters", "kwargs": "parameters",
     "dataset": "source", "dataset_name": "source", "test_size": "holdout", "max_samples": "limit",

@@ -305,8 +305,9 @@ def _watching(settings: Settings, found: Counts | None) -> Iterator[Problem]:
         often = settings.count("eval_steps") if given.get("eval_steps") else None
         usual = {"eval_on_start": True, "eval_steps": often or 50}
         changed = {**whole, **{name: value for name, value in usual.items() if name not in given}}
+        first = "at the start and " if changed.get("eval_on_start") else ""
         fix = _set_training(
-            f"Evaluate every {'step' if often == 1 else f'{often or 50} steps'}{with_what}",
+            f"Evaluate {first}every {'step' if often == 1 else f'{often or 50} steps'}{with_what}",
             eval_strategy="steps",
             **changed,
         )
