@@ -260,3 +260,14 @@ def test_a_newer_run_with_a_far_lower_limit_is_passed_over_for_the_one_alike(reg
     )
     found = timing.pace(other, offer(), MODEL)
     assert found is not None and found.run == "again" and found.source == "rough: “again” had other data"
+
+
+@pytest.mark.parametrize("other", [{"num_iterations": 2}, {"steps_per_generation": 4}])
+def test_a_run_that_generates_more_or_less_often_says_nothing(registry_home: Path, other: dict[str, Any]) -> None:
+    ran(a_spec(), seconds=3.9)
+    same, seldom = timing.pace(a_spec(), offer(), MODEL), timing.pace(a_spec(**other), offer(), MODEL)
+    assert same is not None and same.run == "before"
+    assert seldom is not None and seldom.run is None
+    ran(a_spec(**other), seconds=2.0, name="alike")
+    again = timing.pace(a_spec(**other), offer(), MODEL)
+    assert again is not None and again.run == "alike"

@@ -49,7 +49,7 @@ CUT = 0.9  # of the longest completion: where the mean is above, most are cut of
 
 SIMILAR = (
     "Similar is a run with the same model, dtype and quantization, LoRA or not, the same processes, and vLLM or not, "
-    f"whose steps have up to {FAR} times as many completions and tokens. Names, seeds, learning rates, beta, steps, "
+    f"which generates as often (num_iterations, steps_per_generation), and whose steps have up to {FAR} times as many completions and tokens. Names, seeds, learning rates, beta, steps, "
     "logging, evaluation and saving may differ."
 )
 
@@ -115,7 +115,7 @@ def guess(settings: Settings, found: Counts, shape: Shape, prompt_tokens: int) -
     for longest, busy, launch in (
         ((found.longest or 0) / 2, BUSY[1], LAUNCH[0]), (found.longest or 0, BUSY[0], LAUNCH[1])
     ):  # fmt: skip
-        share = found.step / max(1, found.generation * found.iterations)  # of a generation, for one update
+        share = _generated_a_step(found)
         work = 2 * shape.parameters * found.generation / every / (flops * busy)
         token = max(read, work) + launch * shape.layers
         generating = longest * token * share / (VLLM if settings.on("use_vllm") else 1)
@@ -146,6 +146,8 @@ def from_runs(spec: RunSpec, offer: Offer, found: Counts) -> Pace | None:
         like = counts.counts(theirs.spec, offer)
         if like is None or not like.longest or _kind(theirs.spec, offer) != kind:
             continue
+        if not math.isclose(_generated_a_step(like), _generated_a_step(found)):
+            continue
         scale = found.step / like.step * _longer(theirs.length, like.longest, found.longest or 0)
         far = _times_apart(scale)
         apart = _times_apart(found.step / like.step) * _times_apart((found.longest or 0) / like.longest)
@@ -158,6 +160,11 @@ def from_runs(spec: RunSpec, offer: Offer, found: Counts) -> Pace | None:
             rough = _differences(spec, theirs.spec, found, like, offer)
             best = rank, Pace(each, each, run.name, rough, run.state in states.LIVE)
     return best[1] if best else None
+
+
+def _generated_a_step(found: Counts) -> float:
+    """The share of a step's completions that are made for it: with more steps or iterations to a generation, fewer."""
+    return found.step / max(1, found.generation * found.iterations)
 
 
 def _times_apart(ratio: float) -> float:
