@@ -43,9 +43,10 @@
   const howOneCame = () => {
     const { type } = performance.getEntriesByType("navigation")[0] ?? { type: "navigate" };
     try {
-      const before = sessionStorage.getItem(CAME);
+      const before = type === "reload" && sessionStorage.getItem(CAME);
       sessionStorage.removeItem(CAME);
-      return type === "reload" && before ? before : type;
+      document.documentElement.toggleAttribute("data-stayed", Boolean(before)); // nobody had left the page
+      return before || type;
     } catch {
       return type;
     }

@@ -184,6 +184,7 @@ def test_what_is_typed_before_it_is_known_what_is_installed_stays_with_what_was_
     expect(page.get_by_label("KL weight", exact=True)).to_have_value("0.5")
     expect(page.get_by_label("Name", exact=True)).to_have_value("mine")
     expect(reward(page, "length")).to_be_visible()
+    expect(page.locator(".origin")).to_have_text("From run “sums”")  # nothing was left, and so nothing restored
     changes = page.locator(".arrival li")
     expect(changes).to_have_text(["Reward length not set → weight 1", "KL weight 0.02 → 0.5"])
     expect(page.locator(".arrival .warn")).to_have_count(0)

@@ -149,7 +149,9 @@ export function restoreOwnDraft(draft, fresh) {
     page.given = null; // what other data brought went with it
     replaceText(page.opened);
   };
-  showOrigin(page.about.origin ? " · " : "", "Draft restored. ", link("Start over", startOver));
+  // a page that loaded itself anew, once it was known what is installed, had not been left
+  const hasStayed = document.documentElement.hasAttribute("data-stayed");
+  if (!hasStayed) showOrigin(page.about.origin ? " · " : "", "Draft restored. ", link("Start over", startOver));
   return true;
 }
 
