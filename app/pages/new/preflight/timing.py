@@ -49,8 +49,9 @@ CUT = 0.9  # of the longest completion: where the mean is above, most are cut of
 
 SIMILAR = (
     "Similar is a run with the same model, dtype and quantization, LoRA or not, the same processes, and vLLM or not, "
-    f"which generates as often (num_iterations, steps_per_generation), and whose steps have up to {FAR} times as many completions and tokens. Names, seeds, learning rates, beta, steps, "
-    "logging, evaluation and saving may differ."
+    "which generates as often (num_iterations, steps_per_generation), and whose steps have up to "
+    f"{FAR} times as many completions and tokens. Names, seeds, learning rates, beta, steps, logging, evaluation and "
+    "saving may differ."
 )
 
 
