@@ -44,6 +44,11 @@ def compares(target: Target, rewards: Path) -> bool:
     return code_of_reward(rewards, target[0]) != "" and not reads_no_column(target[0], rewards)
 
 
+def tells_right(target: Target, rewards: Path) -> bool:
+    """Whether it is known to compare with a column, and to give 1 where that is right."""
+    return compares(target, rewards) and gives_one(target, rewards)
+
+
 def may_score_otherwise(target: Target, rewards: Path) -> bool:
     """Whether 1 need not be what it gives a right answer: nothing is known of it, and nobody said what success is."""
     return target[1] == SOLVED and not gives_one(target, rewards)

@@ -66,19 +66,19 @@ def metrics_of_groups(
     solver: int | None,
     threshold: float = SOLVED,
     *,
-    compares: bool = False,
+    tells_right: bool = False,
 ) -> Metrics:
     """The metrics of the groups of one mode, scored together, named without `eval_`.
 
     `seen`: the least and the greatest reward of the run so far, these groups included. `solver`: which of a
-    completion's scores says whether it is solved; `compares`: whether that one compares with the answer.
+    completion's scores says whether it is solved; `tells_right`: whether it is known to score so, and not by another
+    scale.
     """
     rewards = [_rewards(group) for group in groups]
     some = [values for values in rewards if values]
     solved = {} if solver is None else _solved_share(groups, solver, threshold)
-    if seen is not None:
-        seen = range_of_kinds(seen, compares and solved.get("groups/solved") == 0)
-    found: Metrics = _ties([values for values in rewards if len(values) > 1], seen)
+    failed = [tells_right and solver is not None and _is_none_right(group, solver, threshold) for group in groups]
+    found: Metrics = _ties([one for one in zip(rewards, failed, strict=True) if len(one[0]) > 1], seen)
     found |= {
         "groups/spread": _mean([_std(values) for values in some if len(values) > 1]),
         "groups/best": _mean([max(values) for values in some]),
@@ -96,25 +96,21 @@ def widen_range(seen: Range | None, groups: Sequence[Group]) -> Range | None:
     return (min(ends), max(ends)) if ends else None
 
 
-def kind(values: Sequence[float], seen: Range) -> str | None:
+def kind(values: Sequence[float], seen: Range, *, none_right: bool = False) -> str | None:
     """Why a group of these rewards teaches nothing: “all_low” (each is the least the run has seen, or 0), “all_high”
-    (the greatest), “other”; None: it has a learning signal."""
+    (the greatest), “other”; None: it has a learning signal. `none_right`: whether none of it is right; then it failed,
+    whatever all of it earned for the rest."""
     low, high = seen
     if max(values) - min(values) > TIED:
         return None
     value = values[0]
+    if none_right:
+        return "all_low"
     if high - low <= TIED:
         return "all_high" if value > TIED else "all_low"
     if high - value <= TIED:
         return "all_high"
     return "all_low" if value - low <= TIED or abs(value) <= TIED else "other"
-
-
-def range_of_kinds(seen: Range, none_right: bool) -> Range:
-    """The range by which ties are called failed or highest. Where every completion of the run earned the same, and none
-    is right, that is what a part of the reward gives whatever is said: the least, though nothing was less."""
-    low, high = seen
-    return (low, math.inf) if none_right and high - low <= TIED else seen
 
 
 def alike(completions: Sequence[Completion]) -> float:
@@ -132,10 +128,11 @@ def repetition_share(text: str) -> float | None:
     return max(0.0, 1.0 - len(zlib.compress(data, 1)) / len(data))
 
 
-def _ties(groups: list[list[float]], seen: Range | None) -> Metrics:
+def _ties(groups: list[tuple[list[float], bool]], seen: Range | None) -> Metrics:
+    """Of the rewards of each group, and whether none of it is right."""
     if not groups or seen is None:
         return {}
-    kinds = Counter(kind(values, seen) for values in groups)
+    kinds = Counter(kind(values, seen, none_right=none_right) for values, none_right in groups)
     share = {name: kinds[name] / len(groups) for name in ("all_low", "all_high", "other")}
     return {
         "groups/tied": sum(share.values()),
@@ -144,6 +141,12 @@ def _ties(groups: list[list[float]], seen: Range | None) -> Metrics:
         "groups/tied_other": share["other"],
         "groups/bearing": kinds[None] / len(groups),
     }
+
+
+def _is_none_right(group: Group, solver: int, threshold: float) -> bool:
+    """Whether the solver has scored completions of the group, and none with at least the threshold."""
+    scores = [score for completion in group.completions if (score := completion.scores[solver][0]) is not None]
+    return bool(scores) and max(scores) < threshold
 
 
 def _solved_share(groups: Sequence[Group], solver: int, threshold: float) -> Metrics:

@@ -108,15 +108,6 @@ def count_right(path: Path, ids: Sequence[int], function: str, threshold: float)
         return {grp: (solved, scored) for grp, solved, scored in rows}
 
 
-def is_none_right(path: Path, function: str, threshold: float) -> bool:
-    """Whether this function scored completions of the run, and none with at least the threshold."""
-    with record_check.read_record(path) as run:
-        (highest,) = run.execute(
-            "SELECT max(value) FROM score WHERE function = (SELECT id FROM reward_function WHERE name = ?)", [function]
-        ).fetchone()
-        return highest is not None and highest < threshold
-
-
 def is_tied(group: dict[str, Any]) -> bool:
     """Whether every scored completion of the group has the same reward."""
     return group["low"] is not None and group["high"] - group["low"] <= TIED

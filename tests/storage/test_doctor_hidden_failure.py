@@ -102,7 +102,7 @@ def test_a_record_of_blocks_that_all_failed_says_that_the_prompts_are_too_hard(t
     for step in range(1, 13):
         groups = [_exercise(step, at) for at in range(8)]
         seen = group_metrics.widen_range(seen, groups)
-        metrics = {**group_metrics.metrics_of_groups(groups, seen, 1, compares=True), "reward": _mean(groups, -1)}
+        metrics = {**group_metrics.metrics_of_groups(groups, seen, 1, tells_right=True), "reward": _mean(groups, -1)}
         metrics |= {f"rewards/{name}/mean": _mean(groups, at) for at, name in enumerate(("format", "correctness"))}
         writer.commit(step, metrics=metrics | {"rewards/blocks/mean": _mean(groups, 2)}, groups=groups)
     writer.close()

@@ -69,7 +69,12 @@ def test_a_tie_is_low_or_high_by_what_the_run_had_seen_until_then():
     assert ties.counts(found) == {"groups": 6, "tied": 5, "all_low": 1, "all_high": 2, "other": 2, "bearing": 1}
     assert ties.explain_ties([row(1, 0, 0)._replace(std=None)], "train") == []
     same = [row(1, 0.3, 0.3), row(2, 0.3, 0.3)]
-    assert [one.kind for one in ties.explain_ties(same, "train", none_right=True)] == ["all_low"] * 2
+    wrong = [one._replace(none_right=True) for one in same]
+    assert [one.kind for one in ties.explain_ties(wrong, "train")] == ["all_low"] * 2
+    paid = [row(1, 0, 2), row(2, 2, 2), row(3, 1, 1)]
+    assert [one.kind for one in ties.explain_ties([one._replace(none_right=True) for one in paid], "train")] == [
+        "", "all_low", "all_low"
+    ], "the most that was seen is for the rest"  # fmt: skip
     assert [one.kind for one in ties.explain_ties(same, "train")] == ["all_high"] * 2
 
 

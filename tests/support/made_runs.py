@@ -11,7 +11,7 @@ from typing import Any
 
 from groupwise.storage.home import db, files, paths
 from groupwise.storage.home.paths import RunFolder
-from groupwise.storage.library import repair
+from groupwise.storage.library import repair, right
 from groupwise.storage.record import group_metrics, metrics, states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Event, Group
@@ -136,7 +136,7 @@ def _write(
     weights = {one: 2.0 if one == functions[-1] else 1.0 for one in functions}
     name, threshold = group_metrics.target(spec.parse_spec(text).rewards) or ("", 1.0)
     solver = list(functions).index(name) if name in functions else None
-    compares = name in group_metrics.OF_ANSWERS
+    tells_right = right.tells_right((name, threshold), folder.rewards)
     writer = RunWriter(folder.db, attempt, weights)
     seen = writer.reward_range()
     with writer._db.atomic():
@@ -154,7 +154,7 @@ def _write(
             for mode, prefix in (("train", ""), ("eval", "eval_")):
                 of_mode = [group for group in made if group.mode == mode]
                 if of_mode:
-                    found = group_metrics.metrics_of_groups(of_mode, seen, solver, threshold, compares=compares)
+                    found = group_metrics.metrics_of_groups(of_mode, seen, solver, threshold, tells_right=tells_right)
                     values |= {f"{prefix}{key}": value for key, value in found.items()}
             if eval_every and step % eval_every == 0 and rewards:
                 values["eval_reward"] = sum(rewards) / len(rewards)

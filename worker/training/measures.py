@@ -2,9 +2,11 @@
 
 import time
 from collections import defaultdict
+from pathlib import Path
 
 import torch
 
+from groupwise.storage.library import right
 from groupwise.storage.record import group_metrics, totals
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Group
@@ -16,15 +18,17 @@ Metrics = dict[str, float | None]
 
 class Measures:
     """Gathers metrics until they are taken with a commit. `functions`: the names that completions' scores are in the
-    order of."""
+    order of; `rewards`: the folder of the run's reward code."""
 
-    def __init__(self, writer: RunWriter, functions: list[str]) -> None:
+    def __init__(self, writer: RunWriter, functions: list[str], rewards: Path) -> None:
         self._writer = writer
+        self._rewards = rewards
         self._functions = functions
         self._seen = writer.reward_range()
         self._waiting: Metrics = {}
         self._groups: dict[str, list[Group]] = {}  # by mode: what was scored since the last commit, however often
         self._target: tuple[str, float] | None = None
+        self._called_right: set[tuple[str, float]] = set()  # targets that are seen to give what they should
         self._seconds: dict[str, float] = defaultdict(float)  # of this step: generation, rewards
         self._tokens = 0
         self._before: float | None = None  # seconds trained until now, pauses left out
@@ -84,12 +88,16 @@ class Measures:
         waiting, self._groups = self._groups, {}
         name, threshold = self._target or ("", group_metrics.SOLVED)
         solver = self._functions.index(name) if name in self._functions else None
+        target = (name, threshold)
+        known = right.tells_right(target, self._rewards) or (
+            target in self._called_right and right.compares(target, self._rewards)
+        )
         found: Metrics = {}
         for mode, groups in waiting.items():
             prefix = "eval_" if mode == "eval" else ""
-            told = group_metrics.metrics_of_groups(
-                groups, self._seen, solver, threshold, compares=name in group_metrics.OF_ANSWERS
-            )
+            told = group_metrics.metrics_of_groups(groups, self._seen, solver, threshold, tells_right=known)
+            if told.get("groups/solved"):
+                self._called_right.add(target)
             found |= {f"{prefix}{name}": value for name, value in told.items()}
         return found
 

@@ -14,6 +14,7 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 from transformers.trainer_utils import IntervalStrategy
 
 from groupwise.storage.home import disk
+from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record import log_notes, run_files, totals
 from groupwise.storage.record.record import ABSENT, RunWriter
 from groupwise.storage.record.step_record import Checkpoint, Event, Group
@@ -63,7 +64,7 @@ class Recorder(TrainerCallback):
         self.keep = keep
         self.functions = functions or []
         self.failures = failures or Failures(0)
-        self.measures = Measures(writer, self.functions) if writer is not None else None
+        self.measures = Measures(writer, self.functions, RunFolder(folder).rewards) if writer is not None else None
         self.room = disk_space.Room(folder, writer) if writer is not None else None
         self.target = target
         self.stage: StageNote | None = None

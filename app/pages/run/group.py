@@ -17,6 +17,10 @@ TIED = {
     "signal. The prompt may be too hard as yet.",
     "other": "Tied: every completion scored the same, so this group gives no learning signal.",
 }
+NONE_RIGHT = (
+    "Tied, all failed: none of the completions is right, and all earned the same for the rest, so this group gives no "
+    "learning signal. The prompt may be too hard as yet."
+)
 NO_ANSWERS = (  # of what a ruined model writes, such as <<<<<<<, nothing follows for the prompt
     "Tied, all failed: every completion earned the least of this run, so this group gives no learning signal. None of "
     "them has a letter or a digit in it, so this says nothing about the prompt."
@@ -65,7 +69,9 @@ def standing(found: dict[str, Any], seen: Range | None, most: float | None = Non
     if found["tied"] and found["mode"] == "train":
         kind = tie(found, seen) or "other"
         lost = kind == "all_low" and not _has_answers(found["completions"])
-        said.append(NO_ANSWERS if lost else TIED.get(kind) or _say_tied_high(found["high"], most))
+        paid = kind == "all_low" and tie({**found, "none_right": False}, seen) != kind
+        tied = NONE_RIGHT if paid else TIED.get(kind)
+        said.append(NO_ANSWERS if lost else tied or _say_tied_high(found["high"], most))
     if not found.get("counts", True):
         said.append(
             f"From attempt {found['attempt']}, before the run was resumed: a later attempt trained step "

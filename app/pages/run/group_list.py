@@ -38,10 +38,12 @@ def order_groups(groups: Rows, pick: str) -> Rows:
 
 
 def tie(group: dict[str, Any], seen: Range | None) -> str:
-    """all_low, all_high or other of a tied group; nothing of another. `seen`: the run's range of rewards."""
+    """all_low, all_high or other of a tied group; nothing of another. `seen`: the run's range of rewards. A group may
+    say that it has `none_right`."""
     if not group["tied"]:
         return ""
-    return kind([group["low"], group["high"]], seen) or "other" if seen else "other"
+    none_right = group.get("none_right", False)
+    return kind([group["low"], group["high"]], seen, none_right=none_right) or "other" if seen else "other"
 
 
 def group_line(

@@ -1,6 +1,7 @@
 """The Groups of a run: pick a step, see its groups, read one group's completions side by side."""
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ def groups_at_step(payload: Payload) -> dict[str, Any]:
     at_step = record.at_step(path, near["step"] or 0, mode)
     seen = range_of_ties(run, path, near["step"] or 0)
     starred = {group for group, _ in notes.starred_completions(run.id)}
-    right = counts_right(run, path, near["step"] or 0, [group["id"] for group in at_step])
+    right = mark_none_right(run, path, near["step"] or 0, at_step)
     most = most_at_step(run, path, near["step"] or 0) if any(group["tied"] for group in at_step) else None
     listed = group_list.order_groups(at_step, pick)[: group_list.MOST]
     lines = [group_list.group_line(group, seen, starred, right.get(group["id"]), most) for group in listed]
@@ -101,17 +102,23 @@ def counts_right(run: registry.Run, path: Path, step: int, ids: list[int]) -> di
     return record.count_right(path, ids, *target) if target else {}
 
 
+def mark_none_right(
+    run: registry.Run, path: Path, step: int, of_step: Sequence[dict[str, Any]]
+) -> dict[int, tuple[int, int]]:
+    """Say of each of these groups of a step whether `none_right` of it is; returns `counts_right` of them."""
+    right = counts_right(run, path, step, [group["id"] for group in of_step])
+    for group in of_step:
+        group["none_right"] = right.get(group["id"], (1, 1))[0] == 0
+    return right
+
+
 def range_of_ties(run: registry.Run, path: Path, step: int) -> Range | None:
     """The run's range of rewards, by which a tie is all failed or all at the highest; None where every completion
     earned the same and nothing says that it is right: then it is neither."""
     seen = record.reward_range(path)
     if seen is None or seen[1] - seen[0] > TIED:
         return seen
-    target = solver(run, record.stage_number(path, step))
-    if target is None:
-        return None
-    compares = target[0] in group_metrics.OF_ANSWERS
-    return group_metrics.range_of_kinds(seen, compares and record.is_none_right(path, *target))
+    return None if solver(run, record.stage_number(path, step)) is None else seen
 
 
 def most_at_step(run: registry.Run, path: Path, step: int) -> float | None:
@@ -143,6 +150,7 @@ def show_group(payload: Payload) -> dict[str, Any]:
         raise Unanswerable("There is no such group in this run.")
     reference = reference_of(found["completions"], text(payload, "diff"))
     seen = range_of_ties(run, path, found["step"]) if found["tied"] else None
+    mark_none_right(run, path, found["step"], [found] if found["tied"] else [])
     most = most_at_step(run, path, found["step"]) if found["tied"] else None
     html = draw_group(
         found, by_reward=payload.get("sorted") is not False, notes=notes.of_group(run.id, found["id"]),

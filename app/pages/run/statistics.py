@@ -35,7 +35,8 @@ PANELS: dict[str, Callable[[Statistics, Asked], dict[str, Any]]] = {
 SECTIONS = (
     ("Learning signal", (
         ("ties", "tied groups", "Groups whose completions all scored the same give no learning signal. Few is good; "
-         "all failed: too hard; all highest seen: too easy, where no more can be earned."),
+         "all failed (none is right, or all earned the least): too hard; all highest seen: too easy, where no more can "
+         "be earned."),
         ("spread", "spread within groups", "How far apart the rewards of one group are (standard deviation). Above 0.1 "
          "is good; falling to 0, nothing is left to learn from."),
     )),

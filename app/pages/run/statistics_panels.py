@@ -21,7 +21,6 @@ from groupwise.storage.analysis.statistics.agreement import FEWEST
 from groupwise.storage.analysis.statistics.pass_at_k import PromptRate, Solved
 from groupwise.storage.analysis.statistics.reading import Statistics
 from groupwise.storage.analysis.tie_words import SEEN
-from groupwise.storage.record.group_metrics import OF_ANSWERS
 from groupwise.storage.spec.words.number_words import with_digits
 
 LINE, HEAT, CELLS, AGREEMENT = 200, 60, 24, 30  # stretches of steps, at most
@@ -46,7 +45,7 @@ class Asked(NamedTuple):
 
 def tie_shares(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """Shares of tied groups by kind, over the steps."""
-    groups = tied.explain_ties(statistics.groups(), asked.mode, none_right=_is_none_right(statistics, asked))
+    groups = tied.explain_ties(statistics.groups(asked.function, asked.threshold), asked.mode)
     stretches = statistics.stretches(LINE)
     if not groups or stretches is None:
         return wait_for_scores()
@@ -57,14 +56,6 @@ def tie_shares(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     says = tied_words(counts, asked.mode, part[-1].step)
     now = {kind: percent(counts[kind] / len(part)) for kind in (*tied.KINDS, "bearing")}
     return tied.ties_over_steps(groups, stretches) | {"says": says, "now": now}
-
-
-def _is_none_right(statistics: Statistics, asked: Asked) -> bool:
-    """Whether the function that compares with the answer has called no completion right."""
-    if asked.function is None or asked.name not in OF_ANSWERS:
-        return False
-    highest = statistics.highest_score(asked.function)
-    return highest is not None and highest < asked.threshold
 
 
 def tied_words(counts: dict[str, int], mode: str, step: int) -> str:

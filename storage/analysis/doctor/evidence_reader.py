@@ -87,8 +87,7 @@ def _with_known_by_code(e: Evidence, rewards: Path) -> Evidence:
     """With what is known of each function by its code. `rewards`: the folder of the run's reward code."""
 
     def know(name: str, told: Function) -> Function:
-        one = (name, group_metrics.SOLVED)
-        tells_right = right.compares(one, rewards) and right.gives_one(one, rewards)
+        tells_right = right.tells_right((name, group_metrics.SOLVED), rewards)
         return replace(told, tells_right=tells_right, reads_no_column=right.reads_no_column(name, rewards))
 
     return replace(e, functions={name: know(name, told) for name, told in e.functions.items()})

@@ -20,6 +20,7 @@ from groupwise.storage.analysis.doctor.verdict import (
 from groupwise.storage.analysis.doctor.words import last_steps, percent, setting_text, short_number
 from groupwise.storage.checks.starter_use import STARTER_KNOWS
 from groupwise.storage.library.models.hub_models import SUGGESTED
+from groupwise.storage.record import group_metrics
 
 POINTS = 5  # logged steps before a share of groups is believed
 SEVERAL, TREND = 10, 20  # before it is said that nothing is ever solved; before a trend is
@@ -123,9 +124,17 @@ def _is_failed(e: Evidence) -> bool:
 def _say_failed(e: Evidence) -> str:
     counting = [told for told in e.functions.values() if told.weight]
     paid_beside = e.is_hardly_solved and len(counting) > 1 and (e.low or 0.0) > 0
-    if _scores_lowest(e) and not paid_beside:
+    if not e.target or (_scores_lowest(e) and not paid_beside and _earn_lowest(e)):
         return "Most of these score the lowest in every completion"
     return f"In most of these “{e.target}” calls no completion right, and all earn the same for the rest"
+
+
+def _earn_lowest(e: Evidence) -> bool:
+    """Whether most of the last tied groups earned the least, and did not fail though they earned something beside."""
+    tied = [group[0].reward or 0.0 for group in e.last_groups if grounds.earns_the_same(group)]
+    least = (0.0, e.low or 0.0)
+    lowest = [reward for reward in tied if min(abs(reward - one) for one in least) <= group_metrics.TIED]
+    return len(lowest) >= len(tied) / 2
 
 
 def _is_nearly_all_right(e: Evidence) -> bool:

@@ -61,12 +61,16 @@ class Statistics:
         """(id, name, weight) of the reward functions, in order."""
         return self._run.execute("SELECT id, name, weight FROM reward_function ORDER BY id").fetchall()
 
-    def groups(self) -> list[GroupRow]:
-        """The scored groups of both modes, oldest first."""
+    def groups(self, function: int | None = None, threshold: float = 0.0) -> list[GroupRow]:
+        """The scored groups of both modes, oldest first. `function`, `threshold`: what says that a completion is
+        right, where anything does."""
+        highest = "(SELECT max(value) FROM score WHERE score.grp = grp.id AND function = ?)"
+        asked = [function, threshold] if function is not None else []
+        none_right = f"coalesce({highest} < ?, 0)" if asked else "0"
         rows = self._run.execute(
-            f"SELECT step, mode, mean, std, low, high FROM grp WHERE low {FINITE} AND high {FINITE} "
+            f"SELECT step, mode, mean, std, low, high, {none_right} FROM grp WHERE low {FINITE} AND high {FINITE} "
             f"AND {self._counts} ORDER BY id",
-            self._ends,
+            [*asked, *self._ends],
         )
         return [GroupRow(*row) for row in rows]
 

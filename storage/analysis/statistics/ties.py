@@ -5,13 +5,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from groupwise.storage.analysis.statistics.buckets import Stretches
-from groupwise.storage.record.group_metrics import TIED, kind, range_of_kinds
+from groupwise.storage.record.group_metrics import TIED, kind
 
 KINDS = ("all_low", "all_high", "other")
 
 
 class GroupRow(NamedTuple):
-    """One group as it is stored. `std` is None where fewer than two of its completions have a reward."""
+    """One group as it is stored. `std` is None where fewer than two of its completions have a reward. `none_right`:
+    whether the function that says what is right scored it, and called none of it so."""
 
     step: int
     mode: str
@@ -19,6 +20,7 @@ class GroupRow(NamedTuple):
     std: float | None
     low: float
     high: float
+    none_right: bool = False
 
 
 class Told(NamedTuple):
@@ -33,10 +35,9 @@ class Told(NamedTuple):
         return self.row.step
 
 
-def explain_ties(rows: Iterable[GroupRow], mode: str, *, none_right: bool = False) -> list[Told]:
+def explain_ties(rows: Iterable[GroupRow], mode: str) -> list[Told]:
     """The groups of one mode that at least two completions of have a reward, in the order of their steps. As
-    `group_metrics.metrics_of_groups` has it, a tie is low or high by what the run, both modes, had seen until then.
-    `none_right`: whether the function that compares with the answer never called a completion right."""
+    `group_metrics.metrics_of_groups` has it, a tie is low or high by what the run, both modes, had seen until then."""
     ordered = sorted(rows, key=lambda row: row.step)
     found: list[Told] = []
     low, high, at = float("inf"), float("-inf"), 0
@@ -44,8 +45,7 @@ def explain_ties(rows: Iterable[GroupRow], mode: str, *, none_right: bool = Fals
         while at < len(ordered) and ordered[at].step <= row.step:
             low, high, at = min(low, ordered[at].low), max(high, ordered[at].high), at + 1
         if row.mode == mode and row.std is not None:
-            seen = range_of_kinds((low, high), none_right)
-            found.append(Told(row, kind((row.low, row.high), seen) or ""))
+            found.append(Told(row, kind((row.low, row.high), (low, high), none_right=row.none_right) or ""))
     return found
 
 
