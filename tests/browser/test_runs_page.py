@@ -146,6 +146,36 @@ def test_many_columns_fit_beside_each_other_and_long_names_give_way(open_page: O
     assert page.evaluate(cut) == [] and low_targets(page) == []
 
 
+def test_what_is_typed_of_a_run_is_saved_as_one_turns_to_something_else_of_it(open_page: OpenPage, home: str) -> None:
+    """Seen: the focus stayed in the note, which got the tags that were typed next."""
+    word, (one,) = some(1)
+    page = table(open_page, home, word, 1)
+    row = run(page, one)
+    row.hover()
+    row.get_by_role("button", name="Edit note").click()
+    page.keyboard.type("half a thought")
+    row.get_by_role("button", name="Edit tags").click()
+    expect(row.get_by_label("Tags, with commas between")).to_be_focused()
+    page.keyboard.type("paper")
+    row.get_by_role("button", name="Edit note").click()
+    expect(row.get_by_label("Note", exact=True)).to_be_focused()
+    expect(row.get_by_label("Note", exact=True)).to_have_value("half a thought")
+    page.keyboard.press("Escape")
+    expect(row.locator(".tag")).to_have_text(["paper"])
+    expect(row.locator("bdi.note")).to_have_text("half a thought")
+
+
+def test_one_more_column_leaves_the_state_its_width(open_page: OpenPage, home: str) -> None:
+    word, (one,) = some(1, state=states.STOPPED)
+    usual = "spark,reward,step,duration,data,created"
+    page = table(open_page, home, word, 1, f"&cols={usual},metric:kl")
+    words = run(page, one).locator(".state .pill > span")
+    expect(words).to_contain_text("verdict")
+    picture(page, "runs-one-more-column")
+    box = run(page, one).locator(".state .pill").bounding_box()
+    assert box and box["width"] > 220 and box["height"] < 45, "two lines, also of longer verdicts"
+
+
 def test_nothing_that_happens_takes_away_what_is_written_chosen_or_focused(open_page: OpenPage, home: str) -> None:
     word, (one, two) = some(2)
     page = table(open_page, home, word, 2)
@@ -165,7 +195,10 @@ def test_nothing_that_happens_takes_away_what_is_written_chosen_or_focused(open_
     expect(run(page, one).get_by_label("Note", exact=True)).to_have_value("half a thought")
     expect(run(page, one).get_by_label("Note", exact=True)).to_be_focused()
     run(page, one).get_by_role("button", name="Edit tags").click()
-    expect(run(page, one).locator(".editing .problem")).to_have_text("Save or cancel the note first.")
+    told = "The note was changed to “said by another” meanwhile."
+    first = f"{told} Save or cancel the note first."
+    expect(run(page, one).locator(".editing .problem")).to_have_text(first)
+    page.keyboard.type("into no field")
     expect(run(page, one).get_by_label("Note", exact=True)).to_have_value("half a thought")
     set_params(page, {"deleted": "1"})
     expect(run(page, one)).to_be_hidden()  # it is none of the deleted ones
@@ -176,9 +209,7 @@ def test_nothing_that_happens_takes_away_what_is_written_chosen_or_focused(open_
     page.locator('[data-sort="name"]').click()
     order(page, [two, third, one])
     expect(run(page, one).get_by_label("Note", exact=True)).to_have_value("half a thought")
-    run(page, one).get_by_role("button", name="Save").click()
-    told = "The note was changed to “said by another” meanwhile."
-    expect(run(page, one).get_by_role("alert")).to_have_text(told)
+    expect(run(page, one).get_by_role("alert")).to_have_text(first)
     expect(run(page, one).get_by_label("Note", exact=True)).to_have_value("half a thought")
     expect(run(page, one).get_by_role("alert")).to_be_in_viewport(ratio=1)
     picture(page, "runs-written-meanwhile")

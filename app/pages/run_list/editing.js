@@ -6,9 +6,10 @@ import { el, setText, showText } from "../../ui/dom.js";
 import { change, find, page, wake } from "./core.js";
 
 const labels = new WeakMap(); // by their form
+const saves = new WeakMap(); // functions that save what is written in a form, by it: whether that was done
 
-export function edit(row, what) {
-  if (row.dataset.editing && !leave(row, what)) return;
+export async function edit(row, what) {
+  if (row.dataset.editing && !(await leave(row, what))) return;
   const field = open(row, what);
   field.focus();
   field.select();
@@ -41,16 +42,22 @@ function open(row, what) {
     await change("restore_runs", about(), say);
     field.focus();
   });
+  const saveTyped = async () => {
+    const reply = await label.save((call, payload, told) => change(call, { ...about(), ...payload }, told), say);
+    if (reply) {
+      row.dataset[what] = field.value.trim(); // until the next look at the list
+      close(row, form, what);
+    } else form.scrollIntoView({ block: "nearest" }); // what keeps it from being saved stands below the field
+    return Boolean(reply);
+  };
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const reply = await label.save((call, payload, told) => change(call, { ...about(), ...payload }, told), say);
-    if (reply) return close(row, form, what);
-    field.focus();
-    return form.scrollIntoView({ block: "nearest" }); // what keeps it from being saved stands below the field
+    if (!(await saveTyped())) field.focus();
   });
-  field.addEventListener("keydown", (event) => {
+  form.addEventListener("keydown", (event) => {
     if (event.key === "Escape") close(row, form, what);
   });
+  saves.set(form, saveTyped);
   labels.set(form, label);
   row.dataset.editing = what;
   row.querySelector("td.name").append(form);
@@ -76,18 +83,29 @@ export function forgetOver(begun) {
     if (isOver) sayIn(form, "", {});
   }
 }
-// What is being written of a row gives way to something else of it, unless it would be lost: then it says so.
-function leave(row, next) {
+// What is being written of a row gives way to something else of it, and is saved. Where it cannot be, it stays and says
+// why, and nothing that is typed then goes into it unseen.
+async function leave(row, next) {
   const now = row.dataset.editing;
   const form = row.querySelector(".editing");
   const field = form.querySelector(".input");
-  if (now !== next && field.value === row.dataset[now]) {
+  if (now === next) {
+    field.focus();
+    return false;
+  }
+  if (field.value === row.dataset[now]) {
     close(row, form, now);
     return true;
   }
-  const why = form.dataset.why ?? ""; // what keeps it from being saved is said with it
-  if (now !== next) showText(form.querySelector(".problem"), `${why} Save or cancel the ${now} first.`.trim());
-  field.focus();
+  if (form.dataset.leaving) return false;
+  form.dataset.leaving = next;
+  const isSaved = await saves.get(form)();
+  delete form.dataset.leaving;
+  if (isSaved) return true;
+  const problem = form.querySelector(".problem");
+  showText(problem, `${form.dataset.why ?? ""} Save or cancel the ${now} first.`.trim());
+  problem.tabIndex = -1;
+  problem.focus();
   return false;
 }
 function close(row, form, what) {
