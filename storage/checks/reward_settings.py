@@ -95,7 +95,7 @@ def find_level_length(reward: RewardSpec, training: Mapping[str, Any], path: str
     if not isinstance(longest, int) or isinstance(longest, bool) or not 1 < longest <= low:
         return None
     fix = Fix(
-        f"Tell {longest // 2} tokens from {longest}",
+        f"length scores from {longest // 2} to {longest} tokens",
         {f"{path}.parameters.low": longest // 2, f"{path}.parameters.high": longest},
     )
     message = (

@@ -50,7 +50,8 @@ def test_durations_are_written_as_the_server_writes_them(bare_page: Page) -> Non
     values += [0.125, 0.625, 1.25, 4.25, 12.5, 14.5, 150, 5430, 9030, 181_800, 189_000]  # exact halves
     words = bring(bare_page, "ui/number.js", "seconds").evaluate("values => values.map(seconds)", values)
     assert words == [format.duration(value) for value in values]
-    shares = [n / 400 for n in range(401)] + [0.003, 0.9999, 0.12499996, 0.12499999996]
+    shares = [n / 400 for n in range(401)] + [n / 1000 for n in range(5, 1000, 10)]
+    shares += [0.003, 0.9999, 0.12499996, 0.12499999996]
     written = bring(bare_page, "ui/number.js", "percent").evaluate("shares => shares.map(percent)", shares)
     assert written == [percent(share) for share in shares]
 

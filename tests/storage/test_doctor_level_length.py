@@ -39,7 +39,7 @@ def test_a_length_that_no_completion_reaches_is_told_in_the_launch_s_own_words(s
     assert verdict.sentence.startswith("“length” gives every completion 0: up to 64 tokens all earn the same, and none")
     assert (verdict.key, verdict.level) == ("constant", "problem")
     assert [(one.label, one.settings) for one in verdict.changes] == [
-        ("Tell 24 tokens from 48", {"rewards.0.parameters.low": 24, "rewards.0.parameters.high": 48})
+        ("length scores from 24 to 48 tokens", {"rewards.0.parameters.low": 24, "rewards.0.parameters.high": 48})
     ]
 
 

@@ -392,15 +392,24 @@ def test_other_shares_in_verdicts_are_of_the_last_logged_steps_too(counts: list[
 def test_what_a_share_leaves_is_what_a_chart_of_it_says() -> None:
     """2 of 80 groups: one screen said 2 % of what it left, and 3 % and 98 % of itself."""
     for n in range(81):
-        tied, others = percent(n / 80), percent((80 - n) / 80)
-        assert percent_without(n / 80) == others
+        tied, others = percent(n / 80), percent_without(n / 80)
         assert sum(int(one.removesuffix("\u202f%")) for one in (tied, others)) == 100
-    assert (percent(2 / 80), percent(78 / 80)) == ("2\u202f%", "98\u202f%")
+    assert (percent(2 / 80), percent_without(2 / 80)) == ("3\u202f%", "97\u202f%")
+    assert [percent_without(share) for share in (0.003, 0.995, 1.0)] == [">99\u202f%", "<1\u202f%", "0\u202f%"]
 
 
 def test_a_share_is_in_whole_percent_everywhere_and_little_is_not_nothing() -> None:
     """“22.5 %” stood among whole percents."""
-    shares = {"12": 0.125, "18": 0.175, "78": (0.7796875 + 0.7703125) / 2, "22": 9 / 40, "<1": 0.003, ">99": 0.997,
+    shares = {"13": 0.125, "18": 0.175, "78": (0.7796875 + 0.7703125) / 2, "23": 9 / 40, "<1": 0.003, ">99": 0.997,
               "0": 0.0, "99": 0.99, "100": 1.0}  # fmt: skip
     assert [percent(share) for share in shares.values()] == [f"{said}\u202f%" for said in shares]
-    assert (percent(0.005), percent(0.995)) == ("<1\u202f%", ">99\u202f%")
+    assert (percent(0.005), percent(0.995)) == ("1\u202f%", ">99\u202f%")
+
+
+def test_a_share_is_rounded_alike_as_a_figure_and_in_percent() -> None:
+    """0.525 was “0.53” on the label of a chart, and “52 %” on the chart beside."""
+    for thousandth in range(100, 1000, 5):
+        share = thousandth / 1000
+        figure = number(share)
+        whole = f"{round(float(figure) * 100)}\u202f%"
+        assert percent(share) == (">99\u202f%" if whole == "100\u202f%" else whole), share

@@ -19,7 +19,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     completions,
     step_groups,
 )
-from groupwise.storage.analysis.doctor.words import last_steps, percent, short_number
+from groupwise.storage.analysis.doctor.words import last_steps, percent, percent_without, short_number
 from groupwise.storage.spec.words.number_words import count_words
 
 TREND = 20  # logged steps
@@ -136,7 +136,7 @@ def _say_differ(e: Evidence) -> str:
     if not len(same) and not e.last:
         return ""
     share = same.now if len(same) else _alike_share(e)
-    return f", though {percent(1 - share)} of the completions say what no other of their group says"
+    return f", though {percent_without(share)} of the completions say what no other of their group says"
 
 
 def _usual_scores(e: Evidence) -> list[tuple[str, float, float]]:

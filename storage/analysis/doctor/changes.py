@@ -21,8 +21,8 @@ MOST_GROUP = 32  # completions of a group: more cost in proportion
 
 
 def set_to(name: str, value: float) -> Change:
-    """Set one training setting."""
-    words = name.replace("_", " ")
+    """Set one training setting, by the name that the new run tells of it."""
+    words = "KL weight" if name == "beta" else name.replace("_", " ")
     return Change(f"{words[:1].upper()}{words[1:]} {setting_text(value)}", {f"training.{name}": value})
 
 
@@ -70,7 +70,7 @@ def anchor(e: Evidence) -> tuple[Change, ...]:
     if beta >= MOST_KL_WEIGHT:
         return ()
     value = float(f"{max(KL_WEIGHT, 2 * beta):.2g}")
-    return (Change(f"KL weight (beta) {setting_text(value)}", {"training.beta": value}),)
+    return (set_to("beta", value),)
 
 
 def less_anchor(e: Evidence) -> Change:

@@ -22,7 +22,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     chart,
     completions,
 )
-from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number
+from groupwise.storage.analysis.doctor.words import percent, percent_without, setting_text, short_number
 from groupwise.storage.record import group_metrics
 from groupwise.storage.spec.words.number_words import count_words
 
@@ -235,7 +235,7 @@ def nearly_constant(e: Evidence) -> Verdict | None:
             continue
         words = (
             f"“{name}” gave {short_number(value)} to nearly every completion from the first steps to the last, and "
-            f"another score to {percent(1 - share)}: it hardly tells any apart, so it teaches next to nothing."
+            f"another score to {percent_without(share)}: it hardly tells any apart, so it teaches next to nothing."
         )
         return Verdict(
             "constant", WARNING, f"{name} says nearly the same of everything", words,

@@ -24,16 +24,23 @@ def short_number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in whole percent, as app/ui/number.js writes it; little is not nothing, nor nearly all all. A half goes
-    to the even number: of 2.5 % and the 97.5 % that it leaves both would be rounded up, and no more come to 100."""
-    whole = round(round(share * 100, 9))  # a half is one also where a mean's last bit fell short of it
-    known = "<1" if share > 0 and whole == 0 else ">99" if share < 1 and whole == 100 else with_digits(whole, 0)
-    return f"{known}\u202f%"  # a line never ends before the sign
+    """A share in whole percent, as app/ui/number.js writes it, rounded as it is as a figure: 0.525 is 0.53 and 53 %.
+    Little is not nothing, nor nearly all all."""
+    return _say_percent(share, _whole_percent(share))
 
 
 def percent_without(share: float) -> str:
-    """What a share leaves, as `percent`."""
-    return percent(1 - share)
+    """What a share leaves, as `percent`: both together are 100."""
+    return _say_percent(1 - share, 100 - _whole_percent(share))
+
+
+def _whole_percent(share: float) -> int:
+    return round(float(with_digits(share, 2).replace(",", "")) * 100)
+
+
+def _say_percent(share: float, whole: int) -> str:
+    known = "<1" if share > 0 and whole == 0 else ">99" if share < 1 and whole == 100 else f"{whole:,}"
+    return f"{known}\u202f%"  # a line never ends before the sign
 
 
 def last_steps(curve: Curve) -> str:
