@@ -4,7 +4,7 @@ import math
 import time
 from typing import Any
 
-from groupwise.storage.spec.words.number_words import count_words, short_exponent, with_digits
+from groupwise.storage.spec.words.number_words import count_words, with_digits, write_number
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 CENTURY, CENTURIES = 36525 * DAY, 2e11  # what a clock or a calendar can say
@@ -16,17 +16,7 @@ def number(value: float | None, digits: int = 3) -> str:
         return "–"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    size = abs(value)
-    if size == 0:
-        return "0"
-    if size < 1e-3 or size >= 1e9:
-        text = short_exponent(f"{value:.{digits - 2}e}")
-    elif size >= 10 ** (digits - 1):
-        text = with_digits(value, 0)
-    else:
-        magnitude = math.floor(math.log10(size))
-        text = with_digits(value, digits - 1 - (magnitude if magnitude >= 0 else magnitude + 1))
-    return text.replace("-", "−", 1) if text.startswith("-") else text
+    return write_number(value, digits)
 
 
 def signed_number(value: float) -> str:

@@ -34,8 +34,8 @@ export const wholeNumber = (n) => Math.round(n).toLocaleString("en");
 // A number and its noun: 1 row, 2,000 rows; `many` where the plural is not the noun with an s.
 export const countWords = (n, noun, many = `${noun}s`) => `${wholeNumber(n)} ${n === 1 ? noun : many}`;
 
-// A share in whole percent, as storage/analysis/doctor/words.py writes it, rounded as it is as a figure: 0.525 is 0.53 and
-// 53 %. Little is not nothing, nor nearly all all.
+// A share in whole percent, as storage/analysis/doctor/words.py writes it, rounded as it is as a figure: 0.525 is 0.53
+// and 53 %. Little is not nothing, nor nearly all all.
 export function percent(share) {
   const whole = Math.sign(share) * Math.round(Number(withDigits(Math.abs(share), 2)) * 100);
   const known = share > 0 && whole === 0 ? "<1" : share < 1 && whole === 100 ? ">99" : withDigits(whole, 0);

@@ -15,7 +15,7 @@ DECIDED = re.compile(r"(?:===?|!==?|>=?|<) ?[12]\b|\bif n\b")  # the line itself
 # What is never one where it is said, or is no whole number.
 NEVER_ONE = (
     "{what} {len(found)} runs",  # a name or a beginning that fits one run is that run
-    "%{x", "${number(value)} tokens", "readable(whole(", "short_number(", "{percent(", "setting_text(",
+    "%{x", "${number(value)} tokens", "readable(whole(", "short_number(", "write_figure(", "{percent(", "setting_text(",
     "found.steps)} steps. Most runs",  # more than a thousand
     "{every:g} steps",  # from two on
     "every {steps} steps", "longest // 2", "logged steps", "In the last {len(groups)} groups",

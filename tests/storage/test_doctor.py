@@ -179,7 +179,7 @@ def test_a_heavy_kl_shows_in_its_gradient_before_it_shows_in_the_reward() -> Non
     """As it was seen with beta 10 and 25 steps: “neither better nor worse, no problems detected”."""
     pulled = SICK["a KL whose gradient is the larger"][0]
     (verdict,) = examine(pulled).verdicts
-    assert verdict.sentence.startswith("grad_norm was 0.7 at the first step, where KL is 0, and mostly above 2.8 since")
+    assert verdict.sentence.startswith("grad_norm was 0.70 at the first step, where KL is 0, and mostly above 2.8 ")
     small = {**pulled.curves, "grad_norm": line(0.7, 1.5)}
     assert "beta_high" not in told(replace(pulled, curves=small)), "it is the reward's"
     usual = replace(pulled, training={**pulled.training, "beta": 0.1})
@@ -278,7 +278,7 @@ def test_a_fall_in_the_first_steps_is_the_rate_and_not_the_prompts() -> None:
         first=first[:64], last=first[-64:], high=1.2,
     )  # fmt: skip
     assert told(fallen) == ["learning_rate_high"]
-    assert "was 0.9 at its first step and is 0 now" in examine(fallen).verdicts[0].sentence
+    assert "was 0.90 at its first step and is 0 now" in examine(fallen).verdicts[0].sentence
     assert examine(fallen).begin == 0, "no mean of the first steps is said"
 
 

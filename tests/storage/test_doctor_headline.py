@@ -31,7 +31,7 @@ SCORES = Function(1.0, {"ok": 256}, 0.0, 1.0, 0.4, (0.0, 1.0))
 def test_a_held_out_fall_within_two_standard_errors_is_no_fall() -> None:
     """As it was seen at a rate of 1e-9: “held-out reward fell from 1 to 0.89”, of 64 completions."""
     report = examine(healthy(curves=HELD_OUT, held_out_error=0.16, held_out_prompts=16, ended=True))
-    assert "; held-out reward was 0.9, and 1.2 at first (16 prompts), which may be chance; " in report.headline
+    assert "; held-out reward was 0.90, and 1.20 at first (16 prompts), which may be chance; " in report.headline
     assert (report.against, report.level) == ("", CALM) and report.headline.startswith("Learned, no problems detected")
     assert examine(healthy(curves=HELD_OUT, held_out_error=0.14)).against == "held-out reward fell"
 

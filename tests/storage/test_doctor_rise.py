@@ -23,7 +23,7 @@ from tests.support.made_runs import made_run
 
 NONE_RIGHT = {"groups/solved": line(0, 0), "groups/any_solved": line(0.2, 0.2), "rewards/correctness/mean": line(0, 0)}
 HELD_OUT = {"eval_reward": Curve.of(range(0, 61, 20), [1.2, 1.1, 1.0, 0.9])}
-AT_THE_END = ", but held-out reward fell from 1.2 to 0.9 and 0\u202f% of completions were right; "
+AT_THE_END = ", but held-out reward fell from 1.20 to 0.90 and 0\u202f% of completions were right; "
 
 
 def test_a_reward_that_rose_hides_no_held_out_fall_and_no_missing_answer() -> None:
@@ -38,7 +38,7 @@ def test_a_reward_that_rose_hides_no_held_out_fall_and_no_missing_answer() -> No
     )
     going_on = examine(healthy(curves=HELD_OUT)).headline
     assert going_on.startswith("Improving on the training prompts only: ")
-    assert "held-out reward is down from 1.2 to 0.9" in going_on
+    assert "held-out reward is down from 1.20 to 0.90" in going_on
     rose = Curve.of((0, 60), (0.9, 1.2))
     assert examine(healthy(curves={"eval_reward": rose}, ended=True)).against == ""
 
@@ -177,7 +177,7 @@ def test_what_fell_soon_and_stayed_low_while_another_function_rose_is_the_verdic
     report = examine(
         healthy(curves=curves, functions=functions, ended=True, held_out_prompts=16, training={"learning_rate": 3e-4})
     )
-    assert report.headline.startswith("Only “format” improved, with a suspicion: reward went up from 1 ")
+    assert report.headline.startswith("Only “format” improved, with a suspicion: reward went up from 1.00 ")
     assert ", but the share scored correct by “correctness” fell from 49\u202f% to 33\u202f% and held-out from 56" in (
         report.headline
     )
@@ -193,7 +193,7 @@ def test_fewer_right_answers_are_told_of_a_reward_that_stayed_too() -> None:
     """What one function lost another made up for."""
     fewer = with_mine(groups__solved=line(0.5, 0.2, 0.02), reward=line(1.0, 1.0, 0.02))
     report = examine(fewer)
-    assert report.headline.startswith("Only “format” improved: reward was 1 at the end, about as at the start (0.99), ")
+    assert report.headline.startswith("Only “format” improved: reward was 1.00 at the end, about as at the start (")
     assert ", and the share scored correct by “mine” fell from 48\u202f% to 22\u202f%; " in report.headline
     assert (report.kind, report.level, report.against) == ("level", "warning", "fewer right answers")
     alone = examine(replace(fewer, curves={**fewer.curves, "rewards/format/mean": line(0.5, 0.5, 0.02)}))
@@ -210,7 +210,7 @@ def test_held_out_reward_is_told_with_how_many_prompts_it_is_of() -> None:
     assert "; held-out reward rose from 0.56 at step 20 to 1.31; " in examine(healthy(curves=late, ended=True)).headline
     assert "; held-out reward is up from 0.56 to 1.31; " in told(0.56, 1.31, prompts=0, ended=False)
     assert "; held-out reward was 0.58, and 0.56 at first (1 prompt); " in told(0.56, 0.58, prompts=1)
-    assert "held-out reward fell from 1.2 to 0.9 (4 prompts); " in told(1.2, 0.9)
+    assert "held-out reward fell from 1.20 to 0.90 (4 prompts); " in told(1.2, 0.9)
     assert "held-out" not in told(0.56), "one is no course"
     level = told(0.56, 1.31, reward=line(1.0, 1.0, 0.1, steps=30))
     assert level.startswith("Neither better nor worse in training, no problems detected: ")

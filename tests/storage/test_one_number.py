@@ -22,7 +22,7 @@ from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.examine import WAIT, Report, examine
 from groupwise.storage.analysis.doctor.verdict import CALM, PROBLEM, WARNING
-from groupwise.storage.analysis.doctor.words import percent, percent_without, short_number
+from groupwise.storage.analysis.doctor.words import percent, percent_without, short_number, write_figure
 from groupwise.storage.home import paths
 from groupwise.storage.record import lineage, metrics, recent, record_check, run_files, states
 from groupwise.storage.registry import registry
@@ -91,14 +91,14 @@ def test_every_number_of_the_headline_is_the_figure_that_it_is_called(values: li
     if rose:
         way, from_what, when, to_what = rose.groups()
         height = {"at the start": start, "at its best": best, "at its first step": values[0]}[when]
-        assert (from_what, to_what) == (short_number(height), short_number(now))
+        assert (from_what, to_what) == (write_figure(height), write_figure(now))
         assert (way in ("is up", "went up"), report.kind) == ((True, "up") if now > height else (False, "down"))
     if stayed:
         told = stayed.groups()[::-1] if NOISY.search(report.headline) else stayed.groups()
-        assert told == (short_number(now), short_number(start))
+        assert told == (write_figure(now), write_figure(start))
         assert report.kind == "level"
         apart = abs(now - start) > rates.STILL * (max(values) - min(values) or 1.0)
-        apart = apart and short_number(now) != short_number(start)  # which would be read as alike
+        apart = apart and write_figure(now) != write_figure(start)  # which would be read as alike
         assert bool(NOISY.search(report.headline)) == apart, "alike is said of what is alike"
         assert not rates.fall(evidence_of(values)), "and never of a run that fell"
     assert report.steps == _size(values)
@@ -353,11 +353,22 @@ def test_what_no_mean_says_anything_of_is_its_last_value() -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.floats(-1e8, 1e8).filter(lambda value: value == 0 or abs(value) >= 1e-3))
-def test_a_number_is_rounded_alike_in_a_sentence_and_in_a_figure(value: float) -> None:
-    """But for zeros at its end, and for numbers of the size at which one of the two writes 1e+09."""
+@given(st.floats(-1e12, 1e12))
+def test_a_figure_in_a_sentence_is_written_as_on_a_chart(value: float) -> None:
+    """What is no figure of a chart, such as a threshold, is rounded alike, and has no zeros at its end."""
     shown = number(value)
-    assert short_number(value) == (shown.rstrip("0").rstrip(".") if "." in shown else shown)
+    assert write_figure(value) == shown
+    bare = shown.replace(".0e", "e") if "e" in shown or "." not in shown else shown.rstrip("0").rstrip(".")
+    assert short_number(value) == bare
+
+
+def test_kl_and_reward_are_written_in_a_verdict_as_on_the_chart_beside() -> None:
+    """“Held at 0.00082” stood beside the chart's “8.2e-4”, and “reward was 0.5” beside 0.50."""
+    held = Curve.of(range(1, 61), [0.00082] * 60)
+    level = Curve.of(range(1, 61), [0.5] * 60)
+    told = examine(healthy(curves={"kl": held, "reward": level}, training={"beta": 5.0}, ended=True))
+    [sentence] = [one.sentence for one in told.verdicts if one.key == "beta_high"]
+    assert sentence.startswith("KL was held at 8.2e-4, and the reward was 0.50 at the end, ")
 
 
 # ---- shares of groups, in verdicts as in the headline and the box ----

@@ -19,7 +19,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     completions,
     step_groups,
 )
-from groupwise.storage.analysis.doctor.words import last_steps, percent, percent_without, short_number
+from groupwise.storage.analysis.doctor.words import last_steps, percent, percent_without, short_number, write_figure
 from groupwise.storage.spec.words.number_words import count_words
 
 TREND = 20  # logged steps
@@ -42,8 +42,8 @@ def collapse(e: Evidence) -> Verdict | None:
     if _spread_fell(e) and _are_alike(e):
         spread = e.curve("groups/spread")
         words = (
-            f"Rewards within a group {e.verbs} {short_number(spread.now)} apart (standard deviation), down from "
-            f"{short_number(spread.start)} at the start: the completions of a group have become alike."
+            f"Rewards within a group {e.verbs} {write_figure(spread.now)} apart (standard deviation), down from "
+            f"{write_figure(spread.start)} at the start: the completions of a group have become alike."
         )
         return Verdict(
             "collapse", PROBLEM, f"The groups {'collapsed' if e.ended else 'are collapsing'}", words,
@@ -78,8 +78,8 @@ def same_reward(e: Evidence) -> Verdict | None:
     named = " and ".join(f"“{name}” gave {short_number(value)} to {percent(share)}" for name, value, share in usual)
     given = f" {named} of the last {count_words(len(e.last), 'completion')}." if usual else ""
     words = (
-        f"Rewards within a group {e.verbs} {short_number(spread.now)} apart (standard deviation), down from "
-        f"{short_number(spread.start)} at the start{_say_differ(e)}.{given} What the reward tells apart is "
+        f"Rewards within a group {e.verbs} {write_figure(spread.now)} apart (standard deviation), down from "
+        f"{write_figure(spread.start)} at the start{_say_differ(e)}.{given} What the reward tells apart is "
         f"learned: more steps {'would teach' if e.ended else 'teach'} little."
     )
     fixes = tuple(Change(f"Change {name}", edit_reward=name) for name, _, _ in usual[:1])

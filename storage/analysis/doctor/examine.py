@@ -27,7 +27,7 @@ from groupwise.storage.analysis.doctor.causes import one_to_a_cause
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.next_step import Next
 from groupwise.storage.analysis.doctor.verdict import CALM, NEUTRAL, SUSPICION, WARNING, Change, Verdict
-from groupwise.storage.analysis.doctor.words import percent_without, short_number
+from groupwise.storage.analysis.doctor.words import percent_without, write_figure
 from groupwise.storage.record.recent import Course
 from groupwise.storage.spec.words.number_words import count_words
 
@@ -169,7 +169,7 @@ def _say_nothing_logged(e: Evidence, stage: str) -> str:
     if e.step > e.since:
         return f"It ended, and no reward was logged{stage}, {unsaid}."
     if e.held_out_before is not None:
-        before = short_number(e.held_out_before)
+        before = write_figure(e.held_out_before)
         return f"It ended before its first step{stage}, {unsaid}. Held-out reward before training: {before}."
     return f"It ended, and nothing was logged{stage}, {unsaid}."
 
@@ -268,7 +268,7 @@ def _summarise_reward(e: Evidence, kind: str, against: dict[str, str]) -> str:
     reward, fell = e.reward, rates.fall(e)
     height, when = (fell.height, fell.when) if fell else (reward.start, rates.start_words(e))
     went = ("fell" if kind == "down" else f"went {kind}") if e.ended else f"is {kind}"  # fell: as beside its state
-    said = f"reward {went} from {short_number(height)} {when} to {short_number(reward.now)} {e.at_now}"
+    said = f"reward {went} from {write_figure(height)} {when} to {write_figure(reward.now)} {e.at_now}"
     said = rates.said_of_reward(e) if kind == "level" else said
     told = " and ".join(against.values())
     said += f", {'but' if kind == 'up' else 'and'} {told}" if told else _say_functions(e, kind)

@@ -2,7 +2,7 @@
 
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import CALM, COMMON, TRL, Link, Verdict, chart
-from groupwise.storage.analysis.doctor.words import percent, short_number
+from groupwise.storage.analysis.doctor.words import percent, write_figure
 from groupwise.storage.spec.words.number_words import count_words
 
 POINTS = 5  # logged steps
@@ -19,7 +19,7 @@ def loss_near_zero(e: Evidence) -> Verdict | None:
     if (len(gradient) and gradient.high == 0) or (len(e.tied_share) and e.tied_share.low == 1):
         return None  # there was never a gradient: nothing was learned, which is not normal
     words = (
-        f"The loss is {short_number(loss.now)}, and that is normal in GRPO: advantages of a group sum to 0, so the "
+        f"The loss is {write_figure(loss.now)}, and that is normal in GRPO: advantages of a group sum to 0, so the "
         "loss says nothing about learning. The reward does."
     )
     return Verdict(

@@ -17,7 +17,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     chart,
     step_groups,
 )
-from groupwise.storage.analysis.doctor.words import last_steps, percent, setting_text, short_number
+from groupwise.storage.analysis.doctor.words import last_steps, percent, setting_text, short_number, write_figure
 from groupwise.storage.checks.starter_use import STARTER_KNOWS
 from groupwise.storage.library.models.hub_models import SUGGESTED
 from groupwise.storage.record import group_metrics
@@ -281,7 +281,7 @@ def entropy(e: Evidence) -> Verdict | None:
     if len(solved) and solved.at_least(SOLVED):
         return None
     words = (
-        f"Entropy fell from {short_number(told.start)} to {short_number(told.now)} and the reward did not rise with "
+        f"Entropy fell from {write_figure(told.start)} to {write_figure(told.now)} and the reward did not rise with "
         "it: the model has stopped trying other answers."
     )
     return Verdict(

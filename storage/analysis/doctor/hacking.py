@@ -17,7 +17,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     chart,
     completions,
 )
-from groupwise.storage.analysis.doctor.words import last_steps, percent, short_number, steps_between
+from groupwise.storage.analysis.doctor.words import last_steps, percent, short_number, steps_between, write_figure
 
 TREND = 20  # logged steps
 UP = 0.05  # of the rewards' scale
@@ -86,7 +86,7 @@ def against_the_others(e: Evidence) -> Verdict | None:
 
 def _from_to(e: Evidence, name: str) -> str:
     curve = e.curve(f"rewards/{name}/mean")
-    return f"from {short_number(curve.start)} to {short_number(curve.now)}"
+    return f"from {write_figure(curve.start)} to {write_figure(curve.now)}"
 
 
 def probe_patterns(e: Evidence) -> Verdict | None:

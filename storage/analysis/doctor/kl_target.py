@@ -7,7 +7,7 @@ from groupwise.storage.analysis.doctor import changes, rates
 from groupwise.storage.analysis.doctor.curve import Curve, mean, median
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import CALM, COMMON, WARNING, Change, Grounds, Place, Verdict, chart
-from groupwise.storage.analysis.doctor.words import short_number
+from groupwise.storage.analysis.doctor.words import short_number, write_figure
 
 TREND = 20  # logged steps, of at least
 SETTLES = 40  # steps: at the usual rate of change the weight can double in them
@@ -76,7 +76,7 @@ def kl_target(e: Evidence) -> Verdict | None:
     share = f"{short_number(times)} times its target" if miss.is_above else f"a {_part(times)} of its target"
     since = f"and {'had' if e.ended else 'has'} been more than a factor of {FAR:g} from it since step {miss.step:,}"
     words = (
-        f"KL {e.verb} {short_number(miss.kl)} {e.at_now}, {share} of {short_number(e.kl.target)}, {since}. "
+        f"KL {e.verb} {write_figure(miss.kl)} {e.at_now}, {share} of {short_number(e.kl.target)}, {since}. "
         f"{_say_weight(e, miss)}"
     )
     harmless = not miss.is_above and e.reward.direction(0, 2.0) > 0

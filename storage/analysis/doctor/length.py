@@ -20,7 +20,14 @@ from groupwise.storage.analysis.doctor.verdict import (
     chart,
     completions,
 )
-from groupwise.storage.analysis.doctor.words import first_steps, last_steps, percent, short_number, steps_between
+from groupwise.storage.analysis.doctor.words import (
+    first_steps,
+    last_steps,
+    percent,
+    short_number,
+    steps_between,
+    write_figure,
+)
 from groupwise.storage.spec.words.number_words import count_words
 
 POINTS, TREND = 5, 20  # logged steps
@@ -118,7 +125,7 @@ def runs_on(e: Evidence) -> Verdict | None:
     words = (
         f"{percent(cut.now)} of the completions of {last_steps(cut)} were cut off at the limit of {limit:,} tokens, "
         f"{percent(cut.start)} at the start, and the reward rose with it: of the last that were read, those that were "
-        f"cut off earned {short_number(earned[0])} on average, the others {short_number(earned[1])}. So running on is "
+        f"cut off earned {write_figure(earned[0])} on average, the others {write_figure(earned[1])}. So running on is "
         "what is learned, and a higher limit leaves room for more of it."
     )
     penalty = "soft_overlong_punishment"
@@ -211,8 +218,8 @@ def penalty_alone(e: Evidence) -> Verdict | None:
         return None  # that is what is wrong then
     length = e.curve("completions/mean_length")
     shorter = (
-        f" Completions {e.verbs} {short_number(length.now)} tokens long on average {e.at_now}, "
-        f"{short_number(length.start)} at the start."
+        f" Completions {e.verbs} {write_figure(length.now)} tokens long on average {e.at_now}, "
+        f"{write_figure(length.start)} at the start."
         if len(length) >= POINTS and length.now < length.start
         else ""
     )
@@ -262,8 +269,8 @@ def exploding(e: Evidence) -> Verdict | None:
         return None
     up = e.reward.direction(0.05 * e.scale) > 0
     said = (
-        f"Completions {e.verbs} {short_number(length.now)} tokens long on average {e.at_now}, "
-        f"{short_number(length.start)} at the start"
+        f"Completions {e.verbs} {write_figure(length.now)} tokens long on average {e.at_now}, "
+        f"{write_figure(length.start)} at the start"
     )
     words = (
         f"{said}. The reward rose too, so this may be thinking; read some of them to see."

@@ -23,7 +23,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     completions,
     step_groups,
 )
-from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number
+from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number, write_figure
 from groupwise.storage.checks.kl import HEAVY
 from groupwise.storage.library.models import learning_rates, warm_up
 from groupwise.storage.spec.words.number_words import count_words
@@ -51,11 +51,11 @@ def learning_rate_high(e: Evidence) -> Verdict | None:
     fell = fall(e)
     if fell is None or _rate(e) < learning_rates.LEAST:
         return None  # steps as small as that are not too large
-    kl, then = e.curve("kl"), f"{short_number(fell.height)} {fell.when}"
-    moved = f", while KL {e.verb} {short_number(kl.now)}" if len(kl) else ""
+    kl, then = e.curve("kl"), f"{write_figure(fell.height)} {fell.when}"
+    moved = f", while KL {e.verb} {write_figure(kl.now)}" if len(kl) else ""
     rate = changes.rate_far_off(e)
     why = "probably too large" if rate is None else f"too large at a learning rate of {setting_text(rate)}"
-    words = f"The reward was {then} and {e.verb} {short_number(e.reward.now)} {e.at_now}{moved}: the steps are {why}."
+    words = f"The reward was {then} and {e.verb} {write_figure(e.reward.now)} {e.at_now}{moved}: the steps are {why}."
     title = "The reward fell" if e.ended else "The reward is falling"
     return Verdict(
         "learning_rate_high", PROBLEM, title if rate is None else "The learning rate is too high", words,
@@ -108,7 +108,7 @@ def _say_chart_begins(e: Evidence) -> str:
     if e.first_is_on_the_chart or e.chart_begins is None:
         return ""
     step, value = e.chart_begins
-    return f" ({short_number(value)} at step {step:,}, where its chart begins)"
+    return f" ({write_figure(value)} at step {step:,}, where its chart begins)"
 
 
 def is_clear_fall(e: Evidence) -> bool:
@@ -166,7 +166,7 @@ def beta_high(e: Evidence) -> Verdict | None:
     held = growth(told) <= PULLED or not (told.late > HARDLY or _rate(e) < learning_rates.LEAST)
     if not held and not _kl_outweighs(e):
         return None
-    seen = f"KL {e.verb} held at {short_number(told.now)}" if held else _say_outweighs(e.curve("grad_norm"))
+    seen = f"KL {e.verb} held at {write_figure(told.now)}" if held else _say_outweighs(e.curve("grad_norm"))
     words = f"{seen}, and the {said_of_reward(e)}: with beta {setting_text(beta)} the KL term outweighs the reward."
     return Verdict(
         "beta_high", WARNING, "The KL weight (beta) is too high", words,
@@ -196,7 +196,7 @@ def _kl_outweighs(e: Evidence) -> bool:
 
 def _say_outweighs(norm: Curve) -> str:
     since = short_number(OUTWEIGHS * norm.first)
-    return f"grad_norm was {short_number(norm.first)} at the first step, where KL is 0, and mostly above {since} since"
+    return f"grad_norm was {write_figure(norm.first)} at the first step, where KL is 0, and mostly above {since} since"
 
 
 def growth(kl: Curve) -> float:
@@ -278,7 +278,7 @@ def has_gone_on_long(e: Evidence) -> bool:
 def said_of_reward(e: Evidence) -> str:
     """How a reward stands that has neither risen nor fallen beyond what noise does, in the figures that pages say:
     “reward is 0.42 now, about as at the start (0.43)”."""
-    now, start, since = short_number(e.reward.now), short_number(e.reward.start), start_words(e)
+    now, start, since = write_figure(e.reward.now), write_figure(e.reward.start), start_words(e)
     if abs(e.reward.rise) <= STILL * e.scale or reads_the_same(e):
         return f"reward {e.verb} {now} {e.at_now}, about as {since} ({start})"
     return f"reward was {start} {since} and {'' if e.ended else f'{e.verb} '}{now} {e.at_now}, which may be noise"
@@ -286,7 +286,7 @@ def said_of_reward(e: Evidence) -> str:
 
 def reads_the_same(e: Evidence) -> bool:
     """Whether the reward's figures at the start and now are written the same: up from 1.03 to 1.03 is nowhere."""
-    return short_number(e.reward.start) == short_number(e.reward.now)
+    return write_figure(e.reward.start) == write_figure(e.reward.now)
 
 
 def start_words(e: Evidence) -> str:
@@ -311,9 +311,9 @@ def _rate_low(e: Evidence, said: str, links: tuple[Link, ...], rate: float) -> V
         return None  # something is learned, so it moves
     if not (rate < learning_rates.LEAST or ahead is not None and ahead < NOWHERE or _is_still(e)):
         return None
-    why = f"KL {e.verb} {short_number(moved.now)}" if len(moved) else f"the learning rate is {rate:g}"
+    why = f"KL {e.verb} {write_figure(moved.now)}" if len(moved) else f"the learning rate is {rate:g}"
     if ahead is not None and e.total > e.step and not e.ended:
-        why += f", and at this pace {short_number(ahead)} at the end"
+        why += f", and at this pace {write_figure(ahead)} at the end"
     return Verdict(
         "learning_rate_low", WARNING, "The learning rate is probably too low",
         f"{said}, and the model {'had' if e.ended else 'has'} hardly moved: {why}.",

@@ -24,7 +24,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     completions,
     step_groups,
 )
-from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number
+from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number, write_figure
 from groupwise.storage.library import chance
 from groupwise.storage.record import group_metrics
 from groupwise.storage.spec.words.number_words import count_words
@@ -201,7 +201,7 @@ def length_pays(e: Evidence) -> Verdict | None:
         return None
     words = (
         f"“{name}” scores by the length alone, and {percent(min(brought, 1.0))} of the reward's rise is by it: "
-        f"completions {e.verbs} {short_number(length.now)} tokens long {e.at_now}, {short_number(length.start)} at the "
+        f"completions {e.verbs} {write_figure(length.now)} tokens long {e.at_now}, {write_figure(length.start)} at the "
         f"start{rise.say_right_beside(e)}. Is it meant to pay so much?"
     )
     return Verdict(

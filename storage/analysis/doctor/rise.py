@@ -7,7 +7,7 @@ from groupwise.storage.analysis.compare import noise
 from groupwise.storage.analysis.doctor import clear_fall
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function
-from groupwise.storage.analysis.doctor.words import percent, short_number
+from groupwise.storage.analysis.doctor.words import percent, write_figure
 from groupwise.storage.spec.words.number_words import count_words
 
 ENOUGH = 10  # logged steps
@@ -33,7 +33,7 @@ def speaks_against(e: Evidence, *, rose: bool) -> dict[str, str]:
     where it was only fewer right answers are told, which another function makes up for."""
     found, told, solved = {}, e.curve("eval_reward"), e.curve("groups/solved")
     if rose and held_out_fell(e):
-        then, now = short_number(told.values[0]), short_number(told.values[-1])
+        then, now = write_figure(told.values[0]), write_figure(told.values[-1])
         found["held-out reward fell"] = (
             f"held-out reward {_fell(e)} from {then}{_first_evaluated(e, told)} to {now}{_of_prompts(e)}"
         )
@@ -100,7 +100,7 @@ def say_held_out(e: Evidence) -> str:
     told = e.curve("eval_reward")
     if len(told) < 2:
         return ""
-    then, now = short_number(told.values[0]), short_number(told.values[-1])
+    then, now = write_figure(told.values[0]), write_figure(told.values[-1])
     if not held_out_moved(e):
         chance = ", which may be chance" if _differs_held_out(e) else ""
         when = _first_evaluated(e, told) or " at first"
@@ -205,7 +205,7 @@ def say_clear_rise(e: Evidence) -> str:
 
 def _say_rise(e: Evidence, name: str) -> str:
     curve = e.curve(f"rewards/{name}/mean")
-    return f"{short_number(curve.start)} to {short_number(curve.now)}"
+    return f"{write_figure(curve.start)} to {write_figure(curve.now)}"
 
 
 def _say_held_out_stayed(e: Evidence, risen: list[str]) -> str:
@@ -215,7 +215,7 @@ def _say_held_out_stayed(e: Evidence, risen: list[str]) -> str:
     for name in risen:
         told = e.curve(f"eval_rewards/{name}/mean")
         if _hardly_rose_held_out(e, name):
-            then, now = short_number(told.values[0]), short_number(told.values[-1])
+            then, now = write_figure(told.values[0]), write_figure(told.values[-1])
             when = _first_evaluated(e, told) or " before"
             said.append(f"“{name}” {'was' if e.ended else 'is'} {now} ({then}{when})")
     return f", though on held-out prompts {' and '.join(said)}" if said else ""
@@ -336,7 +336,7 @@ def _what_is_right(e: Evidence, where: str = "") -> str:
 
 
 def _say_from_to(e: Evidence, then: float, now: float, when: str = "") -> str:
-    write = short_number if e.scale_is_other else percent
+    write = write_figure if e.scale_is_other else percent
     return f"from {write(then)}{when} to {write(now)}"
 
 

@@ -22,7 +22,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     completions,
     step_groups,
 )
-from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number
+from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number, write_figure
 from groupwise.storage.library.models import learning_rates
 
 TREND = 20  # logged steps before a trend is believed
@@ -88,7 +88,7 @@ def kl(e: Evidence) -> Verdict | None:
         high = _say_high_rate(e)
         rests = replace(rests, moves=bool(high))  # then what came only after it came of it
         words = (
-            f"KL to the reference model {e.verb} {short_number(told.now)} {e.at_now}: the model has drifted far from "
+            f"KL to the reference model {e.verb} {write_figure(told.now)} {e.at_now}: the model has drifted far from "
             f"where it began.{high}"
         )
         return Verdict(
@@ -101,7 +101,7 @@ def kl(e: Evidence) -> Verdict | None:
     before = f"steps {told.steps[-2 * told.window]:,} to {told.steps[-told.window] - 1:,}"
     follows = "it rose fast, far beyond what is usual" if e.ended else f"at this slope it soon passes {KL_FAR}"
     words = (
-        f"KL {e.verb} {short_number(told.now)} {e.at_now}, and {short_number(told.before)} on average in {before}: "
+        f"KL {e.verb} {write_figure(told.now)} {e.at_now}, and {write_figure(told.before)} on average in {before}: "
         f"{follows}.{_say_high_rate(e)}"
     )
     return Verdict(
@@ -158,7 +158,7 @@ def spikes(e: Evidence) -> Verdict | None:
         f" max_grad_norm holds them to {short_number(clip)}." if clip else " Nothing holds them (max_grad_norm is 0)."
     )
     words = (
-        f"The gradient norm jumped to {short_number(norm)} at step {step:,}; {short_number(usual)} is usual in this "
+        f"The gradient norm jumped to {write_figure(norm)} at step {step:,}; {write_figure(usual)} is usual in this "
         f"run.{held}"
     )
     return Verdict(
@@ -184,8 +184,8 @@ def held_out(e: Evidence) -> Verdict | None:
     if not rose or best - now < max(0.1 * e.scale, 3 * told.error):
         return None
     words = (
-        f"On held-out prompts the reward was {short_number(best)} in the best {third} evaluations in a row and "
-        f"{short_number(now)} in the last {third}, while on the prompts it trains on it went on rising."
+        f"On held-out prompts the reward was {write_figure(best)} in the best {third} evaluations in a row and "
+        f"{write_figure(now)} in the last {third}, while on the prompts it trains on it went on rising."
     )
     return Verdict(
         "held_out", WARNING, f"Held-out reward {'fell' if e.ended else 'is falling'}", words,

@@ -4,23 +4,20 @@ import math
 
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.record.recent import Steps
-from groupwise.storage.spec.words.number_words import short_exponent, with_digits
+from groupwise.storage.spec.words.number_words import with_digits, write_number
+
+
+def write_figure(value: float) -> str:
+    """A figure that a card or the label of a chart has too, as it is written there: 1.70, 8.2e-4."""
+    return write_number(value) if math.isfinite(value) else str(value)
 
 
 def short_number(value: float) -> str:
-    """A value in about three digits, as pages round it (app/core/format.py): 0.042, 1.42, 284, 1.2e-5."""
-    if not math.isfinite(value):
-        return str(value)
-    if value == 0:
-        return "0"
-    if 1e-3 <= abs(value) < 1e9:
-        magnitude = math.floor(math.log10(abs(value)))
-        digits = max(0, 2 - magnitude - (magnitude < 0))
-        text = with_digits(value, digits)
-        text = text.rstrip("0").rstrip(".") if "." in text else text
-    else:
-        text = short_exponent(f"{value:.2g}")
-    return text.replace("-", "−", 1) if text.startswith("-") else text
+    """A value that stands on no chart, such as a score or a threshold, without zeros at its end: 0.04, 1.5, 284."""
+    text = write_figure(value)
+    if "e" in text:
+        return text.replace(".0e", "e")
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def percent(share: float) -> str:

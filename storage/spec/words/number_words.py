@@ -1,5 +1,6 @@
 """A number, and with its noun, in words that agree; several things in one sentence. Pure."""
 
+import math
 import re
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
@@ -41,6 +42,22 @@ def with_digits(value: float, digits: int) -> str:
     by less than that can show is noise of single precision, in which rewards are reckoned: 0.97499996 and 0.97500002
     are one number."""
     return f"{_rounded(_rounded(value, digits + NOISE), digits):,f}"
+
+
+def write_number(value: float, digits: int = 3) -> str:
+    """A finite value in about `digits` digits, as pages and app/ui/number.js write it: 0.042, 1.70, 284, 12,840,
+    1.2e-5."""
+    size = abs(value)
+    if size == 0:
+        return "0"
+    if size < 1e-3 or size >= 1e9:
+        text = short_exponent(f"{value:.{digits - 2}e}")
+    elif size >= 10 ** (digits - 1):
+        text = with_digits(value, 0)
+    else:
+        magnitude = math.floor(math.log10(size))
+        text = with_digits(value, digits - 1 - (magnitude if magnitude >= 0 else magnitude + 1))
+    return text.replace("-", "−", 1) if text.startswith("-") else text
 
 
 def _rounded(value: float | Decimal, digits: int) -> Decimal:
