@@ -77,6 +77,12 @@ def test_what_an_address_asks_for_and_is_not_there_is_said(open_page: OpenPage, 
     expect(said).to_be_hidden()
     page.goto(f"{long_names}&x=zzz&sort=-zzz")
     expect(said).to_have_text(f"There is no axis “zzz” and no column “zzz”. {rest}")
+    page.goto(f"{long_names}&band=zzz&prompts=zzz&zoom=zzz")
+    each = "no choice of prompts “zzz” and no stretch of steps “zzz”"
+    expect(said).to_have_text(f"There is no band “zzz”, {each}. {rest}")
+    page.goto(f"{long_names}&band=range&prompts=differ&zoom=1..9")
+    page.wait_for_selector(".gw-compare[data-drawn]")
+    expect(said).to_be_hidden()
     home = long_names.split("/compare")[0]
     page.goto(f"{home}/?state=zzz&sort=zzz")
     expect(said).to_have_text(

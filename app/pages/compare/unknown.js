@@ -1,5 +1,5 @@
 // What an address of Compare asks for and is not there: a metric that no run has logged, a setting in which none
-// differs, a tab.
+// differs, a tab, a band that there is none of.
 
 import { params } from "../../ui/address.js";
 import { showText } from "../../ui/dom.js";
@@ -19,6 +19,9 @@ export function sayUnknown(metrics) {
     ...(metrics.length ? state.metrics.filter((name) => !metrics.includes(name)).map((name) => ["metric", name]) : []),
     ...(asked.get("tab") ? [["tab", asked.get("tab")]] : []),
     ...(isIn(["step", "tokens", "time", "attempt"], asked.get("x")) ? [] : [["axis", asked.get("x")]]),
+    ...(isIn(["range", "std"], asked.get("band")) ? [] : [["band", asked.get("band")]]),
+    ...(isIn(["differ"], asked.get("prompts")) ? [] : [["choice of prompts", asked.get("prompts")]]),
+    ...(!asked.get("zoom") || state.zoom ? [] : [["stretch of steps", asked.get("zoom")]]),
     ...(isIn(settings, by) || !settingsTold() || runsHere().length < 2 ? [] : [["differing setting", by]]),
     ...(isIn(SORTED, sort.replace(/^-/, "")) ? [] : [["column", sort.replace(/^-/, "")]]),
   ];
