@@ -34,3 +34,17 @@ def test_what_is_wrong_with_the_second_of_two_is_said_with_there_being_two(
 def test_what_is_wrong_with_the_first_is_said_once(own_home: Path) -> None:
     said = said_of(HEAD + "model: {id: other, dtype: float15}\nmodel: {id: starter}\n")
     assert [(field, line) for field, line, _ in said] == [("model", 5), ("model.dtype", 4)]
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "line"),
+    [
+        ("model: {id: 'starter\nmodel: {id: other, dtype: float15}\n", "model.dtype", 5),
+        ('model:\n  id: "starter\nlora: {r: 8\nmodel: {dtype: float15}\nlora:\n  r: x\n', "lora.r", 9),
+        ("lora: {r: 8\ntraining: {learning_rate: 20 steps}\nlora:\n  rr: 5\n", "lora.rr", 7),
+    ],
+)
+def test_so_it_is_where_the_first_of_the_two_cannot_be_read_yet(
+    text: str, field: str, line: int, own_home: Path
+) -> None:
+    assert [one[1] for one in said_of(HEAD + text) if one[0] == field and one[2].startswith(THEN)] == [line]

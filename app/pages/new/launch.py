@@ -180,12 +180,15 @@ def _say_of_readable(text: str, found: list[Problem], offer: Offer) -> list[Prob
         raw, then = yaml_text.read_yaml(after.text) if after is not None else (None, {})
         if after is None or not isinstance(raw, dict):
             continue
+        met = said_later.slips_met(after.met, [*found, *told])
+        told += met
+        twice |= {one.field for one in met if one.field}
         now = say_all_at_once(problems_of_values(raw, offer), raw, then, offer)
         known = {(one.field, one.message) for one in found}
         new = [one for one in now if (one.field, one.message) not in known]
         told += said_later.say_then(new, said, after.lines_as_written(then), twice)
         said |= {one.field for one in told}
-        if not twice:
+        if not twice:  # nothing of which another button keeps another value
             break
     return told
 

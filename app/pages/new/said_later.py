@@ -1,6 +1,7 @@
 """What would come to sight only once the problems of a spec are put right, said with them: nobody fixes a spec in
 rounds. The first button of each is tried on a copy, and what is then wrong told with the rest. Pure."""
 
+import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -12,8 +13,9 @@ from groupwise.app.pages.new.yaml_edit import ABSENT
 from groupwise.storage.spec.words.problem import BLOCKING, THEN, Cut, Fix, Problem, SpecError, line_of
 from groupwise.storage.spec.yaml import yaml_text
 from groupwise.storage.spec.yaml.slips import read_past_slips
+from groupwise.storage.spec.yaml.twice import is_given_twice
 
-ROUNDS = 4  # of fixes, one after the other
+ROUNDS = 6  # of fixes, one after the other
 MOST = 20  # problems that are told so: beyond, the text is something else altogether
 
 Judge = Callable[[dict[str, Any]], list[Problem]]
@@ -71,13 +73,18 @@ def say_then(
 
 @dataclass(frozen=True)
 class AfterCuts:
-    """A text once buttons of its slips are clicked, and each of its lines as it is counted in the text before."""
+    """A text once buttons of its slips are clicked, and each of its lines as it is counted in the text before. `met`:
+    the slips that came to sight on the way, which may be those of before."""
 
     text: str
     written: list[int]
+    met: tuple[Problem, ...] = ()
 
     def lines_as_written(self, lines: dict[str, int]) -> dict[str, int]:
-        return {field: self.written[min(line, len(self.written)) - 1] for field, line in lines.items()}
+        return {field: self._line_before(line) for field, line in lines.items()}
+
+    def _line_before(self, line: int) -> int:
+        return self.written[min(line, len(self.written)) - 1]
 
     def click(self, cut: Cut) -> "AfterCuts":
         text = edits.cut_out(self.text, [{"fix": {"cut": asdict(cut)}}])
@@ -87,7 +94,11 @@ class AfterCuts:
         rows = self.text.splitlines()[first : first + gone + 1]
         own = self.written[first : first + gone + 1]
         placed = [_line_of_row(row, n, rows, own) for n, row in enumerate(cut.put.split("\n")[:-1])]
-        return AfterCuts(text, [*self.written[:first], *placed, *self.written[first + gone :]])
+        return replace(self, text=text, written=[*self.written[:first], *placed, *self.written[first + gone :]])
+
+    def meet(self, slips: list[Problem]) -> "AfterCuts":
+        placed = (replace(one, line=one.line and self._line_before(one.line), fixes=()) for one in slips)
+        return replace(self, met=(*self.met, *placed))
 
 
 def _line_of_row(put: str, at: int, rows: list[str], lines: list[int]) -> int:
@@ -101,7 +112,9 @@ def text_after_cuts(text: str, problems: Iterable[Problem], button: int = 0) -> 
     of those that are left then; None where it can still not be read."""
     after, left = AfterCuts(text, list(range(1, len(text.splitlines()) + 2))), list(problems)
     for _ in range(ROUNDS):
-        offered = [[fix.cut for fix in one.fixes if fix.cut] for one in left]
+        # of what is given twice some buttons fit only once other slips in it are put right
+        first = [one for one in left if one.fixes and not is_given_twice(one)] or left
+        offered = [[fix.cut for fix in one.fixes if fix.cut] for one in first]
         cuts = [of_one[button] for of_one in offered if of_one]
         for cut in sorted(cuts, key=lambda one: (one.line, one.column), reverse=True):
             after = after.click(cut)
@@ -109,9 +122,25 @@ def text_after_cuts(text: str, problems: Iterable[Problem], button: int = 0) -> 
             yaml_text.read_yaml(after.text)
         except SpecError:
             left = read_past_slips(after.text).problems
+            after = after.meet(left)
         else:
             return after
     return None
+
+
+def slips_met(met: Iterable[Problem], found: Iterable[Problem]) -> list[Problem]:
+    """The slips that came to sight only behind others, each once, as what is told later."""
+    told, new = {(one.line, _without_lines(one)) for one in found}, list[Problem]()
+    for one in met:
+        if (one.line, _without_lines(one)) not in told and len(new) < MOST:
+            told.add((one.line, _without_lines(one)))
+            new.append(replace(one, message=THEN + one.message))
+    return new
+
+
+def _without_lines(problem: Problem) -> str:
+    """What it says, wherever that stands: lines move."""
+    return re.sub(r"line \d+", "line", problem.message.removeprefix(THEN))
 
 
 def _is_of_values(fix: Fix) -> bool:
