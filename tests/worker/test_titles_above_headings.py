@@ -34,9 +34,10 @@ def test_a_title_taken_for_the_heading_is_said_once_and_one_click_takes_the_head
     problems = [(one.field, one.level) for one in shown("a.xlsx").problems]
     assert problems == [("data.heading", "blocking")], "columns that are not named, or not chosen, come of it"
     fix = shown("a.xlsx").problems[0].fixes[0]
-    assert (fix.label, fix.settings) == (
-        f"The heading is in line {len(above) + 1}: “Aufgabe”, “Ergebnis”", {"data.skip_lines": len(above)},
-    )  # fmt: skip
+    assert fix.label == f"The heading is in line {len(above) + 1}: “Aufgabe”, “Ergebnis”; use the mapping that fits"
+    assert fix.settings["data.skip_lines"] == len(above)
+    after = {path.removeprefix("data."): value for path, value in fix.settings.items()}
+    assert [one.level for one in shown("a.xlsx", **after).problems if one.level == "blocking"] == []
     assert shown("a.xlsx", skip_lines=len(above)).guess["data.prompt_template"] == "{Aufgabe}"
     assert "title" not in str(shown("a.xlsx", heading="line").problems[0].message), "it was said to be the heading"
 
@@ -45,7 +46,10 @@ def test_a_title_taken_for_the_heading_is_said_once_and_one_click_takes_the_head
 def test_a_title_of_a_csv_file_comes_with_the_same_click(registry_home: Path, above: str) -> None:
     put("a.csv", above + "Aufgabe,Ergebnis\n" + "".join(f"{n}+{n},{2 * n}\n" for n in range(1, 9)))
     [problem] = answer_preview(PreviewQuestion(data=DataSpec(source="file:a.csv"))).problems
-    assert problem.fixes[0].settings == {"data.skip_lines": above.count("\n")}
+    assert problem.fixes[0].settings["data.skip_lines"] == above.count("\n")
+    assert problem.fixes[0].settings["data.prompt_template"] == "{Aufgabe}"
+    chosen = answer_preview(PreviewQuestion(data=DataSpec(source="file:a.csv", prompt_column="x"))).problems[0]
+    assert chosen.fixes[0].settings == {"data.skip_lines": above.count("\n")}, "a column was chosen"
     assert opened("a.csv", skip_lines=above.count("\n")).columns == ["Aufgabe", "Ergebnis"]
 
 

@@ -5,6 +5,7 @@ Nothing of the data is ever run: cells are text, capped, and templates reach col
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from groupwise.storage.registry.messages.message import Answer
@@ -56,6 +57,7 @@ def preview(asked: DataSpec, model: ModelSpec, chosen: int | None = None) -> Pre
     count, counted = table.count()
     found += read_as.note_problems(table, first, asked)
     found = read_as.without_effects(found + read_as.reading_problems(table, first, asked))
+    found = [replace(one, fixes=tuple(_with_mapping_below(fix, asked) for fix in one.fixes)) for one in found]
     cells = {name: mapping.cut_cell(row.get(name), CELL) for name in table.columns[:COLUMNS]}
     return PreviewAnswer(
         columns=[_column(name, first) for name in table.columns[:COLUMNS]],
@@ -85,9 +87,26 @@ def failed_preview(error: DataError, asked: DataSpec) -> Failed:
     said = tuple(f"data.{name}" for name in FILE_SETTINGS if getattr(asked, name) is not None)
     found = (_find_reading(said),) if said and of_reading and asked.source.startswith("file:") else ()
     unusable = error.field == "data.source" and not error.fixes
-    problem = Problem(error.field, str(error), fixes=found + ((MEANWHILE,) if unusable else error.fixes))
+    offered = tuple(_with_mapping_below(fix, asked) for fix in error.fixes)
+    problem = Problem(error.field, str(error), fixes=found + ((MEANWHILE,) if unusable else offered))
     sheets = read_as.name_sheets(error.sheets)
     return Failed(error=str(error), field=error.field, problems=messages_of([problem]), sheets=sheets)
+
+
+def _with_mapping_below(fix: Fix, asked: DataSpec) -> Fix:
+    """A click that takes the heading below a title, with the columns that fit then where none were chosen: they would
+    be the next to put right."""
+    skip = fix.settings.get("data.skip_lines")
+    if skip is None or read_as.is_mapped(asked):
+        return fix
+    try:
+        table = preview_source.table_of(asked.model_copy(update={"skip_lines": skip}))
+        guessed = mapping.guess(table.columns, list(itertools.islice(table.rows(), FIRST)))
+    except DataError:  # said once the click is made
+        return fix
+    fitting = {path: value for path, value in guessed.items() if value is not None}
+    label = f"{fix.label}; use the mapping that fits" if fitting else fix.label
+    return replace(fix, label=label, settings={**fix.settings, **fitting})
 
 
 def _find_reading(said: tuple[str, ...]) -> Fix:

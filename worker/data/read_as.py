@@ -136,12 +136,17 @@ def _heading_problem(table: Any, first: mapping.Rows, asked: DataSpec) -> list[P
 
 def _as_row(columns: list[str], first: mapping.Rows, asked: DataSpec) -> Fix:
     """The click that takes the first line for a row; where no column was chosen yet, with those that fit then."""
-    if any(getattr(asked, name) != getattr(mapping.UNSAID, name) for name in _MAPPING):
+    if is_mapped(asked):
         return NO_HEADING
     numbered = unnamed_columns(len(columns))
     rows = [dict(zip(numbered, cells, strict=True)) for cells in (columns, *(_cells(row, columns) for row in first))]
     guessed = {path: value for path, value in mapping.guess(numbered, rows).items() if value is not None}
     return replace(NO_HEADING, settings={**NO_HEADING.settings, **guessed})
+
+
+def is_mapped(asked: DataSpec) -> bool:
+    """Whether columns were chosen."""
+    return any(getattr(asked, name) != getattr(mapping.UNSAID, name) for name in _MAPPING)
 
 
 _MAPPING = ("prompt_template", "prompt_column", "answer_column")
