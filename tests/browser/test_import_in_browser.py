@@ -115,12 +115,17 @@ def test_of_datasets_that_a_script_joins_one_is_chosen_and_until_then_there_is_n
     expect(importing.locator(".summary")).to_contain_text("several: choose one below")
     picture(new_run, "new-import-joined")
     importing.locator(".take-it").click()  # nothing is chosen yet: the browser asks for it
-    assert importing.locator("input[name=dataset]:invalid").count() == 3
+    importing.locator(".take-it").click()
+    said = importing.locator(".datasets .unchosen")
+    expect(said).to_have_text("Choose one of these datasets, or “Choose the data later”.")
+    expect(importing.locator("input[name=dataset]").first).to_be_focused()
+    assert said.bounding_box()["y"] < importing.locator(".datasets .choice").first.bounding_box()["y"]  # covers none
     importing.get_by_label("Take AI-MO/x").check()
     expect(importing.locator(".summary")).to_contain_text("hub:AI-MO/x")
     expect(importing.locator(".left-out")).to_contain_text("AI-MO/x was chosen. trl-lib/y was left out.")
     expect(importing.locator(".left-out")).not_to_contain_text("Choose one")
     importing.get_by_label("Choose the data later").check()
+    expect(said).to_be_hidden()
     take(importing)
     expect(new_run.locator(".verdicts")).to_contain_text("Choose a dataset: its id on the hub")
     expect(new_run.locator(".verdicts")).to_contain_text("Choose a model: starter, a folder, or its id on the hub")
@@ -142,13 +147,13 @@ def test_a_dataset_that_is_joined_and_cannot_be_taken_is_named_below_the_choice(
     paste(importing, f"{head}data = {joined}\n{made}")
     choices = importing.locator(".datasets")
     expect(choices).to_contain_text("Take m.csv")
-    expect(choices.locator("p")).to_have_text(
+    expect(choices.locator("p:visible")).to_have_text(
         "Dataset.from_list(…) (line 3) makes the data in the script: save it as a JSONL file, upload that, and choose "
         "it here."
     )
     paste(importing, f"{head}data = load_dataset('a/b')\n{made}")
     expect(choices).to_be_hidden()
-    expect(choices.locator("p")).to_have_count(0)
+    expect(choices.locator("p:visible")).to_have_count(0)
 
 
 def test_a_recipe_that_is_pasted_into_the_yaml_is_converted(new_run: Page) -> None:
@@ -367,3 +372,17 @@ def test_a_secret_in_a_function_is_not_saved_and_hostile_text_is_text(new_run: P
     assert importing.locator("img").count() == 0
     take(importing)
     assert library.newest_rewards() == []
+
+
+def test_a_yaml_written_anew_is_no_longer_said_to_be_imported(new_run: Page, importing: Locator) -> None:
+    paste(importing, GSM8K)
+    take(importing)
+    origin = new_run.locator(".origin")
+    expect(origin).to_contain_text("Imported. Saved in the library: ")
+    write_yaml(new_run, yaml_of(new_run) + "# mine\n")
+    expect(origin).to_contain_text("Imported.")
+    write_yaml(new_run, "name: anew\nmodel:\n  id: x/y\ndata:\n  source: task:sums\nrewards:\n- name: format\n")
+    expect(origin).not_to_contain_text("Imported")
+    new_run.reload()
+    expect(origin).to_contain_text("Draft restored.")
+    expect(origin).not_to_contain_text("Imported")

@@ -196,6 +196,12 @@ FAULTS: list[tuple[str, bytes | str, str]] = [
         "line 2 is not JSON: its object or list is never closed; .*Lines 3 and 4 cannot be read either",
     ),
     ("a.jsonl", lines({"q": 1}) + "no\n" + lines({"q": 1}) + "no\n", r"line 2 is .*\. Line 4 cannot be read either\."),
+    (
+        "a.jsonl",
+        lines({"q": 1}) + 'no\nno\n{"q": null, "a": NaN}\n',
+        "Line 3 cannot be read either. Line 4 holds NaN, which is no JSON, and is read as a value that equals nothing; "
+        "write null. Its “q” is null: a row that asks nothing is left out",
+    ),
     ("a.jsonl", lines({"q": 1}) + "no\n" * 6, "line 2 is .* Lines 3, 4 and 3 others cannot be read either"),
     ("a.jsonl", lines({"q": 1}) + '{"q": 2\n', "line 2 is not JSON: its object or list is never closed"),
     ("a.jsonl", lines({"q": 1}) + "\n" + '{"q": 2, "r"\n', "line 3 is not JSON: .* object. It is “{.q.: 2, .r.”"),

@@ -40,6 +40,7 @@ const origin = find(".origin");
 // What the arrival says: {said, from, before: changed on another page, typed: or on this one, kept: its changes that
 // still stand}.
 let standing = null;
+const LEAST_LEFT = 0.25; // of the settings of an import, for as long as the form is said to be of it
 const MOST_OUT = 4; // functions that can be taken out where another was added
 
 const link = (label, onclick) => el("button.link.s", { type: "button", onclick }, label);
@@ -75,8 +76,26 @@ function currentWork(hands) {
 
 // ---- what the form stands on ----
 export function showOrigin(...more) {
-  origin.replaceChildren(page.about.origin ?? "", ...more);
+  origin.replaceChildren(el("span", originNow() && more.length ? `${originNow()} · ` : originNow()), ...more);
 }
+// Nothing where it was an import of which hardly a setting is left, as when the whole YAML was written anew.
+function originNow() {
+  const { origin: words = "", imported } = page.about;
+  const now = new Set(settingLines(page.text));
+  const left = (imported ?? []).filter((line) => now.has(line)).length;
+  return imported?.length && left < imported.length * LEAST_LEFT ? "" : words;
+}
+// The lines of a YAML that say a value, without where they stand.
+export const settingLines = (text) =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => /^(- )?[\w.]+:\s+\S|^- \S/.test(line));
+onView(() => {
+  const said = origin.firstElementChild;
+  if (!said || !page.about.imported || page.view.unreadable) return;
+  said.textContent = originNow() && origin.children.length > 1 ? `${originNow()} · ` : originNow();
+});
 // `about`: {origin, arrival} as open_new_run says it; `request`: what the address asks for from now on; `typed`:
 // something was changed on this page since.
 export function standOn(about, request = page.request, typed = false) {
@@ -151,7 +170,7 @@ export function restoreOwnDraft(draft, fresh) {
   };
   // a page that loaded itself anew, once it was known what is installed, had not been left
   const hasStayed = document.documentElement.hasAttribute("data-stayed");
-  if (!hasStayed) showOrigin(page.about.origin ? " · " : "", "Draft restored. ", link("Start over", startOver));
+  if (!hasStayed) showOrigin(el("span", "Draft restored. "), link("Start over", startOver));
   return true;
 }
 
@@ -231,7 +250,7 @@ function offer(draft) {
     page.given = draft.given ?? null;
     replaceText(draft.text, { notes: draft.notes, pending: draft.pending });
     dropOffered(draft.id);
-    showOrigin(page.about.origin ? " · " : "", "Draft restored. Undo brings back what was here.");
+    showOrigin(el("span", "Draft restored. Undo brings back what was here."));
     drawOffered();
   };
   const discard = () => {

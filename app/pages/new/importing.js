@@ -6,6 +6,7 @@ import { countWords } from "../../ui/number.js";
 import { limitPaste, roomIn } from "../../ui/paste_limit.js";
 import { asOwnDraft } from "../../ui/run_drafts.js";
 import { acceptDrops } from "../../ui/stray_drops.js";
+import { settingLines } from "./arrival.js";
 import { dropNotes, find, onNotes, onView, page, replaceText, server, shownAt } from "./core.js";
 import { goTo } from "./go_to.js";
 import { stillTrue } from "./import_notes.js";
@@ -20,6 +21,7 @@ const file = dialog.querySelector("input.import");
 const drop = dialog.querySelector(".drop");
 const take = dialog.querySelector(".take-it");
 const box = dialog.querySelector(".brought");
+const unchosen = box.querySelector(".unchosen");
 let name = ""; // of the file; "" for what is pasted
 let read = null; // {text, name}: what was read last
 let timer = null;
@@ -101,20 +103,31 @@ function drawSummary({ summary, notes }) {
 }
 
 // One of the datasets that a script joins, or none yet: then the run has no data until one is chosen under Data. None
-// is chosen to begin with, and nothing is imported before (the browser asks for a choice).
+// is chosen to begin with, and nothing is imported before: that is said beside the choices.
 function drawDatasets({ datasets: names, untaken }) {
   const part = box.querySelector(".datasets");
   part.hidden = !names.length;
   const choice = (words, number) => {
     const input = el("input", { type: "radio", name: "dataset", value: String(number) });
-    input.required = true;
-    input.addEventListener("change", readChosen);
+    input.addEventListener("change", () => {
+      showText(unchosen, "");
+      readChosen();
+    });
     return el("label.choice", input, el("span", words));
   };
   const choices = [...names.map((name, n) => choice(`Take ${name}`, n + 1)), choice("Choose the data later", 0)];
   // where there is nothing to choose, nothing may wait for a choice that nobody sees
   const others = untaken.map((why) => el("p.s.mut", why));
-  part.replaceChildren(part.querySelector("legend"), ...(names.length ? [...choices, ...others] : []));
+  showText(unchosen, "");
+  part.replaceChildren(part.querySelector("legend"), unchosen, ...(names.length ? [...choices, ...others] : []));
+}
+// Whether a dataset is still to be chosen; then that is said, where one chooses.
+function awaitsChoice() {
+  const first = box.querySelector(".datasets input");
+  if (!first || box.querySelector(".datasets input:checked")) return false;
+  showText(unchosen, "Choose one of these datasets, or “Choose the data later”.");
+  first.focus();
+  return true;
 }
 const dataset = () => Number(box.querySelector(".datasets input:checked")?.value ?? 0);
 
@@ -242,7 +255,7 @@ function drawNotes() {
 async function takeNow(event, from) {
   event.preventDefault();
   await readNow();
-  if (!read || !dialog.querySelector("form").reportValidity()) return;
+  if (!read || awaitsChoice()) return;
   take.disabled = true;
   const got = await server.take_import({ name, text: read.text, functions: chosen(), dataset: dataset() });
   take.disabled = false;
@@ -252,7 +265,7 @@ async function takeNow(event, from) {
   }
   if (got.rewards) page.form.rewards = got.rewards;
   const saved = got.saved.length ? ` Saved in the library: ${got.saved.join(", ")}.` : "";
-  from(`Imported${name ? ` from ${name}` : ""}.${saved}`, asOwnDraft(""));
+  from(`Imported${name ? ` from ${name}` : ""}.${saved}`, asOwnDraft(""), settingLines(got.text));
   page.given = { named: got.named };
   replaceText(got.text, { notes: got.notes });
   dialog.close();

@@ -12,9 +12,10 @@ import { showView } from "./views.js";
 const dialog = find("dialog.presets");
 const keep = find("dialog.keep");
 // Something else than what the page began with takes its place, as a draft of its own: what was here is kept.
-const from = (words, request) => {
+// `imported`: the settings of an import, by their lines.
+const from = (words, request, imported = null) => {
   page.given = null;
-  standOn({ origin: words, arrival: null }, request);
+  standOn({ origin: words, arrival: null, imported }, request);
 };
 function drawPresets() {
   const card = (preset) => {

@@ -1,6 +1,7 @@
 """What is wrong with a line of JSON, in our words: those of the parsers speak of their own insides. Pure."""
 
 import json
+import math
 import re
 from typing import Any
 
@@ -95,3 +96,23 @@ def odd_content(line: bytes) -> str:
     except (ValueError, RecursionError):
         return ""
     return f"{odd[0]}. {begin_words(line)}" if odd else ""
+
+
+def no_number(line: bytes) -> str:
+    """What becomes of a line that can be read though it holds NaN or Infinity, which JSON does not know, in words; ""
+    where a line holds none, or is no object."""
+    odd: list[str] = []
+
+    def note_constant(word: str) -> float:
+        odd.append(word)
+        return math.nan
+
+    try:
+        value = json.loads(line, parse_constant=note_constant)
+    except (ValueError, RecursionError):
+        return ""
+    if not odd or not isinstance(value, dict):
+        return ""
+    empty = [name for name, cell in value.items() if cell is None]
+    null = f". Its “{empty[0][:BEGINS]}” is null: a row that asks nothing is left out" if empty else ""
+    return f"holds {odd[0]}, which is no JSON, and is read as a value that equals nothing; write null{null}"

@@ -22,7 +22,15 @@ from datasets import Features, IterableDataset, Json, List, load_dataset
 from groupwise.storage.spec.words.number_words import count_words, join_words, three_figures
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.file_reading import FileReading
-from groupwise.worker.data.files.json_words import EXAMPLE, NO_OBJECT, begin_words, line_fault, misfit, odd_content
+from groupwise.worker.data.files.json_words import (
+    EXAMPLE,
+    NO_OBJECT,
+    begin_words,
+    line_fault,
+    misfit,
+    no_number,
+    odd_content,
+)
 from groupwise.worker.data.files.mixed_lines import READ_MIXED
 from groupwise.worker.data.files.zero_bytes import refuse_zero_bytes
 
@@ -266,6 +274,7 @@ def fault(path: Path, place: str = "line", seconds: float = LOOKED_FOR) -> str:
     give_up = time.monotonic() + seconds
     first, named, more = "", list[int](), 0
     odd = ""  # which alone does not always keep a file from being read
+    beside = ""  # of a line that can be read, and not as it is meant
     with path.open("rb") as file:
         if file.read(len(BOM)) != BOM:
             file.seek(0)
@@ -281,10 +290,13 @@ def fault(path: Path, place: str = "line", seconds: float = LOOKED_FOR) -> str:
                 else:
                     more += bool(first)
                 first = first or f"{place} {number} {reason}"
+            if not reason and not beside and (said := no_number(line)):
+                beside = f". {place.capitalize()} {number:,} {said}"
             if not first and not odd and (reason := odd_content(line)):
                 odd = f"{place} {number} {reason}"
     least = "at least " if line else ""  # not all of the file was looked through
-    return f"{first}. {_name_others(place, named, more, least)}" if named else first or odd
+    found = f"{first}. {_name_others(place, named, more, least)}" if named else first or odd
+    return f"{found}{beside}" if found else ""
 
 
 def _name_others(place: str, named: Sequence[int], more: int, least: str) -> str:
