@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from groupwise.storage.checks.script_reader.fluent_setters import _ASKED, OTHER_DEFAULTS, SETTERS
-from groupwise.storage.checks.script_reader.given_arguments import share_of
+from groupwise.storage.checks.script_reader.given_arguments import MODEL_DEFAULTS, share_of
 from groupwise.storage.checks.script_reader.values import Mapping, Outer, Plain
 from tests.storage.test_script_nothing_dropped import HEAD, read
 
@@ -156,3 +156,31 @@ def test_what_an_optimizer_of_the_script_is_made_with_is_said_beside_what_it_ove
     train = TRAIN.replace("args=args", f"args=args, optimizers=({made}, None)").replace("'a/m'", "model")
     said = read(f"{HEAD}{lines}\n{train}trainer.train()\n")[1]
     assert "optimizers (line 10) was not taken" in said and words in said, said
+
+
+def test_what_a_model_config_has_by_default_is_what_the_installed_one_has():
+    from trl import ModelConfig
+
+    usual = ModelConfig()
+    assert {name: getattr(usual, name) for name in MODEL_DEFAULTS} == MODEL_DEFAULTS
+    lines = (
+        f"{PARSE}args, model = HfArgumentParser((GRPOConfig, ModelConfig)).parse_dict({{'beta': 0.2}})\n"
+        "args.model_init_kwargs = dict(revision=model.model_revision, attn_implementation=model.attn_implementation)"
+    )
+    raw, said = read(f"{HEAD}{lines}\n{TRAIN}trainer.train()\n")
+    assert raw["model"]["revision"] == "main" and "computed" not in said, said
+
+
+def test_settings_that_a_condition_spreads_are_named_one_by_one():
+    found, said = trained("args = GRPOConfig('o', beta=0.2, **({'use_vllm': True, 'top_k': 3} if big() else {}))")
+    assert found == {"beta": 0.2}
+    for name, value in (("use_vllm", "True"), ("top_k", "3")):
+        assert f"{name} (line 8) depends on a condition (it may be {value}): set it here." in said
+
+
+def test_what_is_set_only_where_the_environment_says_so_is_named():
+    condition = "if int(os.environ.get('WORLD_SIZE', 1)) > 1:\n    args.ddp_find_unused_parameters = False"
+    said = trained(f"args = GRPOConfig('o')\n{condition}")[1]
+    assert (
+        "does not hold by default, so what stands under it was not taken: args.ddp_find_unused_parameters = …" in said
+    )

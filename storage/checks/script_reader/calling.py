@@ -299,7 +299,10 @@ class Caller(Evaluator):
             self.unmet.append((test, body))
 
     def _is_default(self, node: ast.AST, scope: Scope) -> bool:
-        """Whether a name, or an attribute of one, is a default of the command line or of the environment."""
+        """Whether a name, or an attribute of one, is a default of the command line or of the environment; or what reads
+        that."""
+        if isinstance(node, ast.Call):
+            return ast.unparse(node.func) in ENVIRONMENT and len(node.args) == 2
         if isinstance(node, ast.Name):
             return id(scope.look_up(node.id)) in self._defaults
         if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):

@@ -3,7 +3,7 @@ and what Hydra reads from its files."""
 
 import ast
 
-from groupwise.storage.checks.script_reader.given_arguments import arguments_in_script, share_of
+from groupwise.storage.checks.script_reader.given_arguments import arguments_in_script, share_of, with_defaults
 from groupwise.storage.checks.script_reader.members import Arguments
 from groupwise.storage.checks.script_reader.values import (
     Class,
@@ -136,6 +136,7 @@ def _of_dataclasses(parser: Made, node: ast.AST, said: Mapping | None) -> Value:
         made = parsed_object(kind, node) if isinstance(kind, Class) else Made(node, kind.path, [], {}, [], parsed=True)
         if said is not None:
             made.parsed = False
-            made.keywords, made.dark = share_of(kind, types, said), list(said.dark)
+            made.keywords = with_defaults(kind, share_of(kind, types, said), node)
+            made.dark = list(said.dark)
         found.append(made)
     return Items(node, found)

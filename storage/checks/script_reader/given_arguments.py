@@ -54,6 +54,18 @@ def _as_said(word: str) -> str | int | float | bool:
     return word
 
 
+# What TRL's ModelConfig has where nothing is said, of what scripts load their model with; a test reads it from there.
+MODEL_DEFAULTS = {
+    "model_revision": "main", "attn_implementation": None, "dtype": "float32", "use_peft": False, "lora_r": 16,
+}  # fmt: skip
+
+
+def with_defaults(kind: Value, given: dict[str, Value], node: ast.AST) -> dict[str, Value]:
+    """What a dataclass takes, with what a ModelConfig has by default."""
+    usual = MODEL_DEFAULTS if _path_of_kind(kind).endswith("ModelConfig") else {}
+    return {name: Plain(node, value) for name, value in usual.items()} | given
+
+
 def share_of(kind: Value, kinds: list[Value], given: Mapping) -> dict[str, Value]:
     """What of the settings a dataclass of a parser takes."""
     own = {name for other in kinds for name in _fields_of(other)}

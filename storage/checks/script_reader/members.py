@@ -6,8 +6,10 @@ from typing import Any
 
 from groupwise.storage.checks.script_reader import plain
 from groupwise.storage.checks.script_reader.plain import Unknown
+from groupwise.storage.checks.script_reader.scopes import either
 from groupwise.storage.checks.script_reader.values import (
     Class,
+    Either,
     Function,
     Items,
     Made,
@@ -77,8 +79,23 @@ def spread_into(made: Mapping, inner: Value) -> None:
     if isinstance(inner, Mapping):
         made.entries |= inner.entries
         made.dark += inner.dark
+    elif isinstance(inner, Either) and (options := _plain_mappings(inner)):  # {…} if x else {}
+        for name in dict.fromkeys(name for one in options for name in one.entries):
+            before = made.entries.get(name)
+            now: Value | None = options[0].entries.get(name, before)
+            for one in options[1:]:
+                other = one.entries.get(name, before)
+                now = either(inner.node, now, other) if now is not None or other is not None else None
+            assert now is not None
+            made.entries[name] = now
     else:
         made.dark.append(inner)
+
+
+def _plain_mappings(value: Either) -> list[Mapping]:
+    """The mappings of which a condition decides; none where one is something else, or not all its keys are known."""
+    found = [option for option in value.options if isinstance(option, Mapping) and not option.dark]
+    return found if len(found) == len(value.options) > 1 else []
 
 
 def combine_plain(op: ast.operator, left: Value, right: Value) -> Any:
