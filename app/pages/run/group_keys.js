@@ -17,6 +17,6 @@ export class Keys {
     if (!this.part.getClientRects().length || document.querySelector("dialog[open]")) return;
     if (event.target.closest?.(Keys.typing)) return;
     event.preventDefault();
-    this.does[event.key]();
+    this.does[event.key](event);
   }
 }

@@ -9,6 +9,7 @@ import { Keys } from "./group_keys.js";
 import { SamePrompt } from "./same_prompt.js";
 import { Stars } from "./stars.js";
 import { StepBox } from "./step_box.js";
+import { Stepping } from "./stepping.js";
 import { whyNothing } from "./why_nothing.js";
 
 const { root: view, find, server } = part("pages/run/groups");
@@ -59,14 +60,11 @@ function goTo(step) {
   setParams({ step, group: null, idx: null });
 }
 slider.addEventListener("input", () => goTo(slider.value));
-// One step on from the step that is drawn: while another is on its way, where on is is not known.
-function stepOn(where) {
-  if (near.asked === whose(asked())) goTo(near[where]);
-}
-const stepBox = new StepBox(find(".step"), { goTo, stepOn, say: sayAstray });
 const whose = ({ step, mode }) => `${mode} ${step}`;
-find(".earlier").addEventListener("click", () => stepOn("earlier"));
-find(".later").addEventListener("click", () => stepOn("later"));
+const stepping = new Stepping(() => whose(asked()), goTo);
+const stepOn = (where, isHeld) => stepping.on(where, isHeld);
+const stepBox = new StepBox(find(".step"), { goTo, stepOn, say: sayAstray });
+for (const where of ["earlier", "later"]) find(`.${where}`).addEventListener("click", () => stepOn(where));
 follow.addEventListener("change", () => setParams({ group: null, idx: null, step: follow.checked ? null : near.step }));
 sorted.addEventListener("change", () => setParams({ order: sorted.checked ? null : "made" }));
 diff.addEventListener("change", () => setParams({ diff: diff.value }));
@@ -190,8 +188,8 @@ view.addEventListener("click", async ({ target }) => {
 new Keys(view, help, {
   j: () => move(1),
   k: () => move(-1),
-  "[": () => stepOn("earlier"),
-  "]": () => stepOn("later"),
+  "[": ({ repeat }) => stepOn("earlier", repeat),
+  "]": ({ repeat }) => stepOn("later", repeat),
   n: () => next(1),
   p: () => next(-1),
   s: () => onCard((card) => stars.star(card)),
@@ -221,12 +219,12 @@ function leadToNearest({ step }, { step: wanted, mode }) {
     const none = heldOut ? `There was no evaluation at step ${there}` : `There is no step ${there} here`;
     const nearest = heldOut ? `the one at step ${here}, the nearest` : `step ${here}, the nearest with groups`;
     setParams({ step });
-    near.asked = whose(asked()); // it is drawn: one can go on from it
+    stepping.settle(); // it is drawn: one can go on from it
     sayAstray(`${number ? none : "The step in the address is not a number"}: this is ${nearest}.`);
   }
 }
 function drawStep(now, asked) {
-  near = { ...now, asked: whose(asked) };
+  near = now;
   slider.min = now.first;
   slider.max = now.last;
   slider.disabled = now.first === now.last;
@@ -337,6 +335,8 @@ const wake = poll(view, async () => {
     return told.live ? 1000 : 5000;
   }
   drawStep(told, now);
+  stepping.show(told, whose(now));
+  if (whose(asked()) !== whose(now)) return 0; // one has gone on
   leadToNearest(told, now);
   if (!(await drawGroup())) return undefined;
   return told.live ? 700 : 5000;

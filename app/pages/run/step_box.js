@@ -5,7 +5,7 @@ import { wholeNumber } from "../../ui/number.js";
 const GROUPED = /^\d{1,3}(,\d{3})+$/; // as the page writes them: 1,250
 
 export class StepBox {
-  // `goTo(step)` goes there, `stepOn("earlier")` and `stepOn("later")` one on; `say(words)` says why it does not.
+  // `goTo(step)` goes there, `stepOn("earlier" or "later", isHeld)` one on; `say(words)` says why it does not.
   constructor(input, { goTo, stepOn, say }) {
     Object.assign(this, { input, goTo, say, near: {}, typing: false });
     input.addEventListener("input", () => {
@@ -19,7 +19,7 @@ export class StepBox {
       if (!where) return;
       event.preventDefault();
       this.typing = false;
-      stepOn(where);
+      stepOn(where, event.repeat);
     });
   }
 
