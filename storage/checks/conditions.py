@@ -2,7 +2,7 @@
 
 import re
 
-from groupwise.storage.spec.rows.row_filter import EMPTINESS, ORDER, ConditionError, parse_condition
+from groupwise.storage.spec.rows.row_filter import EMPTINESS, MAX_LENGTH, ORDER, ConditionError, parse_condition
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.storage.spec.words.problem import Fix, Problem
 
@@ -58,6 +58,8 @@ def _slips_of(number: int, written: str, data: DataSpec) -> list[Problem]:
 def write_in_our_signs(written: str) -> str | None:
     """A condition that is written in signs of another language (≥, =>, is not null) in those of this one; None of any
     other, and where that is no condition either."""
+    if len(written) > MAX_LENGTH:  # no condition, and long runs of spaces would be looked at from each of them
+        return None
     meant = written
     for sign, ours in _OTHERWISE:
         meant = sign.sub(ours, meant)

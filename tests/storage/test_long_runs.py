@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from groupwise.storage.checks.conditions import write_in_our_signs
 from groupwise.storage.checks.name_lists import names_problem
 from groupwise.storage.spec.answer_numbers import number_of_answer, written_with
 from groupwise.storage.spec.rows.heading_names import numbered_names
@@ -28,6 +29,7 @@ SPACES, DIGITS = " " * 100_000, "1" * 100_000
         (lambda: written_with([DIGITS, "58,0"]), "comma"),
         (lambda: is_a_row([f"1{SPACES}x"], [{f"1{SPACES}x": f"2{SPACES}y"}]), False),
         (lambda: len(set(numbered_names(["q"] * 20_000))), 20_000),
+        (lambda: write_in_our_signs(f"a >{SPACES}3"), None),
     ],
 )
 def test_a_long_run_is_looked_at_once(look: Callable[[], object], seen: object) -> None:

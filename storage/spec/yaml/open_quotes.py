@@ -9,7 +9,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from groupwise.storage.spec.words.problem import Cut, Fix, Problem
 
 _SETTING = re.compile(r"( *)(?:- +)?[A-Za-z_]\w*:(?:\s|$)")
-_REMARK = re.compile(r"\s+#.*$")
+REMARK = re.compile(r"(?<!\s)\s+#.*")  # at a line's end; a long run of spaces is looked at once
 LONGEST = 40  # characters of a button
 
 
@@ -46,7 +46,7 @@ def _swallows_settings(rows: list[str], key: Node, value: ScalarNode) -> bool:
 def _problem_of_quote(rows: list[str], path: str, value: ScalarNode) -> Problem:
     at, column = value.start_mark.line, value.start_mark.column
     rest = rows[at][column:]
-    remark = found[0] if (found := _REMARK.search(rest)) else ""
+    remark = found[0] if (found := REMARK.search(rest)) else ""
     closed = rest.removesuffix(remark).rstrip() + value.style
     label = f"Close the quotation mark: {closed if len(closed) <= LONGEST else closed[: LONGEST - 1] + '…'}"
     message = (

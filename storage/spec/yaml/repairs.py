@@ -11,6 +11,7 @@ from ruamel.yaml.reader import Reader
 
 from groupwise.storage.spec.words.odd_spaces import ODD
 from groupwise.storage.spec.words.problem import SpecError
+from groupwise.storage.spec.yaml.open_quotes import REMARK
 from groupwise.storage.spec.yaml.quotes_in_braces import BOTH, closed_quotes
 from groupwise.storage.spec.yaml.tabs import without_tabs
 from groupwise.storage.spec.yaml.yaml_text import (
@@ -38,7 +39,6 @@ _JOINED = re.compile(rf"{_ENTRY}:[{ODD}]*([^\s/:].*)")
 _EQUALS = re.compile(rf"{_ENTRY} *= *(\S.*)")
 _VALUE = re.compile(rf"({_ENTRY}: +)(\S.*)")
 _TAG = re.compile(r"((?:: |- |\[|, ))![^\s\[\]{}]* +")
-_REMARK = re.compile(r"\s+#.*")  # at a line's end
 _IN_BRACES = re.compile(r"\s*(?:- *)?(?:[A-Za-z_]\w*:\s*)?[{\[]")
 _AT_MARGIN = re.compile(r"[A-Za-z_]\w*:(?:\s|$)")
 _ALIAS = re.compile(r"\*([\w-]+)")
@@ -132,7 +132,7 @@ def _unclosed(at: int, line: str) -> Iterator[Repair]:
     found = _VALUE.fullmatch(plain)
     mark = found[4][0] if found else ""
     if found and mark in "'\"" and plain.count(mark) % 2:
-        remark = behind[0] if (behind := re.search(r"\s+#.*$", found[4])) else ""
+        remark = behind[0] if (behind := REMARK.search(found[4])) else ""
         closed = f"{found[4].removesuffix(remark)}{mark}{remark}"
         yield Repair(at, [found[1] + closed], f"Close the quotation mark: {shorten(closed)}", QUOTE)
     yield from _quotes_in_braces(at, plain)
@@ -158,7 +158,7 @@ def quotes_before_parts(rows: list[str], last: int) -> Iterator[Repair]:
 
 def _without_remark(line: str) -> tuple[str, str]:
     """A line without the comment at its end, as far as that begins outside of quotes; and the comment."""
-    found = _REMARK.search(line)
+    found = REMARK.search(line)
     before = line[: found.start()] if found else line
     return (before, line[len(before) :]) if found and not (before.count('"') % 2) else (line, "")
 
