@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import time
@@ -65,6 +66,12 @@ def go_on(run_id: str, *, attempt: int = 1, steps: int = 1) -> int:
     return first + steps - 1
 
 
+def paths_of(page: Page) -> dict[str, Any]:
+    """Each chart's lines, as text: playwright would look at each of their numbers three times."""
+    lines: dict[str, Any] = json.loads(page.evaluate(f"JSON.stringify(({PATHS})())"))
+    return lines
+
+
 def follow(open_page: OpenPage, address: str, run_id: str) -> Page:
     """Its Overview, with all charts in view and drawn."""
     page = open_page(f"{address}/run?id={run_id}")
@@ -107,7 +114,7 @@ def still_at(page: Page, width: int) -> dict[str, Any]:
 
     def same_again() -> bool:
         nonlocal lines
-        before, lines = lines, page.evaluate(PATHS)
+        before, lines = lines, paths_of(page)
         page.wait_for_timeout(800)
         return bool(lines == before)
 
@@ -122,11 +129,11 @@ def test_lines_that_moved_lie_where_plotly_draws_them(address: str, open_page: O
     """With spread, parts of a whole, bands of a long run, what an earlier attempt had trained; and at another size."""
     run_id = training("follow", **made)
     page = follow(open_page, address, run_id)
-    before = page.evaluate(PATHS)
+    before = paths_of(page)
     go_on(run_id, attempt=2 if "resumed_at" in made else 1, steps=3)
     shown(page, run_id)
     page.wait_for_timeout(300)
-    moved = page.evaluate(PATHS)
+    moved = paths_of(page)
     assert page.evaluate("drawings") == [], "no chart was drawn anew"
     assert all(moved[name] != before[name] for name in ("reward", "kl", "tied groups"))
 
@@ -134,7 +141,7 @@ def test_lines_that_moved_lie_where_plotly_draws_them(address: str, open_page: O
     point_at_each(page)
     drawings = page.evaluate("drawings")
     assert {"reward", "kl", "tied groups"} <= set(drawings) and len(drawings) == len(set(drawings)), "once each"
-    assert_alike(resized, page.evaluate(PATHS))
+    assert_alike(resized, paths_of(page))
 
     assert_alike(moved, still_at(page, 1440))
 
