@@ -43,6 +43,7 @@ NO_FEATURES = (
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", f"--disable-features={','.join(NO_FEATURES)}",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]  # fmt: skip
 WINDOW = ViewportSize(width=1440, height=900)
 LOOKS = {"light": ("light", 1440), "dark": ("dark", 1440), "390": ("light", 390)}
@@ -102,13 +103,9 @@ def open_page(request: pytest.FixtureRequest) -> Iterator[OpenPage]:
     context: BrowserContext = request.getfixturevalue("context" if own else "used_context")
     errors: list[str] = []
 
-    def listen(page: Page) -> None:
-        page.on("pageerror", lambda error: errors.append(f"{page.url}: {error}"))
-        page.on("request", lambda request: _note_foreign(request.url, errors))
-
     def opened(address: str) -> Page:
         page = context.new_page()
-        listen(page)
+        listen(page, errors)
         page.goto(address)
         return page
 
@@ -116,6 +113,13 @@ def open_page(request: pytest.FixtureRequest) -> Iterator[OpenPage]:
     if not own:
         _forget_all(context)
     assert errors == []
+
+
+def listen(page: Page, errors: list[str]) -> None:
+    """What fails on a page is noted, and every request to another machine, all of which fail (FLAGS): to be told of
+    each one that does not took more of a test's processor than the test."""
+    page.on("pageerror", lambda error: errors.append(f"{page.url}: {error}"))
+    page.on("requestfailed", lambda request: _note_foreign(request.url, errors))
 
 
 def _note_foreign(url: str, errors: list[str]) -> None:
