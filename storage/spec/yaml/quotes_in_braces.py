@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator
 
 from groupwise.storage.spec.words.odd_spaces import ODD
+from groupwise.storage.spec.yaml.open_quotes import REMARK
 
 BOTH = "a quotation mark and a bracket are not closed."
-_REMARK = re.compile(r"\s+#.*$")
 _NEXT_SETTING = re.compile(r"\s*,\s*[\"']?[A-Za-z_]\w*[\"']?\s*:\s")
 _NEXT_ENTRY = re.compile(r"\s*,")
 _CLOSING = re.compile(rf"[\]}}\s{ODD}]*$")
@@ -22,7 +22,7 @@ def closed_quotes(line: str) -> Iterator[tuple[str, str, bool]]:
         return
     at, brackets = opened
     rest = line[at + 1 :]
-    remark = found[0] if (found := _REMARK.search(rest)) else ""
+    remark = found[0] if (found := REMARK.search(rest)) else ""
     rest = rest.removesuffix(remark)
     for end in dict.fromkeys(_ends(rest, brackets[-1])):
         whole = line[:at] + line[at] + rest[:end].rstrip() + line[at] + rest[end:]
@@ -60,9 +60,13 @@ def _open_at_end(line: str) -> str | None:
     """What closes the brackets of a line without open quotation marks; None where it has one still."""
     if _open_quote(line):
         return None
-    signs = re.sub(r"'[^']*'|\"[^\"]*\"", "", line)
+    return missing_brackets(line)
+
+
+def missing_brackets(line: str) -> str:
+    """What closes the brackets that are open at a line's end."""
     open_ones: list[str] = []
-    for sign in signs:
+    for sign in re.sub(r"'[^']*'|\"[^\"]*\"", "", line):
         if sign in _CLOSED_BY:
             open_ones.append(_CLOSED_BY[sign])
         elif open_ones and sign == open_ones[-1]:

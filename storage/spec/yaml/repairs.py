@@ -12,7 +12,7 @@ from ruamel.yaml.reader import Reader
 from groupwise.storage.spec.words.odd_spaces import ODD
 from groupwise.storage.spec.words.problem import SpecError
 from groupwise.storage.spec.yaml.open_quotes import REMARK
-from groupwise.storage.spec.yaml.quotes_in_braces import BOTH, closed_quotes
+from groupwise.storage.spec.yaml.quotes_in_braces import BOTH, closed_quotes, missing_brackets
 from groupwise.storage.spec.yaml.tabs import without_tabs
 from groupwise.storage.spec.yaml.yaml_text import (
     COLON,
@@ -137,7 +137,7 @@ def _unclosed(at: int, line: str) -> Iterator[Repair]:
         yield Repair(at, [found[1] + closed], f"Close the quotation mark: {shorten(closed)}", QUOTE)
     yield from _quotes_in_braces(at, plain)
     for whole, remark in dict.fromkeys((_without_remark(plain), (plain, ""))):
-        if closing := _missing_brackets(whole):
+        if closing := missing_brackets(whole):
             yield Repair(at, [whole + closing + remark], f"Close it with {closing}", BRACKET)
 
 
@@ -165,18 +165,7 @@ def _without_remark(line: str) -> tuple[str, str]:
 
 def opening_row(rows: list[str], row: int) -> int | None:
     """The nearest row above in which a bracket is opened and not closed."""
-    return next((n for n in range(row - 1, -1, -1) if _missing_brackets(_without_remark(rows[n])[0])), None)
-
-
-def _missing_brackets(line: str) -> str:
-    """What closes the brackets that are open at a line's end."""
-    open_ones: list[str] = []
-    for sign in re.sub(r"'[^']*'|\"[^\"]*\"", "", line):
-        if sign in "{[":
-            open_ones.append("}" if sign == "{" else "]")
-        elif open_ones and sign == open_ones[-1]:
-            open_ones.pop()
-    return "".join(reversed(open_ones))
+    return next((n for n in range(row - 1, -1, -1) if missing_brackets(_without_remark(rows[n])[0])), None)
 
 
 def _indentation(rows: list[str], row: int) -> Iterator[Repair]:
