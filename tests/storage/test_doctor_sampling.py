@@ -49,7 +49,7 @@ def test_what_is_never_earned_at_a_high_temperature_is_not_called_too_hard() -> 
     """“format is too hard to earn”, easier prompts and a stronger model were said of it."""
     (told,) = examine(hot(2.0, 1.8)).verdicts
     assert (told.key, told.level) == ("temperature_high", "warning")
-    assert told.sentence.startswith("“format” gave 0 to every completion. Entropy is 1.8 nats a token now: at temp")
+    assert told.sentence.startswith("“format” gave 0 to every completion. Entropy is 1.80 nats a token now: at temp")
     assert [change.label for change in told.changes] == ["Temperature 1"]
     for other in (hot(2.0, 0.4), hot(1.0, 1.8)):  # it makes sense all the same, or is drawn as usual
         assert [one.key for one in examine(other).verdicts] == ["too_hard"]

@@ -14,7 +14,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     chart,
     step_groups,
 )
-from groupwise.storage.analysis.doctor.words import last_steps, percent, setting_text, short_number
+from groupwise.storage.analysis.doctor.words import last_steps, percent, setting_text, write_figure
 from groupwise.storage.spec.words.number_words import count_words
 
 GROUPS = 8  # groups that must have been read
@@ -93,7 +93,7 @@ def temperature_high(e: Evidence) -> Verdict | None:
     if told.first < NOISE or not told.at_least(NOISE / 2):
         return _strays(e, temperature)
     words = (
-        f"Entropy {e.verb} {short_number(told.now)} nats a token {e.at_now}: at temperature "
+        f"Entropy {e.verb} {write_figure(told.now)} nats a token {e.at_now}: at temperature "
         f"{setting_text(temperature)} completions are close to random text, which no reward can tell apart."
     )
     return Verdict(
@@ -111,7 +111,7 @@ def _strays(e: Evidence, temperature: float) -> Verdict | None:
         return None
     named = " and ".join(f"“{name}”" for name in never)
     words = (
-        f"{named} gave 0 to every completion. Entropy {e.verb} {short_number(told.now)} nats a token {e.at_now}: at "
+        f"{named} gave 0 to every completion. Entropy {e.verb} {write_figure(told.now)} nats a token {e.at_now}: at "
         f"temperature {setting_text(temperature)} unlikely tokens are drawn often, and each can spoil a completion. "
         "How hard that is to earn shows only with cooler sampling."
     )
