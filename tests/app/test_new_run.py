@@ -186,7 +186,7 @@ def test_all_that_is_wrong_is_said_at_once(registry_home: Path) -> None:
     assert [one["line"] for one in problems if "not YAML" in one["message"]]
     said = {one["field"]: one["message"] for one in problems}
     assert "given twice" in said["data.holdout"] and "digits" in said["training.max_steps"]
-    assert "there is no folder" in said["model.id"] and "name" not in said
+    assert "there is no folder" in said["model.id"] and said["name"].startswith("Then also: should be text")
     fixes = {one["field"]: [fix["label"] for fix in one["fixes"]] for one in problems if one["fixes"]}
     assert list(fixes) == ["", "data.holdout"] and fixes["data.holdout"][0].startswith("Keep the first (line ")
 

@@ -357,9 +357,9 @@ def test_what_a_run_lacks_is_said_where_it_is_missed(open_page: OpenPage, runs: 
     frozen = paths.run_folder(runs["ones"]).rewards
     frozen.mkdir(exist_ok=True)
     (frozen / "ones.py").write_text(blocks, encoding="utf-8")
-    page.reload()  # a function of blocks, which can give no more than 1, tells as little by that
+    page.reload()  # a function of blocks that look at the form alone is known to say nothing of what is right
     expect(solved.locator(".wait")).to_have_text(
-        "“ones” gave every completion the same, which says nothing of what is right."
+        "“ones” looks at no column of the data, which says nothing of what is right."
     )
     tied = page.locator('[data-chart="tied groups"] .js-plotly-plot')
     tied.scroll_into_view_if_needed()

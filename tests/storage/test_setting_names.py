@@ -102,7 +102,7 @@ def test_786_tokens_of_prompt_do_not_become_the_length_of_completions() -> None:
 
 def test_what_others_call_it_leads_to_a_setting_that_there_is() -> None:
     spec = {name for part in ("model", "data") for name in type(RunSpec.model_fields[part].default).model_fields}
-    lora = {"r", "lora_alpha", "lora_dropout"}
+    lora = {"r", "lora_alpha", "lora_dropout", "target_modules"}
     assert [name for name, ours in ELSEWHERE.items() if ours not in TRL_FIELDS | spec | lora] == []
     assert [name for name in ELSEWHERE if name in TRL_FIELDS] == []
 
