@@ -373,6 +373,8 @@ def test_what_is_odd_in_a_file_is_said_beside_its_rows(new_run: Page, tmp_path: 
     expect(note).to_have_text("wrong.csv is uploaded.")
     follows(new_run, "source: file:wrong.csv")
     new_run.get_by_label("File in the home").select_option("file:mixed.csv")
+    expect(new_run.locator(".read-as")).to_contain_text("UTF-8 and Windows-1252 mixed")  # what moves the page is there
+    expect(new_run.locator(".read-as tbody tr").nth(1)).to_contain_text("größer?")
     new_run.get_by_text("Which rows").click()
     held_out = new_run.get_by_label("Held out", exact=True)
     held_out.fill("2")
