@@ -35,7 +35,7 @@ def _modules_of(code: str) -> list[str]:
 def _is_here(module: str) -> bool:
     """Whether the package of a module is there. Nothing is imported for it: what stands in this folder is none."""
     first = module.partition(".")[0]
-    if first in sys.stdlib_module_names or first in sys.modules:
+    if first in sys.stdlib_module_names or first == __name__.partition(".")[0]:
         return True
     installed = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
     return PathFinder.find_spec(first, installed) is not None
