@@ -359,11 +359,5 @@ def test_problems_are_listed_as_one_meets_them_in_the_text() -> None:
     assert len(others) > 1 and others == sorted(others)
 
 
-def test_what_figures_are_reckoned_without_is_said() -> None:
-    seen = view.describe_text(TEXT.replace("name:", "launch: {processes: 99}\nname:", 1), offer.OFFER)
-    assert "This is reckoned without “Processes”." in seen["sentences"]
-    assert not any("reckoned without" in one for one in view.describe_text(TEXT, offer.OFFER)["sentences"])
-
-
 def test_the_upload_names_the_kinds_of_workbooks_that_it_takes() -> None:
     assert all(suffix in choices.upload_advice() for suffix in (".xlsx", ".xls", ".ods"))

@@ -195,6 +195,7 @@ def test_a_warm_up_is_weighed_against_its_own_stage() -> None:
     [
         ({"max_steps": 0}, "Steps", {"Time", "Disk"}),
         ({"max_steps": "many"}, "Steps", {"Time", "Disk"}),
+        ({"max_steps": 1e1}, "Steps", {"Time", "Disk"}),
         ({"max_steps": -1, "num_train_epochs": -2}, "Epochs", {"Time", "Disk"}),
         ({"gradient_accumulation_steps": 0}, "Accumulation", {"Memory", "Time", "Disk"}),
         ({"num_generations": None}, "Group size", {"Time", "Disk"}),
@@ -207,7 +208,9 @@ def test_an_estimate_waits_for_a_number_that_is_refused(
     fields = {**FIELDS, "num_generations": {"types": ["int"], "default": 8}}
     found = report(a_spec(**training), replace(there, training=fields), MODEL)
     assert f"Steps cannot be counted: “{label}” is no number to reckon with." in found.sentences
-    assert {one["label"] for one in found.figures} == {"Memory", "Time", "Disk"} - waiting
+    waits = {one["label"]: one["detail"] for one in found.figures if one["value"] == "—"}
+    assert waits == dict.fromkeys(waiting, f"waits until “{label}” is fixed")
+    assert {one["label"] for one in found.figures} == {"Memory", "Time", "Disk"}
     assert not any("steps:" in one for one in found.sentences)
 
 
@@ -393,7 +396,32 @@ def test_what_keeps_memory_from_being_estimated_is_named(registry_home: Path) ->
     words = "Memory cannot be estimated: “Max completion length” is no number to reckon with."
     assert words in refused.sentences
     blamed = report(a_spec(max_completion_length=1.5), offer(), MODEL, blamed={"training.max_completion_length"})
-    assert words not in blamed.sentences and "Memory" not in {one["label"] for one in blamed.figures}
+    assert words not in blamed.sentences and blamed.figures[0]["label"] == "Memory"
+    assert blamed.figures[0]["value"] == "—"
+
+
+@pytest.mark.parametrize(
+    ("training", "awaited", "waiting"),
+    [
+        ({"beta": "0,04"}, "KL weight", ["Memory", "Time"]),
+        ({"optim": 5}, "Optimizer", ["Memory", "Disk"]),
+        ({"save_strategy": []}, "Save", ["Disk"]),
+        ({"logging_steps": "x"}, "", []),
+    ],
+)
+def test_an_estimate_waits_for_each_value_that_it_needs_and_that_is_of_another_kind(
+    registry_home: Path, training: dict[str, Any], awaited: str, waiting: list[str]
+) -> None:
+    fields = {
+        "beta": {"types": ["float"], "default": 0.0}, "optim": {"types": ["str"], "default": "adamw_torch"},
+        "save_strategy": {"types": ["str"], "default": "steps"}, "logging_steps": {"types": ["float"], "default": 10},
+    }  # fmt: skip
+    there = replace(offer(), training={**FIELDS, **fields})
+    figures = report(a_spec(max_steps=10, **training), there, MODEL).figures
+    assert [one["label"] for one in figures] == ["Memory", "Time", "Disk"]
+    waits = {one["label"]: one["detail"] for one in figures if one["value"] == "—"}
+    assert list(waits) == waiting
+    assert all(f"“{awaited}" in detail for detail in waits.values())
 
 
 @pytest.mark.parametrize(

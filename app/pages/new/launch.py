@@ -25,7 +25,7 @@ from groupwise.storage.spec.rows.number_text import ask_for_thousands
 from groupwise.storage.spec.spec import NO_MODEL, RunSpec
 from groupwise.storage.spec.words.problem import BLOCKING, Problem, SpecError, in_order_of_lines
 from groupwise.storage.spec.words.reward_entries import below_filled_rewards
-from groupwise.storage.spec.words.setting_names import without_answered
+from groupwise.storage.spec.words.setting_names import answered_places, without_answered
 from groupwise.storage.spec.yaml import yaml_text
 from groupwise.storage.spec.yaml.repairs import BRACKET
 from groupwise.storage.spec.yaml.slips import read_past_slips
@@ -127,7 +127,8 @@ def _say_of_functions(problem: Problem, raw: dict[str, Any], offer: Offer) -> Pr
 def problems_of_values(raw: dict[str, Any], offer: Offer, known: Any = None) -> list[Problem]:
     """Everything there is to say of plain values without the worker."""
     reading = _check(_read_values(raw, {}), offer, known)
-    about = estimates(reading.as_checked, offer, known, told=False) if reading.as_checked else None
+    unread = unread_settings(reading)
+    about = estimates(reading.as_checked, offer, known, told=False, unread=unread) if reading.as_checked else None
     return [*reading.problems, *(reading.left_out.problems_as_written(about.problems) if about else ())]
 
 
@@ -139,6 +140,13 @@ def say_all_at_once(
         return problems
     types = form.types(offer) | form.reward_types(raw, offer)
     return said_later.say_what_follows(problems, raw, lines, lambda one: problems_of_values(one, offer, known), types)
+
+
+def unread_settings(reading: Reading) -> set[str]:
+    """The settings that are given and not in the sound spec: what is wrong with their form, and where they belong that
+    stand under another name, but for what is read by the name that was meant."""
+    named = [one for one in reading.problems if one.level == BLOCKING and one.field not in reading.left_out.renamed]
+    return {*reading.left_out.written, *answered_places(named)}
 
 
 def _follows_from(unread: set[str], problem: Problem) -> bool:
@@ -215,7 +223,7 @@ def spec_and_problems(text: str, known: Any = None) -> tuple[RunSpec | None, lis
     told without the worker. `known`: what the page's preview has found out."""
     offer = Offer.read_published()
     reading = check_text(text, offer, known)
-    about = estimates(reading.sound, offer, known).problems if reading.sound else []
+    about = estimates(reading.sound, offer, known, unread=unread_settings(reading)).problems if reading.sound else []
     found = without_answered([*reading.problems, *reading.left_out.problems_as_written(about)])
     if reading.sound and known_of(known, reading.sound.data).rows == 0:
         found.append(Problem("data.source", NO_ROWS))
@@ -223,11 +231,12 @@ def spec_and_problems(text: str, known: Any = None) -> tuple[RunSpec | None, lis
 
 
 def estimates(
-    spec: RunSpec, offer: Offer, known: Any = None, *, told: bool = True, blamed: Collection[str] = ()
-) -> Report:
+    spec: RunSpec, offer: Offer, known: Any = None, *, told: bool = True, blamed: Collection[str] = (),
+    unread: Collection[str] = (),
+) -> Report:  # fmt: skip
     """What the run will do and take. `told`: else only the problems, where nobody sees the rest. `blamed`: the fields
-    that have a problem already. Where no row is left nothing follows from that but what whoever counted them says: it
-    is the cause."""
+    that have a problem already; `unread`: the settings that are given and not in the spec. Where no row is left nothing
+    follows from that but what whoever counted them says: it is the cause."""
     about = known_of(known, spec.data)
     if about.rows == 0:
         about = Known()
@@ -236,8 +245,8 @@ def estimates(
         tokens = TASK_TOKENS
     facts = model_files.facts_at_hand(spec.model)
     return report(
-        spec, offer, facts, about.rows, tokens, told=told, blamed=blamed, sums=about.sums, point=about.point,
-        tags=about.tags or (),
+        spec, offer, facts, about.rows, tokens, told=told, blamed=blamed, unread=unread, sums=about.sums,
+        point=about.point, tags=about.tags or (),
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from groupwise.app.pages.new import edits, form_rows, found_reading, launch, pre
 from groupwise.app.pages.new.field_values import field_text
 from groupwise.app.pages.new.found_reading import reading_key
 from groupwise.app.pages.new.known import NO_ROWS, Known, is_chosen, known_of, rows_key, short_hash, source_key
+from groupwise.app.pages.new.preflight.report import Report
 from groupwise.app.pages.new.sound_offers import with_sound_offers
 from groupwise.app.pages.new.taken_name import name_problems
 from groupwise.storage.checks import script
@@ -31,8 +32,8 @@ NO_MAPPING = Problem("", "A spec is a mapping of settings, such as “name: my-r
 CHOOSE = "Choose the data first."
 UNREADABLE = "The data cannot be read as it is set."
 BY_WORKER = (UNREADABLE, NO_ROWS)  # the worker said so, and is not asked anew for having said it
-# What is counted with and stands outside `training`, whose settings are read whatever they say.
-COUNTED = ("data.limit", "data.holdout", "launch.processes", "model.dtype", "model.quantization")
+# What sentences are made with, also where no estimate waits for it.
+COUNTED = ("data.limit", "data.holdout")
 # Parts of a spec that the form holds as plain values rather than as one text each.
 PLAIN = ("rewards", "data.examples", "data.filter", "data.columns", "data.parameters", "stages", "lora")
 
@@ -56,11 +57,8 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     of_data = known_of(known, as_checked.data) if as_checked else Known()
     missing = _missing_data(as_checked, reading.problems, of_data) if as_checked else None
     told = "preflight" not in hidden and missing is None
-    about = (
-        launch.estimates(as_checked, offer, known, told=told, blamed=_blocking_fields(reading.problems))
-        if as_checked
-        else None
-    )
+    blamed, unread = _blocking_fields(reading.problems), launch.unread_settings(reading)
+    about = launch.estimates(as_checked, offer, known, told=told, blamed=blamed, unread=unread) if as_checked else None
     out = reading.left_out
     otherwise = (*out.paths, *out.renamed)
     advised = [*out.problems_as_written(about.problems), *name_problems(as_checked)] if about and as_checked else []
@@ -81,7 +79,7 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         "problems": [problem.as_dict() for problem in problems],
         "answered": sorted(answered_places(found)),
         "blocked": any(problem.level == BLOCKING for problem in problems),
-        "sentences": [missing] if missing else [*about.sentences, *_reckoned_without(raw, as_checked)] if about else [],
+        "sentences": [missing] if missing else _say_what_happens(about, raw, as_checked) if about else [],
         "figures": about.figures if about else [],
         "quickstart": text == presets.quickstart_text(),
         "name": str(raw.get("name") or "run"),
@@ -94,14 +92,15 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     return json_value(seen)
 
 
-def _reckoned_without(raw: dict[str, Any], read: RunSpec | None) -> list[str]:
-    """What is said of figures for which a value was left out, as it cannot be read."""
+def _say_what_happens(about: Report, raw: dict[str, Any], read: RunSpec | None) -> list[str]:
+    """What will happen, and what that is reckoned without, as it cannot be read and nothing waits for it."""
     if read is None:
-        return []
+        return about.sentences
     known = read.model_dump(mode="json")
-    given = [(path, _setting_at(raw, path)) for path in COUNTED]
+    given = [(path, _setting_at(raw, path)) for path in COUNTED if path not in about.awaited]
     out = [own_label(path) for path, value in given if value not in (None, yaml_edit.ABSENT, _setting_at(known, path))]
-    return [f"This is reckoned without {join_words([f'“{label}”' for label in out])}."] if out else []
+    without = [f"This is reckoned without {join_words([f'“{label}”' for label in out])}."] if out else []
+    return [*about.sentences, *without]
 
 
 def _blocking_fields(problems: list[Problem]) -> set[str]:

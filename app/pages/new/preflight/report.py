@@ -9,6 +9,7 @@ from groupwise.app.core import format
 from groupwise.app.core.field_labels import own_label
 from groupwise.app.pages.new.preflight import advice, counts, disk, memory, memory_fixes, queue, timing
 from groupwise.app.pages.new.preflight.timing import Pace
+from groupwise.app.pages.new.preflight.waiting import DISK, MEMORY, STEPS, TIME, awaited_settings
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
@@ -16,17 +17,19 @@ from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Problem
 
 ORDER = {BLOCKING: 0, WARNING: 1, ADVICE: 2}
+FIGURES = (MEMORY, TIME, DISK)
 
 
 @dataclass(frozen=True)
 class Report:
     """`sentences`: what will happen, in plain words. `figures`: {label, value, detail}. `problems`: gravest first.
-    `estimate`: of memory, for whoever wants its terms."""
+    `estimate`: of memory, for whoever wants its terms. `awaited`: the settings that estimates wait for, by path."""
 
     sentences: list[str]
     figures: list[dict[str, Any]]
     problems: list[Problem]
     estimate: memory.Estimate | None = None
+    awaited: tuple[str, ...] = ()
 
 
 def report(
@@ -38,36 +41,42 @@ def report(
     *,
     told: bool = True,
     blamed: Collection[str] = (),
+    unread: Collection[str] = (),
     sums: bool = False,
     point: str = "",
     tags: Collection[str] = (),
 ) -> Report:
-    """What a spec will do and need; without `told` its problems alone. `blamed`: the fields whose
-    problem is said there, and not here again. `facts`: None while the model's files are not
-    here. `rows`: how many rows the data has, as the preview counted them. `prompt_tokens`: the longest prompt, as the
-    data checks counted it. `sums`: whether every prompt is one that the starter knows. `point`: an answer with a
-    decimal point, where the prompts have a comma. `tags`: those in the prompts."""
+    """What a spec will do and need; without `told` its problems alone. `blamed`: the fields whose problem is said
+    there, and not here again. `unread`: the settings that are given and cannot be read. `facts`: None while the
+    model's files are not here. `rows`: how many rows the data has, as the preview counted them. `prompt_tokens`: the
+    longest prompt, as the data checks counted it. `sums`: whether every prompt is one that the starter knows. `point`:
+    an answer with a decimal point, where the prompts have a comma. `tags`: those in the prompts."""
     readable = _readable(prompt_tokens, facts)
-    estimate = memory.estimate(spec, offer, facts, readable)
-    written = disk.disk(spec, offer, facts, rows, disk.free_space())
+    awaited = awaited_settings(spec, offer, unread)
+    estimate = None if MEMORY in awaited else memory.estimate(spec, offer, facts, readable)
+    written = None if DISK in awaited else disk.disk(spec, offer, facts, rows, disk.free_space())
     said: list[str] = []
     shown: list[dict[str, Any]] = []
     if told:
-        pace, steps = _pace(spec, offer, facts, rows, readable)
-        refused = counts.setting_not_counted(spec, offer)
-        said = _say_refused("Steps cannot be counted", refused, blamed) or counts.sentences(spec, offer, rows)
-        kept_by = memory.setting_that_keeps_it(spec, offer) if estimate is None else ""
-        said += _say_refused("Memory cannot be estimated", kept_by, blamed)
+        pace, steps = (None, None) if TIME in awaited else _pace(spec, offer, facts, rows, readable)
+        refused, kept_by = awaited.get(STEPS, ""), awaited.get(MEMORY, "")
+        told_there = {*blamed, *unread}
+        said = _say_refused("Steps cannot be counted", refused, told_there)
+        said += [] if refused else counts.sentences(spec, offer, rows)
+        said += _say_refused("Memory cannot be estimated", kept_by, told_there)
         said += [] if kept_by else _memory_sentences(estimate, facts, prompt_tokens)
         said += [begins] if (begins := _begin_sentence(spec)) else []
         said += [waits] if (waits := queue.wait_sentence()) else []
         shown = _figures(estimate, written, pace, steps)
+        shown += [_show_waiting(label, awaited[label]) for label in FIGURES if label in awaited and facts]
+        shown.sort(key=lambda one: FIGURES.index(one["label"]))
     problems = [
         *memory_fixes.memory_problems(spec, offer, facts, estimate),
         *disk.disk_problems(spec, offer, written),
         *advice.advise(spec, offer, facts, rows, prompt_tokens, sums=sums, point=point, tags=tags),
     ]
-    return Report(said, shown, sorted(problems, key=lambda problem: ORDER[problem.level]), estimate)
+    return Report(said, shown, sorted(problems, key=lambda problem: ORDER[problem.level]), estimate,
+                  tuple(awaited.values()))  # fmt: skip
 
 
 def _readable(prompt_tokens: int | None, facts: ModelFacts | None) -> int | None:
@@ -106,11 +115,15 @@ def _pace(
     return Pace(low, high, name, rough), known[0]
 
 
-def _say_refused(kept: str, name: str, blamed: Collection[str]) -> list[str]:
+def _show_waiting(label: str, awaited: str) -> dict[str, Any]:
+    """Of an estimate that is not made, and why."""
+    return {"label": label, "value": "—", "detail": f"waits until “{own_label(awaited)}” is fixed"}
+
+
+def _say_refused(kept: str, path: str, blamed: Collection[str]) -> list[str]:
     """What a refused setting keeps from being known; nothing where its field says what is wrong with it."""
-    path = f"training.{name}"
     said_there = any(field == path or field.endswith(f".{path}") for field in blamed)
-    return [f"{kept}: “{own_label(path)}” is no number to reckon with."] if name and not said_there else []
+    return [f"{kept}: “{own_label(path)}” is no number to reckon with."] if path and not said_there else []
 
 
 def _memory_sentences(
@@ -133,17 +146,17 @@ def _figures(
     if estimate:
         of = f"of {format.size(estimate.available)}, " if estimate.available else ""
         largest = f"{of}mostly {estimate.largest.name} ({format.size(estimate.largest.bytes)}), {estimate.moment}"
-        shown.append({"label": "Memory", "value": format.size(estimate.total), "detail": largest})
+        shown.append({"label": MEMORY, "value": format.size(estimate.total), "detail": largest})
         shown[-1]["level"] = estimate.level or ""
     if pace:
         each = f"{pace.words} a step, {pace.source}"
         whole = pace.times(steps).words if steps else f"{pace.words} a step"
-        shown.append({"label": "Time", "value": whole, "detail": each if steps else pace.source})
+        shown.append({"label": TIME, "value": whole, "detail": each if steps else pace.source})
         shown[-1]["hint"] = "" if pace.run else timing.SIMILAR
         shown[-1]["run"] = pace.run or ""  # in the detail: the page cuts it where it has no room
     if written:
         free = f" of {format.size(written.free)} free" if written.free is not None else ""
         kept = format.plural(written.kept, "checkpoint") if written.kept else "no checkpoints"
         detail = f"{free.strip()}; {kept} and the trained model".strip("; ")
-        shown.append({"label": "Disk", "value": format.size(written.total), "detail": detail})
+        shown.append({"label": DISK, "value": format.size(written.total), "detail": detail})
     return shown

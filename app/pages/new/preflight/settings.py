@@ -42,8 +42,8 @@ class Settings:
         if self.spec.training[name] is None:
             kinds = (self.offer.training or {}).get(name, {}).get("types") or ["none"]
             return "none" not in kinds
-        value = self.number(name)
-        return value is None or value != int(value) or (value < 1 and (name, value) != ("max_steps", -1))
+        value = self.spec.training[name]
+        return type(value) is not int or value >= HUGE or (value < 1 and (name, value) != ("max_steps", -1))
 
     def misreads_share(self, name: str) -> bool:
         """The same of a setting that is a number above 0, whole or not."""
