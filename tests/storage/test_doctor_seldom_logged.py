@@ -111,6 +111,20 @@ def test_before_two_logs_no_trend_is_told() -> None:
     assert "which need 2" in told(learns, every=40).headline
 
 
+@pytest.mark.parametrize(("every", "first"), [(10, False), (25, False), (40, True)])
+def test_that_too_few_logs_will_come_is_not_said_of_a_run_that_is_diagnosed_later(every: int, first: bool) -> None:
+    """At step 0 “too few will come, as only one of 10 is logged”, and “Learning, no problems detected” later."""
+    for until in (0, 1, 6, 9, 10, 15, 25, 30):
+        headline = told(learns, every=every, until=until, logging_first_step=first).headline
+        assert "too few will come" not in headline, (until, headline)
+
+
+def test_that_too_few_logs_will_come_is_said_from_the_first_step_where_it_is_certain() -> None:
+    for until in (0, 1, 20, 45):
+        headline = told(learns, every=40, until=until).headline
+        assert headline.startswith("Diagnostics need 2 logged steps: too few will come"), (until, headline)
+
+
 def test_a_long_run_of_many_logs_still_knows_its_first_step() -> None:
     """From twenty logs on these tell a trend, and the groups what was before the first of them."""
     report = told(collapses, every=2, learning_rate=2e-2)

@@ -161,9 +161,9 @@ def test_a_run_that_ended_too_soon_is_told_of_as_over(steps: int, words: str) ->
     short = examine(Evidence(curves={"reward": few}, total=9))
     assert short.headline == "Diagnostics need 10 logged steps: too few will come, it has 9."
     seldom = Evidence(curves={"reward": few}, total=80, training={"logging_steps": 10})
-    assert examine(seldom).headline == (
-        "Diagnostics need 10 logged steps: too few will come, as only one of 10 is logged (logging_steps)."
-    )
+    never = "Diagnostics need 10 logged steps: too few will come, as only one of 10 is logged (logging_steps)."
+    unknown = "Diagnostics need 10 steps (0/10)."  # before the first log, whether groups tell of the steps between
+    assert examine(seldom).headline == (never if steps else unknown)
     broken = examine(Evidence(curves={"reward": few}, not_finite={"loss": 1}, ended=True))
     if steps:
         assert broken.headline.endswith(". It ended before trends could be seen (10 steps).")

@@ -179,8 +179,9 @@ def _why_never(e: Evidence) -> str:
     left, every = e.total - e.since, e.training.get("logging_steps", 1)
     if 0 < left < WAIT:
         return f"{WAIT} logged steps: too few will come, it has {left}"
-    by_groups = e.is_told_by_groups
-    least, more = (TWO_ENDS, 0) if by_groups else (WAIT, 1)  # one more: the first
+    # Before the first log it is not known whether groups tell of the steps between: what is said holds either way.
+    by_groups = e.is_told_by_groups or not e.logs
+    least, more = (TWO_ENDS, int(bool(e.training.get("logging_first_step")))) if by_groups else (WAIT, 1)
     if left > 0 and isinstance(every, int) and every > 1 and left // every + more < least:
         return f"{least} logged steps: too few will come, as only one of {every} is logged (logging_steps)"
     return ""
