@@ -30,14 +30,14 @@ from groupwise.storage.spec.words.misplaced import misplaced_problem, part_in_a_
 from groupwise.storage.spec.words.problem import BLOCKING, Fix, Problem, in_order_of_lines, line_of
 from groupwise.storage.spec.words.recipe_names import recipe_problem
 from groupwise.storage.spec.words.setting_names import unknown_setting
-from groupwise.storage.spec.words.trl_words import trl_problem
+from groupwise.storage.spec.words.trl_words import OWN_WEIGHTS, WEIGHTS, trl_problem
 
 # Settings of GRPOConfig that Groupwise decides itself, and where a person says it instead.
 OWNED = {
     "output_dir": "each run has its own folder.",
     "overwrite_output_dir": "each run has its own folder.",
     "logging_dir": "each run has its own folder.",
-    "reward_weights": "set the weight on each reward instead.",
+    WEIGHTS: OWN_WEIGHTS,
     "resume_from_checkpoint": "use Resume on the run's page.",
     "model_init_kwargs": "set it under model instead.",
     "trust_remote_code": "code from a model's repository is never run.",
@@ -107,7 +107,10 @@ def _settings(
     for name, value in values.items():
         path = f"{section}.{name}"
         remove = Fix("Remove it", {}, (path,))
-        if name in OWNED and (section == "training" or name not in (fields or ())):
+        word = trl_problem(name, value, _given(spec, lines), under="training.") if name == WEIGHTS else None
+        if word and section == "training":
+            found.append(word)
+        elif name in OWNED and (section == "training" or name not in (fields or ())):
             found.append(Problem(path, f"cannot be set here: {OWNED[name]}", fixes=(remove,)))
         elif fields is not None and name not in fields:
             found.append(_unknown(path, value, fields, values, offer, spec, lines))
@@ -129,9 +132,7 @@ def _unknown(
 ) -> Problem:  # fmt: skip
     """Of a setting that the library has none of: it belongs to another part, is TRL's word for one, is misspelt, or
     there is none."""
-    given: dict[str, Any] = spec.model_dump(exclude_unset=True)
-    if lines and "rewards" not in lines:  # what stands in for missing ones has no line
-        given |= {"rewards": None}
+    given = _given(spec, lines)
     name = path.removeprefix("training.")
     if "." not in name and (word := trl_problem(name, value, given, under="training.")):
         return word
@@ -142,3 +143,11 @@ def _unknown(
         return whole
     library = "TRL's GRPOConfig" if path.startswith("training.") else "PEFT's LoraConfig"
     return unknown_setting(path, value, fields, values, f"{library} has no such field.")
+
+
+def _given(spec: RunSpec, lines: dict[str, int] | None) -> dict[str, Any]:
+    """All that a spec says, as plain values."""
+    given: dict[str, Any] = spec.model_dump(exclude_unset=True)
+    if lines and "rewards" not in lines:  # what stands in for missing ones has no line
+        given |= {"rewards": None}
+    return given

@@ -1,5 +1,7 @@
 """What of a spec's stages keeps a run from being launched: each stage is checked as the run that it is. Pure."""
 
+from dataclasses import replace
+
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RunSpec, StageSpec
 from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
@@ -53,7 +55,12 @@ def _at_stage(problem: Problem, stage: StageSpec, index: int) -> Problem:
         movable = section == "training" or (section == "rewards" and stage.rewards is not None)
         return f"stages.{index}.{path}" if movable and (not written or _is_its_own(stage, path)) else path
 
-    return problem.move(place, lambda path: place(path, written=True))
+    moved = problem.move(place, lambda path: place(path, written=True))
+    if not _is_its_own(stage, problem.field):
+        return moved
+    # what one stage says sets no reward of all of them
+    fixes = tuple(fix for fix in moved.fixes if not any(path.startswith("rewards.") for path in fix.settings))
+    return replace(moved, fixes=fixes)
 
 
 def at_own_setting(problem: Problem, spec: RunSpec, index: int) -> Problem:

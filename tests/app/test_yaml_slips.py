@@ -10,6 +10,7 @@ import pytest
 
 from groupwise.app.pages.new import edits, launch, view
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.words.trl_words import OWN_WEIGHTS
 from groupwise.storage.spec.yaml import yaml_text
 from groupwise.storage.spec.yaml.slips import read_past_slips
 
@@ -232,6 +233,31 @@ def test_trls_list_of_weights_goes_with_its_list_of_functions() -> None:
     assert [fix.label for fix in both.fixes] == ["Remove it"]
     (code,) = [one for one in problems("name: a\nreward_funcs: [3]\n") if one.field == "reward_funcs"]
     assert [fix.label for fix in code.fixes] == ["Remove it"]
+
+
+@pytest.mark.parametrize("under", ["", "training: "])
+def test_trls_list_of_weights_becomes_the_weight_of_each_reward(under: str) -> None:
+    def labels(weights: str, more: str = "") -> list[str]:
+        entries = f"name: a\nrewards:\n- name: format\n{more}- name: correctness\n"
+        line = f"reward_weights: {weights}"
+        said = problems(entries + (f"training: {{{line}}}\n" if under else f"{line}\n"))
+        (problem,) = [one for one in said if one.field.endswith("reward_weights")]
+        assert problem.message.startswith(OWN_WEIGHTS)
+        if problem.fixes[0].settings:
+            assert problem.fixes[0].settings == {"rewards.0.weight": 1.0, "rewards.1.weight": 2.5}
+            assert problem.fixes[0].removed == (problem.field,)
+        return [fix.label for fix in problem.fixes]
+
+    assert labels("[1, 2.5]") == ["Make them the weights of format and correctness", "Remove it"]
+    assert labels("[1, 2.5]", "  weight: 3\n") == ["Remove it"]  # no click writes over what is set
+    assert labels("[1]") == labels("[1, x]") == labels("1") == ["Remove it"]
+
+
+def test_a_stages_list_of_weights_sets_no_reward_of_other_stages() -> None:
+    (shared,) = problems(HEAD + "stages:\n- training: {reward_weights: [2]}\n")
+    assert [fix.label for fix in shared.fixes] == ["Remove it"]
+    (own,) = problems(HEAD + "stages:\n- rewards: [{name: format}]\n  training: {reward_weights: [2]}\n")
+    assert own.fixes[0].settings == {"stages.0.rewards.0.weight": 2.0}
 
 
 def test_what_a_function_takes_is_moved_under_its_parameters() -> None:

@@ -2,13 +2,16 @@
 writes it so. Pure."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
+from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.problem import Fix, Problem
 
 _PARTS = {"args": "training", "training_args": "training", "grpo_config": "training", "peft_config": "lora",
           "lora_config": "lora"}  # fmt: skip
 _FUNCTIONS = ("reward_funcs", "reward_functions", "reward_fns")
+WEIGHTS = "reward_weights"
+OWN_WEIGHTS = "each of the rewards has its own weight: write “weight: 2.0” under its name."
 _DATASETS = ("train_dataset", "dataset_name")
 _FOLDERS = ("output_dir", "logging_dir")
 _LABELS = ("tags", "tag", "note", "notes")
@@ -20,11 +23,12 @@ def trl_problem(
 ) -> Problem | None:
     """The problem of `name`, at the left edge or `under` a part (“training.”), that is TRL's word for something that
     has another here; None of one that is not. `given`: all that the spec holds. No click writes over what is set."""
-    place = under + name
+    place, beside = under + name, given.get(under.rstrip("."), {}) if under else given
     if name in _FUNCTIONS:
-        return _called(place, "rewards", _weighed(value, given), given, line, also=("reward_weights",))
-    if name == "reward_weights":
-        return _weights_problem(given, line)
+        also = (f"{under}{WEIGHTS}",) if WEIGHTS in beside else ()
+        return _called(place, "rewards", _weighed(value, beside), given, line, also=also)
+    if name == WEIGHTS:
+        return _weights_problem(place, value, given, beside, line)
     if name in _PARTS:
         return _called(place, _PARTS[name], value if isinstance(value, dict) else None, given, line)
     if name in _DATASETS:
@@ -40,13 +44,28 @@ def trl_problem(
     return None
 
 
-def _weights_problem(given: Mapping[str, Any], line: int | None) -> Problem:
-    """Of the weights of all functions in one list; beside TRL's list of functions they go where those go."""
-    functions = next((trl_problem(name, given[name], given) for name in _FUNCTIONS if name in given), None)
-    fixes = functions.fixes if functions and "reward_weights" in functions.fixes[0].removed else ()
-    remove = Fix("Remove it", {}, ("reward_weights",))
-    message = "each of the rewards has its own weight: write “weight: 2.0” under its name."
-    return Problem("reward_weights", message, line, fixes=(*fixes[:1], remove))
+def _weights_problem(
+    place: str, value: Any, given: Mapping[str, Any], beside: Mapping[str, Any], line: int | None
+) -> Problem:
+    """Of the weights of all functions in one list. `beside`: what is set in the same part: with TRL's list of functions
+    they go where those go; without it each goes to its reward, where none has a weight."""
+    remove = Fix("Remove it", {}, (place,))
+    under = place.removesuffix(WEIGHTS)
+    named = next((name for name in _FUNCTIONS if name in beside), "")
+    if functions := trl_problem(named, beside.get(named), given, under=under):
+        taken = place in functions.fixes[0].removed
+        return Problem(place, OWN_WEIGHTS, line, fixes=(*(functions.fixes[:1] if taken else ()), remove))
+    listed = given.get("rewards")
+    rewards = [one if isinstance(one, dict) else {} for one in (listed if isinstance(listed, list) else [])]
+    if any("weight" in one for one in rewards):
+        return Problem(place, f"{OWN_WEIGHTS} Weights are set there already.", line, fixes=(remove,))
+    names = [one["name"] for one in rewards if isinstance(one.get("name"), str)]
+    if not (_are_numbers(value) and len(value) == len(names) == len(rewards)):
+        return Problem(place, OWN_WEIGHTS, line, fixes=(remove,))
+    whose = "it the weight" if len(names) == 1 else "them the weights"
+    weights = {f"rewards.{n}.weight": float(weight) for n, weight in enumerate(value)}
+    move = Fix(f"Make {whose} of {join_words(names, 3)}", weights, (place,))
+    return Problem(place, OWN_WEIGHTS, line, fixes=(move, remove))
 
 
 def _called(
@@ -64,14 +83,14 @@ def _called(
     message = f"is TRL's word: here it is “{place}”."
     if meant is None:
         return Problem(name, message, line, fixes=(remove,))
-    gone = (name, *(one for one in also if one in given))
+    gone = (name, *also)
     value = meant[inside] if inside else meant
     label = f"Write it as “{place}: {value}”" if inside else f"Rename it to {here}"
     return Problem(name, message, line, fixes=(Fix(label, {place: value}, gone), remove))
 
 
-def _weighed(functions: Any, given: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """The functions that are named as entries of `rewards`, with TRL's `reward_weights` where they are one for each;
+def _weighed(functions: Any, beside: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The functions that are named as entries of `rewards`, with the weights `beside` where they are one for each;
     None of what is not names. Of a name with dots its last part is the function's."""
     listed = [functions] if isinstance(functions, str) else functions
     if not isinstance(listed, list) or not listed:
@@ -79,8 +98,8 @@ def _weighed(functions: Any, given: Mapping[str, Any]) -> list[dict[str, Any]] |
     entries = [_entry(one) for one in listed]
     if None in entries:
         return None
-    weights = given.get("reward_weights")
-    fits = isinstance(weights, list) and len(weights) == len(entries) and all(map(_is_number, weights))
+    weights = beside.get(WEIGHTS)
+    fits = _are_numbers(weights) and len(weights) == len(entries)
     return [
         {**entry, "weight": float(weights[n])} if fits and weights else entry
         for n, entry in enumerate(entries)
@@ -95,8 +114,9 @@ def _entry(one: Any) -> dict[str, Any] | None:
     return {"name": last} if last.isascii() and last.isidentifier() else None
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _are_numbers(value: Any) -> TypeGuard[list[int | float]]:
+    listed = value if isinstance(value, list) else []
+    return bool(listed) and all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in listed)
 
 
 def _source_of(value: Any) -> str | None:
