@@ -19,7 +19,7 @@ from groupwise.storage.analysis.compare import fields, finals, noise
 from groupwise.storage.analysis.doctor import evidence_reader
 from groupwise.storage.analysis.doctor.evidence_reader import Surroundings
 from groupwise.storage.analysis.doctor.examine import Report, examine
-from groupwise.storage.analysis.doctor.verdict import CALM, NEUTRAL, PROBLEM, WARNING
+from groupwise.storage.analysis.doctor.verdict import CALM, NEUTRAL, PROBLEM, WARNING, Verdict
 from groupwise.storage.home import db, files, paths
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.home.value_types import value_if_fitting
@@ -33,6 +33,7 @@ from groupwise.storage.spec.spec import RunSpec
 
 FELL = "reward fell"
 GONE, DAMAGED = "folder is missing", "record is damaged"
+FALL = "learning_rate_high"  # the verdict that says so itself
 SPEED = {"memory", "slow"}  # verdicts that say nothing of what was learned
 JUDGED = {states.FINISHED, states.STOPPED}  # the others say themselves that they did not end well
 LONGEST = 200  # characters of a setting
@@ -199,19 +200,25 @@ def _tells_right(run: Run, record: Database, spec: RunSpec) -> bool:
 
 def verdict_on(report: Report) -> tuple[str, str]:
     """The words that stand beside the state of a run that ended so, everywhere, and how grave that is, as on its
-    Overview: that its reward fell, and why where that is known, or else the gravest verdict on what was learned; before
-    a warning, what speaks against a reward that rose; where nothing is wrong, that right answers hardly moved, as no
-    alarm. No words of a run that learned nothing, which is not shown as a good one."""
-    if report.kind == "down":
-        return f"{report.cause}: {FELL}" if report.cause else FELL, report.level
+    Overview: its first verdict on what was learned, with that its reward fell where it did, or that alone, and why
+    where that is known; where there is none, what speaks against a reward that rose; where nothing is wrong, that right
+    answers hardly moved, as no alarm. No words of a run that learned nothing, which is not shown as a good one."""
     told = [one for one in report.verdicts if one.level in (PROBLEM, WARNING) and one.key not in SPEED]
-    if report.against and not (told and told[0].level == PROBLEM):
-        return report.against, WARNING
+    if report.kind == "down":
+        return _say_fall(report, told[0] if told else None), report.level
     if told:
         return told[0].title, told[0].level
+    if report.against:
+        return report.against, WARNING
     if report.level == NEUTRAL:
         return "", NEUTRAL
     return (report.aside, CALM) if report.aside else ("", "")
+
+
+def _say_fall(report: Report, first: Verdict | None) -> str:
+    if report.cause:
+        return f"{report.cause}: {FELL}"
+    return f"{first.title}, {FELL}" if first and first.key != FALL else FELL
 
 
 def verdict_so_far(run: Run, around: Surroundings) -> tuple[str, str]:

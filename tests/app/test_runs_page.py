@@ -187,9 +187,9 @@ def test_a_run_that_ended_worse_than_it_began_is_no_plain_finished_one(registry_
 @pytest.mark.parametrize(
     ("kind", "found", "words"),
     [
-        ("down", [], "reward fell"), ("down", [PROBLEM], "reward fell"), ("up", [], ""), ("up", [WARNING], "A warning"),
-        ("up", [SUSPICION, PROBLEM], "A problem"), ("level", [WARNING], "A warning"), ("level", [SUSPICION], ""),
-        ("waiting", [], ""),
+        ("down", [], "reward fell"), ("down", [PROBLEM], "A problem, reward fell"), ("up", [], ""),
+        ("up", [WARNING], "A warning"), ("up", [SUSPICION, PROBLEM], "A problem"), ("level", [WARNING], "A warning"),
+        ("level", [SUSPICION], ""), ("waiting", [], ""),
     ],
 )  # fmt: skip
 def test_the_gravest_verdict_on_what_was_learned_stands_beside_the_state(
@@ -199,9 +199,12 @@ def test_the_gravest_verdict_on_what_was_learned_stands_beside_the_state(
     level = WARNING if kind == "down" else ""
     said, grave = outcome.verdict_on(Report(kind, level, "", verdicts, (), 10))
     assert said == words
-    assert grave == {"reward fell": WARNING, "A problem": PROBLEM, "A warning": WARNING, "": ""}[words]
+    assert grave == (PROBLEM if words == "A problem" else WARNING if words else "")
     slow = Verdict("slow", PROBLEM, "Steps are slow", "", "", "")
     assert outcome.verdict_on(Report("up", PROBLEM, "", (slow,), (), 10)) == ("", "")
+    fewer = Report(kind, level, "", verdicts, (), 10, against="fewer right answers")  # a symptom, if it has a cause
+    if kind == "up":
+        assert outcome.verdict_on(fewer) == ((words, grave) if words else (fewer.against, WARNING))
     assert state_badge.label(states.FINISHED, "The reward is flat") == "Finished · the reward is flat"
     assert state_badge.label(states.STOPPED, "The reward is flat") == "Stopped · verdict: the reward is flat"
     assert state_badge.label(states.STOPPED, "record is damaged") == "Stopped · record is damaged"
