@@ -10,7 +10,7 @@ from typing import cast, get_args
 from groupwise.storage.registry.messages.data_checks import EXAMPLES, AnswerExample, AnswerNumbers
 from groupwise.storage.spec.answer_numbers import ONLY, RUN, number_of_answer, written_with
 from groupwise.storage.spec.rows.file_format import DecimalMark
-from groupwise.storage.spec.words.number_words import are_words, count_words
+from groupwise.storage.spec.words.number_words import are_words, count_part, count_words
 from groupwise.storage.spec.words.problem import ADVICE, WARNING, Fix, Problem
 
 LONGEST_ANSWER = 60  # characters: what is longer is a text with a number in it
@@ -104,15 +104,20 @@ class AnswerWriting:
         first = next(mark for mark in marks if self.changed[mark])
         shown = self.examples[first]
         some = ", ".join(f"“{each.before}”" for each in shown[:3])
-        kind = "a plain number" if self.changed[first] == 1 else "plain numbers"
         said = (
-            f"{self.changed[first]:,} of {count_words(self.answered, 'answer')} {are_words(self.changed[first])} not "
-            f"{kind}, such as {some}: a completion that says {number_in_words(shown[0].after)} is scored wrong."
+            f"{self._say_changed(self.changed[first])}, such as {some}: a completion that says "
+            f"{number_in_words(shown[0].after)} is scored wrong."
         )
         certain = self.changed[marks[0]] > 0 or len(marks) == 1
         return [
             Problem(FIELD, said + self._doubt(marks), level=WARNING if certain else ADVICE, fixes=self._fixes(marks))
         ]
+
+    def _say_changed(self, changed: int) -> str:
+        if changed == self.answered > 1:
+            return f"none of the {count_words(changed, 'answer')} is a plain number"
+        kind = "a plain number" if changed == 1 else "plain numbers"
+        return f"{count_part(changed, self.answered, 'answer')} {are_words(changed)} not {kind}"
 
     def _doubt(self, marks: list[str]) -> str:
         if len(marks) == 1:
@@ -145,7 +150,7 @@ class AnswerWriting:
         if not left:
             return []
         message = (
-            f"{left:,} of {count_words(self.answered, 'answer')} {'holds' if left == 1 else 'hold'} no number, or "
+            f"{count_part(left, self.answered, 'answer')} {'holds' if left == 1 else 'hold'} no number, or "
             f"several, such as “{self.unread[chosen]}”: {'it stays' if left == 1 else 'they stay'} as written."
         )
         return [Problem(FIELD, message, level=ADVICE)]

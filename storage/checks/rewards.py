@@ -10,7 +10,7 @@ from groupwise.storage.checks.reward_columns import with_name, without_reward
 from groupwise.storage.checks.reward_settings import check_settings
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
-from groupwise.storage.spec.words.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_part, count_words
 from groupwise.storage.spec.words.problem import ADVICE, WARNING, Fix, Problem, nearest_name
 
 FEW = 10  # names that are all listed
@@ -132,9 +132,8 @@ def _failed_try(spec: RunSpec, index: int, about: dict[str, Any], offer: Offer) 
     if tried is None:
         return
     why = f": “{tried.error}”" if tried.error else ""
-    failed = (
-        f"“{name}” failed on {tried.failed:,} of {count_words(tried.of, 'completion')} when it was last tried{why}."
-    )
+    on = count_part(tried.failed, tried.of, "completion")
+    failed = f"“{name}” failed on {on} when it was last tried{why}."
     then = "A completion that it fails on gets no score from it."
     if limit and tried.failed == tried.of:
         then = f"A run in which it scores nothing in {count_words(limit, 'call')} in a row fails."

@@ -108,7 +108,7 @@ def test_what_gave_everything_all_that_it_could_calls_nothing_right_unless_it_co
     ones, seldom = ran("ones", blocks, None, 1.0), ran("seldom", blocks, 0.0)
     assert solved_on_pages(ones, seldom) == NOTHING | {"known on Overview": True}
     listed = groups.groups_at_step({"run": ones, "step": STEPS})
-    assert listed["verdict"].startswith("4 of 4 groups are tied: every completion scored the same")
+    assert listed["verdict"].startswith("All 4 groups are tied: every completion scored the same")
     assert "all at the highest" not in groups.show_group({"run": ones, "group": listed["groups"][0]["id"]})["html"]
     ties = statistics.draw_panel({"run": ones, "panel": "ties"})
     assert ties["says"] == "Of the last 48 groups 48 are tied: no learning signal from them."

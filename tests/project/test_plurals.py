@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from groupwise.app.core import format
-from groupwise.storage.spec.words.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_part, count_words
 from tests.project.test_words import spoken_lines
 
 NOUNS = "rows|steps|groups|completions|prompts|tokens|runs|answers|cells|stages|calls|notes|versions"
@@ -50,3 +50,10 @@ def test_no_sentence_puts_a_plural_behind_any_number() -> None:
         and not any(words in line for words in NEVER_ONE)
     ]
     assert found == []
+
+
+def test_what_is_all_of_something_is_called_so() -> None:
+    """“In 64 of 64 groups that were read”, as it was seen."""
+    assert [count_part(n, 64, "group") for n in (0, 1, 64)] == ["0 of 64 groups", "1 of 64 groups", "all 64 groups"]
+    assert count_part(3, 64, "group", the=True) == "3 of the 64 groups"
+    assert [count_part(n, 1, "row") for n in (0, 1)] == ["0 of 1 row", "the only row"]

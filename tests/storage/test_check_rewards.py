@@ -218,10 +218,10 @@ def test_a_function_that_is_meant_and_listed_is_said_to_be():
      "“mine” failed on 3 of 8 completions when it was last tried: “ZeroDivisionError: division by zero”. "
      "A completion that it fails on gets no score from it. Edit it under Rewards."),
     ({**MINE, "version": HASH}, {}, FailedTry(1, 1, ""),
-     "“mine” failed on 1 of 1 completion when it was last tried. "
+     "“mine” failed on the only completion when it was last tried. "
      "A run in which it scores nothing in 5 calls in a row fails. Edit it under Rewards."),
     (MINE, {"reward_failures": 0}, FailedTry(4, 4, "KeyError: 'level'"),
-     "“mine” failed on 4 of 4 completions when it was last tried: “KeyError: 'level'”. "
+     "“mine” failed on all 4 completions when it was last tried: “KeyError: 'level'”. "
      "A completion that it fails on gets no score from it. Edit it under Rewards."),
     ({**MINE, "version": OLD}, {}, FailedTry(3, 8, "KeyError: 'level'"), ""),
 ])  # fmt: skip

@@ -234,7 +234,7 @@ def test_answers_that_may_belong_to_other_prompts_come_before_prompts_that_may_b
 def test_answers_of_another_column_are_named_and_no_prompt_is_too_hard() -> None:
     for what, title, said in (
         ("the prompt for an answer", "The answer is the prompt itself", "such as “0+20?”, and “correctness” calls 0"),
-        ("one answer for all prompts", "Every prompt has the same answer", "In 16 of the 16 groups that were read the"),
+        ("one answer for all prompts", "Every prompt has the same answer", "In all 16 groups that were read the"),
     ):
         (told,) = examine(SICK[what][0]).verdicts
         assert told.title == title and said in told.sentence

@@ -31,6 +31,7 @@ def test_settings_that_leave_sampling_no_choice_are_the_cause(settings: Any, sai
     """“The prompts are too hard” and “The prompts are too easy” were said of it, one below the other."""
     (told,) = examine(one_text(**settings)).verdicts
     assert (told.key, told.level, told.title) == ("sampling_narrow", "problem", "Sampling leaves no choice")
+    assert told.sentence.startswith("In all 16 groups that were read every completion is the same, word for word: ")
     assert said in told.sentence and [change.label for change in told.changes] == [label]
 
 

@@ -151,7 +151,7 @@ def test_prompts_come_by_what_was_solved_lately(made: dict[str, str]):
     assert [row["text"] for row in asked(made["known"], "prompts", order="improved")["rows"]] == ["prompt 0 <b>"]
     forgotten = asked(made["forgets"], "prompts", order="forgotten")
     assert len(forgotten["rows"]) == 2 and forgotten["says"].startswith(
-        "2 of 2 prompts solved by half of a group before"
+        "All 2 prompts solved by half of a group before"
     )
     assert asked(made["known"], "prompts", order="forgotten")["rows"] == []
 

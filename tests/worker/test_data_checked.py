@@ -145,7 +145,7 @@ def test_answers_that_are_missing_in_all_rows_block_and_no_button_would_keep_not
     write("nan.jsonl", [{"question": f"{n}?", "answer": (float("nan"), None)[n % 2]} for n in range(10)])
     [problem] = check(source="file:nan.jsonl")["problems"]
     assert (problem["level"], problem["field"]) == ("blocking", "data.answer_column")
-    assert problem["message"].startswith("10 of 10 rows have no answer: “answer” is empty in all of them.")
+    assert problem["message"].startswith("none of the 10 rows has an answer: “answer” is empty in all of them.")
     assert [fix["settings"] for fix in problem["fixes"]] == [{"data.answer_column": None}]
     shown = preview.preview(DataSpec(source="file:nan.jsonl"), ModelSpec(), 0)
     assert shown.answer is None
@@ -240,7 +240,7 @@ def test_rows_that_ask_nothing_are_left_out_with_their_count_and_alone_they_are_
     write("nothing.jsonl", [{"question": None, "answer": None, "other": "1+1?"}, {"question": " ", "other": "2+2?"}])
     asks, answers = check(source="file:nothing.jsonl")["problems"]  # both at once, not one after the other was mended
     assert (asks["field"], answers["field"]) == ("data.prompt_template", "data.answer_column")
-    assert answers["message"].startswith("2 of 2 rows have no answer: “answer” is empty in all of them.")
+    assert answers["message"].startswith("none of the 2 rows has an answer: “answer” is empty in all of them.")
 
 
 def test_a_cell_that_is_missing_says_nothing_beside_one_that_is_there():

@@ -134,7 +134,7 @@ def test_a_reward_function_that_fails_is_said_with_its_line_and_on_how_many(begi
     answer = answer_of(put(TRY, {"text": text(rewards=[{"name": "format"}, {"name": "mine"}])}))
     [failure] = answer["failures"]
     assert failure["sentence"] == (
-        "mine raised TypeError at line 3, on 4 of 4 completions: expected string or bytes-like object, got 'list'."
+        "mine raised TypeError at line 3, on all 4 completions: expected string or bytes-like object, got 'list'."
     )
     assert (failure["function"], failure["failed"], failure["completions"]) == ("mine", 4, 4)
     assert [one["failed"] for one in answer["completions"]] == [["mine"]] * 4
@@ -147,9 +147,9 @@ def test_a_reward_function_that_fails_is_said_with_its_line_and_on_how_many(begi
          ["mine raised ZeroDivisionError at line 3, on 1 of 4 completions: division by zero."]),
         ("return [['x', 1.0, None, float('nan')][len(c) - 1] for c in completions]",
          ["mine gave no score on 1 of 4 completions: ", "mine gave no score on 1 of 4 completions: "]),
-        ("time.sleep(60)", ["mine gave no score on 4 of 4 completions: "]),
-        ("return 1.0", ["mine gave no score on 4 of 4 completions: It returned "]),
-        ("raise KeyError", ["mine raised KeyError at line 3, on 4 of 4 completions."]),
+        ("time.sleep(60)", ["mine gave no score on all 4 completions: "]),
+        ("return 1.0", ["mine gave no score on all 4 completions: It returned "]),
+        ("raise KeyError", ["mine raised KeyError at line 3, on all 4 completions."]),
         ("return [1.0, None, 1, True]", []),
     ],
     ids=["on some", "no numbers", "too long", "no list", "without words", "none"],

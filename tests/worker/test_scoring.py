@@ -109,7 +109,7 @@ def test_a_row_that_fails_has_no_score_and_the_event_says_why(registry_home: Pat
     assert all((value is None) == (status == "error") for value, status in found)
     message, data = events(folder)[0]
     assert (
-        message.startswith("mine gave no score to 4 of 4 completions: ") and "odd: " in message and "line 6" in message
+        message.startswith("mine gave no score to all 4 completions: ") and "odd: " in message and "line 6" in message
     )
     assert (
         data["function"] == "mine"
@@ -285,5 +285,5 @@ def test_two_ranks_have_a_host_each_and_end_together(registry_home: Path):
     assert record is not None and record["outcome"] == "failed" and record["step"] == 4, done.stderr[-2000:]
     assert "ValueError: enough" in record["reason"]
     assert [status for _, status in scores_of(folder)] == ["ok"] * 16 + ["error"] * 16
-    assert events(folder)[0][0].startswith("mine gave no score to 8 of 8 completions: ValueError: enough")
+    assert events(folder)[0][0].startswith("mine gave no score to all 8 completions: ValueError: enough")
     assert ask_db(folder, "SELECT DISTINCT columns FROM extra") == [('{"size":4}',)]

@@ -16,7 +16,7 @@ from groupwise.storage.checks.starter_use import WRONG
 from groupwise.storage.spec.rows.prompt_template import named_columns
 from groupwise.storage.spec.rows.row_filter import Condition
 from groupwise.storage.spec.spec import DataSpec
-from groupwise.storage.spec.words.number_words import count_words, join_words, three_figures
+from groupwise.storage.spec.words.number_words import count_part, count_words, join_words, three_figures
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 from groupwise.worker.data.data import held_out_rows
 from groupwise.worker.data.files.data_error import DataError
@@ -256,11 +256,11 @@ def _length_that_fits(found: Found, room: int) -> int:
 
 
 def _none_answered(found: Found, column: str, rows: int) -> Problem:
-    of = f"{rows:,} of {count_words(rows, 'row')} {'has' if rows == 1 else 'have'}"
-    message = f"{of} no answer: “{column}” is empty in all of them. Choose another column."
+    none = "the only row has no answer" if rows == 1 else f"none of the {count_words(rows, 'row')} has an answer"
+    message = f"{none}: “{column}” is empty{' in all of them' if rows > 1 else ''}. Choose another column."
     elsewhere = answers_elsewhere(found.asked, found.first, found.columns)
-    none = Fix("There is no answer", {"data.answer_column": None})
-    return Problem("data.answer_column", message, fixes=(*elsewhere, none))
+    without = Fix("There is no answer", {"data.answer_column": None})
+    return Problem("data.answer_column", message, fixes=(*elsewhere, without))
 
 
 def _balance(found: Found) -> list[Problem]:
@@ -290,4 +290,4 @@ def _filter_fix(found: Found, condition: Condition) -> Fix:
 
 def _in_rows(found: Found, count: int) -> str:
     """“12 of 2,000 rows have”."""
-    return f"{count:,} of {count_words(found.rows_used, 'row')} {'has' if count == 1 else 'have'}"
+    return f"{count_part(count, found.rows_used, 'row')} {'has' if count == 1 else 'have'}"

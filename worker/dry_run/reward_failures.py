@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Any
 
 from groupwise.storage.registry.messages.dry_run import TEXT, RewardFailure
-from groupwise.storage.spec.words.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_part
 from groupwise.worker.training.failures import FAILED, failure_kind
 from groupwise.worker.training.scoring import Note
 
@@ -48,7 +48,7 @@ def _say(name: str, first: dict[str, Any], failed: int, completions: int) -> str
     message, line = str(first["message"])[:TEXT].rstrip("."), first.get("line")
     if not failed:
         return f"{name} gave its scores, but: {message}."
-    on = f"on {failed} of {count_words(completions, 'completion')}"
+    on = f"on {count_part(failed, completions, 'completion')}"
     if line and (raised := _RAISED.fullmatch(message)):
         why = f": {raised['why']}" if raised["why"] else ""
         return f"{name} raised {raised['kind']} at line {line}, {on}{why}."

@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Any
 
 from groupwise.storage.record.step_record import Event
-from groupwise.storage.spec.words.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_part, count_words
 from groupwise.worker.data.source_rows import row_words
 from groupwise.worker.training.scoring import Note
 
@@ -91,9 +91,7 @@ def _event(note: Note, failed: int, first: dict[str, Any], times: int) -> Event:
     line += f", at {row_words(place)}" if place is not None else ""
     again = f" ({times} times)" if times > 2 else ""
     gave = (
-        f"gave no score to {failed} of {count_words(len(note.statuses), 'completion')}"
-        if failed
-        else "gave its scores, but"
+        f"gave no score to {count_part(failed, len(note.statuses), 'completion')}" if failed else "gave its scores, but"
     )
     message = f"{note.function} {gave}: {first['message'].rstrip('.')}{line}{again}."
     row, trace = first.get("row"), str(first.get("traceback") or "")[:TRACE]

@@ -35,9 +35,10 @@ export function drawAnswerNumbers(box, found) {
     el("div.row.tight.wrap", ...about.flatMap(fixButtons), numbers.on ? asWritten() : ""),
   );
 }
+const part = (some, of) => (some === of && of > 1 ? "all" : `${wholeNumber(some)} of`);
 const title = ({ on, changed, of, decimal }) =>
   on
-    ? `Only the number is kept (${MARKS[decimal]}): ${wholeNumber(changed)} of ${countWords(of, "answer")} ` +
+    ? `Only the number is kept (${MARKS[decimal]}): ${part(changed, of)} ${countWords(of, "answer")} ` +
       (changed === 1 ? "changes" : "change")
     : "Numbers in answers";
 function asWritten() {

@@ -10,6 +10,7 @@ from groupwise.app.core import format
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.tie_words import say_highest, say_highest_shortly
 from groupwise.storage.record.group_metrics import Range, kind
+from groupwise.storage.spec.words.number_words import count_part
 
 Rows = list[dict[str, Any]]
 KINDS = {"all_low": "all failed", "other": "tied"}  # all_high: analysis/tie_words.py
@@ -88,7 +89,7 @@ def verdict(groups: Rows, mode: str = "train", seen: Range | None = None, most: 
     if not ties:
         return ""
     be, them = ("is", "it") if len(ties) == 1 else ("are", "them")
-    whose = "This group is" if len(groups) == 1 else f"{len(ties)} of {len(groups)} groups {be}"
+    whose = "This group is" if len(groups) == 1 else f"{count_part(len(ties), len(groups), 'group').capitalize()} {be}"
     words = {**KINDS, "all_high": say_highest(seen[1], most) if seen and "all_high" in ties else ""}
     told = [f"{ties.count(one)} {words[one]}" for one in ("all_low", "all_high") if one in ties]
     kinds = f" ({', '.join(told)})" if told and len(groups) > 1 else f" ({words[ties[0]]})" if told else ""

@@ -21,7 +21,7 @@ from groupwise.storage.analysis.statistics.agreement import FEWEST
 from groupwise.storage.analysis.statistics.pass_at_k import PromptRate, Solved
 from groupwise.storage.analysis.statistics.reading import Statistics
 from groupwise.storage.analysis.tie_words import SEEN
-from groupwise.storage.spec.words.number_words import with_digits
+from groupwise.storage.spec.words.number_words import count_part, with_digits
 
 LINE, HEAT, CELLS, AGREEMENT = 200, 60, 24, 30  # stretches of steps, at most
 ROWS = 25  # prompts
@@ -181,12 +181,12 @@ def outline(row: PromptRate, prompt: Any, cells: list[float | None]) -> dict[str
 
 def prompt_words(asked: Asked, shown: int, of: int, rates: list[PromptRate]) -> str:
     """How many prompts there are, how many of them the order is about, and how many are shown."""
-    all_ = format.plural(len(rates), "prompt")
+    all_, part = format.plural(len(rates), "prompt"), count_part(of, len(rates), "prompt")
     never, always = sum(not one.late for one in rates), sum(one.late == 1 for one in rates)
     if asked.order == "improved":
-        told = f"{format.count(of)} of {all_} solved more often in the newer half of their groups than before"
+        told = f"{part.capitalize()} solved more often in the newer half of their groups than before"
     elif asked.order == "forgotten":
-        told = f"{format.count(of)} of {all_} solved by half of a group before, and by none of the newest"
+        told = f"{part.capitalize()} solved by half of a group before, and by none of the newest"
     else:
         half = f"the newer half of {'each one’s' if len(rates) > 1 else 'its'} groups"
         told = f"{all_}; in {half}, {format.count(never)} never solved, {format.count(always)} always"

@@ -22,7 +22,7 @@ from groupwise.storage.checks.answer_writing import AnswerWriting, number_in_wor
 from groupwise.storage.checks.starter_use import WRONG, is_known_sum, is_wrong_sum, say_wrong_sum
 from groupwise.storage.record import group_metrics
 from groupwise.storage.spec.answer_numbers import NUMBERS, number_of_answer, said_number
-from groupwise.storage.spec.words.number_words import are_words, count_words
+from groupwise.storage.spec.words.number_words import are_words, count_part, count_words
 
 BY = "correctness"  # which compares an answer that is no plain number as text
 MOST = 0.5  # of the answers that were read; of the completions that say their number
@@ -88,7 +88,7 @@ def wrong_sums(e: Evidence) -> Verdict | None:
         return None
     places, example = {group[0].grp for group in wrong}, wrong[-1][0]
     words = (
-        f"In {len(wrong):,} of the {count_words(len(e.groups), 'group')} that were read the answer is not the sum that "
+        f"In {count_part(len(wrong), len(e.groups), 'group', the=True)} that were read the answer is not the sum that "
         f"is asked: {say_wrong_sum(example.prompt, example.answer)}. “{e.target}” scores by it. Is it the "
         "right column, and does each answer stand in the row of its question?"
     )
@@ -134,15 +134,17 @@ def _say_odd(groups: Sequence[Sequence[Sample]]) -> tuple[str, str] | None:
         return None
     same = [answer for prompt, answer in rows if prompt == answer]
     usual, count = Counter(answer for _, answer in rows).most_common(1)[0]
-    read, enough = f"{count_words(len(groups), 'group')} that were read", NEARLY * len(groups)
+    enough = NEARLY * len(groups)
     if len(same) >= enough:
-        said = f"In {len(same):,} of the {read} the answer is the prompt itself, such as “{same[0][:40]}”"
+        read = count_part(len(same), len(groups), "group", the=True)
+        said = f"In {read} that were read the answer is the prompt itself, such as “{same[0][:40]}”"
         return "The answer is the prompt itself", said
     if count >= enough and len({prompt for prompt, answer in rows if answer == usual}) >= GROUPS:
         every = "Every" if count == len(groups) else "Nearly every"
         return (
             f"{every} prompt has the same answer",
-            f"In {count:,} of the {read} the answer is “{usual[:40]}”, whatever the prompt",
+            f"In {count_part(count, len(groups), 'group', the=True)} that were read the answer is “{usual[:40]}”, "
+            "whatever the prompt",
         )
     return None
 

@@ -15,7 +15,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     step_groups,
 )
 from groupwise.storage.analysis.doctor.words import last_steps, percent, setting_text, write_figure
-from groupwise.storage.spec.words.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_part
 
 GROUPS = 8  # groups that must have been read
 COOL, ONE_TEXT, MOSTLY_ONE = 0.5, 0.5, 0.85  # a temperature; shares of groups
@@ -81,8 +81,8 @@ def _part_of_one_text(e: Evidence) -> float:
 
 def _say_one_text(e: Evidence) -> str:
     one = sum(map(grounds.is_one_text, e.groups))
-    said = f"In {one} of {count_words(len(e.groups), 'group')} that were read all completions are the same"
-    return f"{said}, word for word"
+    read = f"{count_part(one, len(e.groups), 'group')} that were read"
+    return f"In {read} every completion is the same, word for word"
 
 
 def temperature_high(e: Evidence) -> Verdict | None:

@@ -15,6 +15,13 @@ def count_words(n: int, noun: str, many: str = "") -> str:
     return f"{n:,} {noun if n == 1 else many or f'{noun}s'}"
 
 
+def count_part(part: int, of: int, noun: str, *, the: bool = False) -> str:
+    """3 of 64 groups; all 64 groups where it is all of them, and the only group of one. `the`: 3 of the 64 groups."""
+    if part < of:
+        return f"{part:,} of {'the ' if the else ''}{count_words(of, noun)}"
+    return f"the only {noun}" if of == 1 else f"all {count_words(of, noun)}"
+
+
 def three_figures(n: int) -> int:
     """An estimate without the digits that it does not know: 1,234,567 is 1,230,000."""
     return int(float(f"{n:.3g}"))

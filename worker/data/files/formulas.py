@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from groupwise.storage.spec.words.number_words import count_words, join_words
+from groupwise.storage.spec.words.number_words import count_part, count_words, join_words
 from groupwise.worker.data.files.workbook_parts import (
     PLACE,
     column_name,
@@ -36,7 +36,7 @@ def formula_notes(source: Path, sheet: str, cells: list[list[object]], skip: int
 
 
 def _sentence(by_column: dict[str, int], rows: int) -> str:
-    said = [f"in “{name}” {count:,} of {count_words(rows, 'cell')}" for name, count in by_column.items()]
+    said = [f"in “{name}” {count_part(count, rows, 'cell')}" for name, count in by_column.items()]
     if len(said) > NAMED:
         said = [*said[:NAMED], f"cells of {count_words(len(said) - NAMED, 'other column')}"]
     if sum(by_column.values()) == 1:

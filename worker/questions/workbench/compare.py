@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from groupwise.storage.spec.words.number_words import count_words, with_digits
+from groupwise.storage.spec.words.number_words import count_part, with_digits
 from groupwise.worker.questions.workbench import analysis
 from groupwise.worker.questions.workbench.analysis import SAME, Floats, Ints
 
@@ -127,7 +127,8 @@ def sentences(found: dict[str, Any]) -> list[str]:
     if old is not None and new is not None:
         said.append(f"The mean reward goes from {old:.3g} to {new:.3g}.")
     said.append(
-        f"{flipped['flipped']:,} of {count_words(flipped['total'], 'advantage')} ({_share_words(flipped['share'])}) "
+        f"{count_part(flipped['flipped'], flipped['total'], 'advantage').capitalize()} "
+        f"({_share_words(flipped['share'])}) "
         f"{'changes its' if flipped['flipped'] == 1 else 'change their'} sign."
         if flipped["flipped"] else "No advantage changes its sign."
     )  # fmt: skip
@@ -135,6 +136,6 @@ def sentences(found: dict[str, Any]) -> list[str]:
         said.append(f"{_share_words(pairs['share'])} of the pairs within a group change their order.")
     before, after = found["ties"]["old"], found["ties"]["new"]
     if before["bearing"] != after["bearing"]:
-        groups = f"{after['bearing']:,} of {count_words(after['groups'], 'group')}"
+        groups = count_part(after["bearing"], after["groups"], "group").capitalize()
         said.append(f"{groups} would have a learning signal, instead of {before['bearing']:,}.")
     return said

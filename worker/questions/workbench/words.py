@@ -7,7 +7,7 @@ import numpy as np
 from groupwise.storage.analysis.doctor.words import percent
 from groupwise.storage.analysis.tie_words import SEEN
 from groupwise.storage.library.rewards.message_lists import takes_messages_for_text
-from groupwise.storage.spec.words.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_part, count_words
 from groupwise.worker.questions.workbench.analysis import SAME, Floats
 
 DOMINATES, ALIKE, AGAINST = 0.9, 0.95, -0.5  # shares and correlations that are worth a sentence
@@ -70,7 +70,7 @@ def about_failures(name: str, statuses: list[str]) -> list[str]:
     if not wrong:
         return []
     late = " in time" if statuses.count("timeout") == wrong else ""
-    return [f"{name} gave {wrong} of {count_words(len(statuses), 'completion')} no score{late}: it failed there."]
+    return [f"{name} gave {count_part(wrong, len(statuses), 'completion')} no score{late}: it failed there."]
 
 
 MESSAGES = "A completion is a list of messages here: its text is completion[0]['content']."
