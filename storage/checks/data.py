@@ -36,6 +36,7 @@ HUB_ADDRESS = re.compile(
 )  # fmt: skip
 NAME_OF_PATH = re.compile(r"[/\\]")
 QUOTES_AND_SPACES = "‘’‚“”„'\"` \t\u00a0"
+CHOOSE_ANOTHER = Fix("Choose another file", {}, leads=True)
 NEAR_FILE = 0.75  # of a name to another's, without their endings, from where on one is a slip of the other
 LONGEST_BUTTON = 60  # characters of a template that is offered on one
 KINDS = "task:NAME (built in), gym:NAME (reasoning-gym), file:NAME (in the home's data folder) or hub:ORG/NAME"
@@ -150,8 +151,7 @@ def _stem(name: str) -> str:
 def _file(name: str) -> list[Problem]:
     there = _files()
     close = _near_file(NAME_OF_PATH.split(name)[-1], there)
-    another = Fix("Choose another file", {}, leads=True)
-    fixes = (*(_use_fix("data.source", f"file:{close}") if close else ()), another)
+    fixes = (*(_use_fix("data.source", f"file:{close}") if close else ()), CHOOSE_ANOTHER)
     hint = f" Did you mean “{close}”?" if close else ""
     try:
         path = paths.data_file(name)

@@ -208,8 +208,12 @@ def test_only_what_was_uploaded_is_taken_in_and_only_data_files(registry_home: P
         ("p.csv.gz", gzip.compress(PNG + random.Random(1).randbytes(9000)), "cannot be read as CSV: it is a pic", None),
         ("noise.json.gz", gzip.compress(random.Random(1).randbytes(90_000)), "is not text: it is binary.", None),
         ("w.csv.gz", gzip.compress(b'{"q": 1}\n{"q": 2}\n'), "cannot be read as CSV. This looks like", "w.jsonl.gz"),
+        ("w.xlsx", '[{"q": 1}]', "cannot be read as XLSX. This looks like a JSON list.", "w.json"),
+        ("w.xlsx", '{"q": 1}\n', "cannot be read as XLSX. This looks like JSON lines.", "w.jsonl"),
+        ("w.XLS", "q\ta\n1\t2\n", "cannot be read as XLS. This looks like CSV.", "w.csv"),
+        ("w.xlsx", PNG, "cannot be read as XLSX: it is a picture.", None),
     ],
-    ids=range(14),
+    ids=range(18),
 )  # fmt: skip
 def test_text_that_is_not_what_its_name_says_is_refused_and_offered_as_what_it_is(
     registry_home: Path, name: str, content: str | bytes, said: str, kept: str | None

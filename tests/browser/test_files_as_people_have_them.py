@@ -330,6 +330,17 @@ ODD = """question,answer
 """
 
 
+def test_a_file_of_a_heading_alone_leads_to_another_one(new_run: Page, tmp_path: Path) -> None:
+    heading = tmp_path / "heading.csv"
+    heading.write_text("question,answer\n")
+    new_run.locator("label", has_text="File").first.click()
+    new_run.locator("input[aria-label='Data file']").set_input_files(heading)
+    verdict = new_run.locator(".verdict.blocking", has_text="heading.csv has no rows: it has a heading line only.")
+    expect(verdict.get_by_role("button", name="It is a row: there is no heading")).to_be_visible(timeout=90_000)
+    verdict.get_by_role("button", name="Choose another file").click()
+    expect(new_run.get_by_label("File in the home")).to_be_focused()
+
+
 def test_what_is_odd_in_a_file_is_said_beside_its_rows(new_run: Page, tmp_path: Path) -> None:
     odd, mixed, picture_file = tmp_path / "odd.csv", tmp_path / "mixed.csv", tmp_path / "photo.csv"
     odd.write_text(ODD, encoding="utf-8")

@@ -19,8 +19,9 @@ from groupwise.storage.registry import questions
 from groupwise.storage.registry.messages import completions, functions, kinds, score
 from groupwise.storage.registry.messages.build import BuildAnswer
 from groupwise.storage.registry.messages.message import Answer, Ask, Message, Misfit, Part, Progress, misfit_of
-from groupwise.storage.registry.messages.problem import Failed
+from groupwise.storage.registry.messages.problem import Failed, messages_of
 from groupwise.storage.spec.spec import LONGEST_CALL
+from groupwise.storage.spec.words.problem import Fix, Problem
 from groupwise.worker.questions import server
 from tests.support.asking import put
 from tests.support.runs import make_spec
@@ -207,6 +208,20 @@ def test_what_a_newer_worker_adds_to_an_answer_is_left_out(registry_home: Path) 
     assert found is not None and found.answer == {"problems": [], "seconds": 1.0}
     assert found.read_answer() == BuildAnswer(problems=[])
     assert question_status.read_answer({"question": asked}) == {"answer": {"problems": []}}
+
+
+def test_a_fix_that_leads_somewhere_still_does_so_on_the_page() -> None:
+    """A button “Open mine in Rewards” came without its address, and did nothing."""
+    open_it = Fix("Open mine in Rewards", {}, leads=True, page="/rewards?name=mine&line=3")
+    choose = Fix("Choose another file", {}, leads=True)
+    remove = Fix("Remove it", {}, ("rewards.0",))
+    problem = Problem("rewards.0.name", "“mine” cannot be loaded.", fixes=(open_it, choose, remove))
+    said = json.loads(json.dumps(BuildAnswer(problems=messages_of([problem])).as_dict()))
+    assert BuildAnswer.from_plain(said).problems[0].problem() == problem
+    for address in ("javascript:alert(1)", "//elsewhere.net", "https://elsewhere.net", "/x\n"):
+        said["problems"][0]["fixes"][0]["page"] = address
+        with pytest.raises(Misfit):
+            BuildAnswer.from_plain(said)
 
 
 def test_a_kind_that_there_is_not_is_refused_and_its_answer_unknown() -> None:

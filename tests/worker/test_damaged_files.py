@@ -13,6 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from groupwise.storage.home import paths
+from groupwise.storage.registry.messages.preview import PreviewQuestion
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data import data, preview
 
@@ -104,3 +105,19 @@ def test_a_row_of_another_kind_says_which_column_and_which_kinds(registry_home: 
     words = "row 400001 of a.jsonl does not fit the rows before it: its “answer” is a text, where theirs is a number"
     with pytest.raises(preview.DataError, match=words):
         data.load_data(DataSpec(source="file:a.jsonl"), chat=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "beside"),
+    [
+        ("heading.csv", b"question,answer\n", "It is a row: there is no heading"),
+        ("six.jsonl", b"no\n" * 6 + ROW, preview.MEANWHILE.label),
+    ],
+)
+def test_another_file_can_be_chosen_where_one_gives_no_rows(
+    name: str, content: bytes, beside: str, registry_home: Path
+) -> None:
+    (paths.data_folder() / name).write_bytes(content)
+    [problem] = preview.answer_preview(PreviewQuestion(data=DataSpec(source=f"file:{name}"))).blocking()
+    assert [fix.label for fix in problem.fixes] == ["Choose another file", beside]
+    assert (problem.field, problem.fixes[0].leads) == ("data.source", True)

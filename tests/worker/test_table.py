@@ -203,6 +203,8 @@ FAULTS: list[tuple[str, bytes | str, str]] = [
         "write null. Its “q” is null: a row that asks nothing is left out",
     ),
     ("a.jsonl", lines({"q": 1}) + "no\n" * 6, "line 2 is .* Lines 3, 4 and 3 others cannot be read either"),
+    ("a.jsonl", "no\n" * 6 + lines({"q": 1}), "line 1 is not .* Lines 2, 3 and 3 others cannot be read either"),
+    ("a.jsonl", "\nno\n" + lines({"q": 1}) + "no\n", r"line 2 is not JSON.*\. Line 4 cannot be read either\.$"),
     ("a.jsonl", lines({"q": 1}) + '{"q": 2\n', "line 2 is not JSON: its object or list is never closed"),
     ("a.jsonl", lines({"q": 1}) + "\n" + '{"q": 2, "r"\n', "line 3 is not JSON: .* object. It is “{.q.: 2, .r.”"),
     ("a.jsonl", '\n\n"hello ' + "x" * 99 + '"\n', "line 3 is JSON, but not .*It begins with “.hello x{53}…”"),
@@ -235,7 +237,7 @@ FAULTS: list[tuple[str, bytes | str, str]] = [
     ("a.csv", b"PK\x03\x04rest", "zip archive"),
     ("a.csv", b"PAR1 and so on", "it is a Parquet file"),
     ("a.csv", random.Random(1).randbytes(3000).replace(b"\0", b""), "is not text: it is binary. Choose another file"),
-    ("a.csv", "q,a\n", "has a heading line, but no rows"),
+    ("a.csv", "q,a\n", "a.csv has no rows: it has a heading line only"),
     ("a.csv", "q,q\n1,2\n", "has “q” twice"),
     ("a.csv", "q,\n1,2\n", "empty name .column 2"),
     ("a.csv", "q,q,,a,,a\n1,2,3,4,5,6\n", "has “q” and “a” twice and empty names .columns 3 and 5"),
@@ -250,7 +252,13 @@ FAULTS: list[tuple[str, bytes | str, str]] = [
     ("a.parquet", b"q,a\n", "it is no Parquet file"),
     ("a.docx", "q", "is a text document, which holds no rows that can be read. Copy its table"),
     ("a.csv", "q,a\n" + "x" * (17 * 2**20) + ",1\n", "line 2 of a.csv is longer than 16 MB"),
-    ("a.txt", "q", "has a heading line, but no rows"),
+    ("a.txt", "q", "a.txt has no rows: it has a heading line only"),
+    ("a.xlsx", lines({"q": 1}), "cannot be read as XLSX. This looks like JSON lines. Let its name end in .jsonl."),
+    ("a.xlsx", '[{"q": 1}]', "cannot be read as XLSX. This looks like a JSON list. Let its name end in .json."),
+    ("a.xls", "q\ta\n1\t2\n", "cannot be read as XLS. This looks like CSV. Let its name end in .csv."),
+    ("a.parquet", "q,a\n1,2\n", "cannot be read as PARQUET. This looks like CSV. Let its name end in .csv."),
+    ("a.xlsx", "<html><table>q,a\n1,2\n", "cannot be read as XLSX: it is a web page"),
+    ("a.xlsx", "no workbook", "cannot be read as XLSX: it is no workbook"),
 ]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from groupwise.storage.checks.data import CHOOSE_ANOTHER
 from groupwise.storage.registry.messages.message import Answer
 from groupwise.storage.registry.messages.preview import (
     CELL,
@@ -86,9 +87,10 @@ def failed_preview(error: DataError, asked: DataSpec) -> Failed:
     of_reading = error.field in ("data.source", *(f"data.{name}" for name in FILE_SETTINGS))
     said = tuple(f"data.{name}" for name in FILE_SETTINGS if getattr(asked, name) is not None)
     found = (_find_reading(said),) if said and of_reading and asked.source.startswith("file:") else ()
-    unusable = error.field == "data.source" and not error.fixes
-    offered = tuple(_with_mapping_below(fix, asked) for fix in error.fixes)
-    problem = Problem(error.field, str(error), fixes=found + ((MEANWHILE,) if unusable else offered))
+    unusable = error.field == "data.source"
+    offered = tuple(_with_mapping_below(fix, asked) for fix in error.fixes) or ((MEANWHILE,) if unusable else ())
+    another = (CHOOSE_ANOTHER,) if unusable and asked.source.startswith("file:") else ()
+    problem = Problem(error.field, str(error), fixes=found + another + offered)
     sheets = read_as.name_sheets(error.sheets)
     return Failed(error=str(error), field=error.field, problems=messages_of([problem]), sheets=sheets)
 

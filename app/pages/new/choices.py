@@ -11,7 +11,15 @@ from groupwise.storage.library.models.hub_models import HubModel
 from groupwise.storage.spec.rows.beginnings import LOOKED_AT, kind_of_start, misnamed_kind
 from groupwise.storage.spec.rows.file_format import data_suffix, file_kind
 from groupwise.storage.spec.rows.other_kinds import unreadable_kind
-from groupwise.storage.spec.rows.text_kinds import PACKED, TextKind, misnamed_text, named_as, unpack_head
+from groupwise.storage.spec.rows.text_kinds import (
+    PACKED,
+    TextKind,
+    looks_like,
+    misnamed_text,
+    named_as,
+    text_named_otherwise,
+    unpack_head,
+)
 
 LIMIT = f"{data_files.MAX_FILE // data_files.MEGABYTE} MB"
 Choice = dict[str, str]
@@ -93,6 +101,8 @@ def _refuse_misnamed(path: Path, name: str) -> None:
     packed one, for what is packed in it."""
     with path.open("rb") as file:
         head = file.read(LOOKED_AT)
+    if other := text_named_otherwise(name, head):
+        raise OtherText(looks_like(name, other), other)
     if said := misnamed_kind(name, kind_of_start(head)):
         raise ValueError(said)
     if data_suffix(name).endswith(PACKED):

@@ -2,20 +2,32 @@
 
 from typing import Any, Literal, Self
 
+from pydantic import Field
+
 from groupwise.storage.registry.messages.message import Answer, Message, Misfit, Plain
 from groupwise.storage.spec.words.problem import Fix, Problem
 
 
 class FixMessage(Message):
-    """storage.spec.words.problem.Fix: settings by dotted path, and paths that go."""
+    """storage.spec.words.problem.Fix: settings by dotted path, and paths that go; or where it leads. `page`: an address
+    of the app, never another: the page makes a link of it."""
 
     label: str
     settings: dict[str, Any]
     removed: list[str]
+    leads: bool = False
+    page: str = Field(default="", pattern=r"^(/[a-z]+(\?.*)?)?$")
+
+    @classmethod
+    def of(cls, fix: Fix) -> Self:
+        """The message of a fix."""
+        said: Plain = {"label": fix.label, "settings": fix.settings, "removed": list(fix.removed)}
+        said |= {name: value for name in ("leads", "page") if (value := getattr(fix, name))}
+        return cls(**said)
 
     def fix(self) -> Fix:
         """The fix as storage.spec.words.problem has it."""
-        return Fix(self.label, self.settings, tuple(self.removed))
+        return Fix(self.label, self.settings, tuple(self.removed), leads=self.leads, page=self.page)
 
 
 class ProblemMessage(Message):
@@ -30,7 +42,7 @@ class ProblemMessage(Message):
     @classmethod
     def of(cls, problem: Problem) -> Self:
         """The message of a problem."""
-        fixes = [FixMessage(label=f.label, settings=f.settings, removed=list(f.removed)) for f in problem.fixes]
+        fixes = [FixMessage.of(fix) for fix in problem.fixes]
         level: Any = problem.level
         return cls(field=problem.field, message=problem.message, line=problem.line, level=level, fixes=fixes)
 

@@ -10,6 +10,7 @@ import zlib
 from itertools import islice
 from typing import Literal
 
+from groupwise.storage.spec.rows.beginnings import TEXT, kind_of_start
 from groupwise.storage.spec.rows.file_format import SEPARATORS, data_suffix, file_kind
 
 TextKind = Literal["csv", "jsonl", "json"]
@@ -57,14 +58,27 @@ def misnamed_text(name: str, head: bytes) -> tuple[str, TextKind | None]:
         return binary_words(name), None
     text = _as_text(head).lstrip()
     is_json = text.startswith(("{", "["))
-    other: TextKind | None = "csv" if not is_json and _is_table(text) else None
-    other = _json_kind(text) if kind == "csv" else other
-    named = f"{name} cannot be read as {suffix[1:].upper()}"
+    other = _json_kind(text) if kind == "csv" else _table_kind(text)
     if other:
-        return f"{named}. This looks like {TEXT_WORDS[other]}.", other
+        return looks_like(name, other), other
     if kind == "json" and text and not is_json:
-        return f'{named}: it begins with no object, such as {{"question": "1+1?"}}, and with no list of them.', None
+        said = 'it begins with no object, such as {"question": "1+1?"}, and with no list of them.'
+        return f"{name} cannot be read as {suffix[1:].upper()}: {said}", None
     return "", None
+
+
+def text_named_otherwise(name: str, head: bytes) -> TextKind | None:
+    """What text that begins so plainly is, where its name says a workbook or Parquet; None where that is not known."""
+    if file_kind(name) not in ("sheet", "parquet") or kind_of_start(head) != TEXT or is_binary(head):
+        return None
+    text = _as_text(head).lstrip()
+    return _json_kind(text) or _table_kind(text)
+
+
+def looks_like(name: str, other: TextKind) -> str:
+    """What to say of a file of this name that is plainly another kind of text."""
+    suffix = data_suffix(name).removesuffix(PACKED)
+    return f"{name} cannot be read as {suffix[1:].upper()}. This looks like {TEXT_WORDS[other]}."
 
 
 def named_as(name: str, kind: TextKind) -> str:
@@ -93,9 +107,11 @@ def _as_text(head: bytes) -> str:
     return text.lstrip("\ufeff")
 
 
-def _is_table(text: str) -> bool:
-    """Whether its first rows have cells, as many in each as in the first."""
-    return any(_cells_in_rows(text, mark) > 1 for mark in SEPARATORS.values())
+def _table_kind(text: str) -> TextKind | None:
+    """CSV, where the first rows of what is no JSON have cells, as many in each as in the first."""
+    if text.startswith(("{", "[")):
+        return None
+    return "csv" if any(_cells_in_rows(text, mark) > 1 for mark in SEPARATORS.values()) else None
 
 
 def _cells_in_rows(text: str, mark: str) -> int:

@@ -68,7 +68,8 @@ class JsonlTable:
             if path.suffix.lower() == ".json" and wrong.startswith(NO_OBJECT):
                 raise DataError(f"{path.name} holds no rows: it should be a list of objects, such as {EXAMPLE}.")
             place = _place(reading)
-            raise DataError(f"{path.name} cannot be read as {KINDS[place]}: {place} {number} {wrong}.")
+            said = fault(path, place) or f"{place} {number} {wrong}"
+            raise DataError(f"{path.name} cannot be read as {KINDS[place]}: {said}.")
         self._starts, self._rows_before = [start], [0]  # of each block; a block begins where a line does
         self._end = (start, 0)  # offset and rows up to which the file was looked through
         self._training = _as_training_reads(path, _place(reading))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from groupwise.storage.spec.rows import other_kinds
 from groupwise.storage.spec.rows.beginnings import LOOKED_AT, OPEN_SHEET, WORKBOOK, ZIP, kind_of_start, misnamed_kind
+from groupwise.storage.spec.rows.text_kinds import looks_like, text_named_otherwise
 from groupwise.worker.data.files.data_error import DataError
 
 # What a zip archive is, by a file in it.
@@ -23,6 +24,8 @@ def refuse_other_kinds(path: Path) -> None:
         head = file.read(LOOKED_AT)
     if not head:
         raise DataError(f"“{path.name}” is empty.")
+    if other := text_named_otherwise(path.name, head):
+        raise DataError(f"{looks_like(path.name, other)} Let its name end in .{other}.")
     kind = kind_of_start(head)
     if said := misnamed_kind(path.name, _kind_of_zip(path) if kind == ZIP else kind):
         raise DataError(said)
