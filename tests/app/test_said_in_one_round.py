@@ -11,7 +11,7 @@ import pytest
 from groupwise.app.pages.new import launch, view, yaml_edit
 from groupwise.app.pages.new.said_later import THEN
 from groupwise.storage.registry import registry
-from groupwise.storage.spec.words.problem import BLOCKING
+from groupwise.storage.spec.words.problem import BLOCKING, WARNING
 from groupwise.worker.builtin import models
 from tests.app.test_said_at_once import HEAD, OFFER, clicked, labels_of, said_of
 from tests.conftest import Groupwise
@@ -181,3 +181,20 @@ def test_a_package_that_the_setting_needs_which_replaces_another_is_named_with_i
     assert blocking[1][1] == f"{THEN}needs liger_kernel, which is not installed here: pip install liger-kernel"
     there = view.describe_text(text, replace(lacks, extras={"liger_kernel": "1"}))["problems"]
     assert len([one for one in there if one["level"] == BLOCKING]) == 1
+
+
+@pytest.mark.parametrize(
+    ("slip", "words"),
+    [
+        ("model: {dtyp: float32}\ntraining: {learning_rate: 0.01}\n", "0.01 is far too high for training all"),
+        ("model: {dtype: float33}\ntraining: {learning_rate: 0.01}\n", "0.01 is far too high for training all"),
+        ("training: {lr: 0.01}\n", f"{THEN}0.01 is far too high for training all"),
+        ("training: {learning_rate: 0.01, lora_r: 8}\n", f"{THEN}0.01 is far too high with LoRA"),
+        ("model: {id: [starter, b]}\ntraining: {learning_rate: 0.01}\n", ""),  # nobody knows for which model
+        ("lora: 5\ntraining: {learning_rate: 0.01}\n", ""),
+    ],
+)
+def test_a_warning_of_what_is_written_waits_for_no_click(slip: str, words: str, own_home: Path) -> None:
+    seen = view.describe_text(HEAD + slip, OFFER, None, {"script", "preflight"})
+    said = [one["message"] for one in seen["problems"] if one["level"] == WARNING]
+    assert len(said) == bool(words) and all(one.startswith(words) for one in said)

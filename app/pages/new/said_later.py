@@ -10,7 +10,7 @@ from groupwise.app.pages.new import edits
 from groupwise.app.pages.new.edits import Edit
 from groupwise.app.pages.new.left_out import LeftOut, is_at_or_inside, leave_out
 from groupwise.app.pages.new.yaml_edit import ABSENT
-from groupwise.storage.spec.words.problem import BLOCKING, THEN, Cut, Fix, Problem, SpecError, line_of
+from groupwise.storage.spec.words.problem import BLOCKING, THEN, WARNING, Cut, Fix, Problem, SpecError, line_of
 from groupwise.storage.spec.yaml import yaml_text
 from groupwise.storage.spec.yaml.slips import read_past_slips
 from groupwise.storage.spec.yaml.twice import is_given_twice
@@ -25,9 +25,9 @@ Types = dict[str, list[str]]
 def say_what_follows(
     problems: Iterable[Problem], raw: dict[str, Any], lines: dict[str, int], judge: Judge, types: Types
 ) -> list[Problem]:
-    """The problems of plain values, and those that block once the first fix of each is made: without a button, as there
-    is nothing to change yet. `lines`: of each field; `judge`: what tells the problems of other values; `types`: what
-    fields take."""
+    """The problems of plain values, and those that block once the first fix of each is made, or warn of what is
+    written: without a button, as there is nothing to change yet. `lines`: of each field; `judge`: what tells the
+    problems of other values; `types`: what fields take."""
     found = list(problems)
     said = {one.field for one in found if one.level == BLOCKING}
     now, values, ways = found, raw, list[_Way]()
@@ -43,11 +43,23 @@ def say_what_follows(
         # what a fix moves has a problem at its own place already, which is not this one
         moved = {_place_at_first(one.field, ways) for one in new if ways[-1].moves(one.field)}
         placed = [replace(one, field=_place_at_first(one.field, ways)) for one in new]
-        then = say_then(placed, said - moved, lines)
-        said |= {one.field for one in then}
+        written = {_place_at_first(path, ways) for fix in fixes if not fix.fallback for path in fix.settings}
+        if not any(fix.fallback for fix in fixes):  # else a warning elsewhere may follow from that default
+            written |= lines.keys()
+        then = [*say_then(placed, said - moved, lines), *_say_doubts(placed, written, lines)]
+        said |= {one.field for one in then if one.level == BLOCKING}
         for one in then:
             found.insert(_behind_line(found, one.line), one)
     return found
+
+
+def _say_doubts(problems: Iterable[Problem], written: Collection[str], lines: dict[str, int]) -> list[Problem]:
+    """What is then warned of at the fields that are `written`: what is meant there stands in the text already."""
+    return [
+        Problem(one.field, THEN + one.message, line_of(one.field, lines), WARNING)
+        for one in problems
+        if one.level == WARNING and one.field in written
+    ]
 
 
 def _behind_line(found: list[Problem], line: int | None) -> int:

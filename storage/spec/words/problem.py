@@ -105,9 +105,20 @@ def in_order_of_lines(problems: Iterable[Problem]) -> list[Problem]:
 
 def without_advice_on_refused(problems: Iterable[Problem]) -> list[Problem]:
     """The problems without the warnings and the advice on a value that is refused: it is another once it is fixed; and
-    on a learning rate while the model is refused, by whose size the usual ones are told."""
+    on a learning rate while it is open which model is trained, or whether with LoRA, by which the usual ones are told.
+    """
     found = list(problems)
     refused = {one.field for one in found if one.level == BLOCKING and one.field}
-    no_model = any(field == "model" or field.startswith("model.") for field in refused)
-    of_model = (".learning_rate",) if no_model else ()
+    of_model = (".learning_rate",) if any(map(_leaves_rate_open, found)) else ()
     return [one for one in found if one.level == BLOCKING or not (one.field in refused or one.field.endswith(of_model))]
+
+
+def _leaves_rate_open(problem: Problem) -> bool:
+    """Whether the model, or LoRA, is refused, or waits under another part to be moved to its own."""
+    if problem.level != BLOCKING:
+        return False
+    part = problem.field.partition(".")[0]
+    waiting = [path for fix in problem.fixes if fix.removed for path in fix.settings if path.partition(".")[0] != part]
+    return any(one in ("model", "model.id", "lora") for one in (problem.field, *waiting)) or any(
+        path.startswith("lora.") for path in waiting
+    )
