@@ -20,6 +20,7 @@ from groupwise.storage.checks.model import model_folder
 from groupwise.storage.checks.script_reader.recipe import is_recipe
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue, Shipped
 from groupwise.storage.spec.rows.as_written import say_as_written
@@ -165,7 +166,8 @@ def _create_run(spec: RunSpec, reading: Reading, text: str, beside: Path, *, str
             copied.unlink()
         raise
     kept = write_found_reading(text if spec == parse_spec(text) else to_yaml(spec), spec)
-    return registry.create_run(kept, name=spec.name, model=spec.model.id, data=spec.data.source), found
+    code = library.own_code(spec)
+    return registry.create_run(kept, name=spec.name, model=spec.model.id, data=spec.data.source, code=code), found
 
 
 def _as_seen_from_home(raw: dict[str, Any], spec: RunSpec) -> dict[str, Any]:

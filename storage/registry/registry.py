@@ -14,8 +14,9 @@ import secrets
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from groupwise.storage.home import db, files, migrations, paths
@@ -133,8 +134,9 @@ def refuse_newer(registry: Database) -> None:
         )
 
 
-def create_run(spec_yaml: str, *, name: str, model: str, data: str) -> str:
-    """Make a run's folder with the spec in it and queue it; the new run's id.
+def create_run(spec_yaml: str, *, name: str, model: str, data: str, code: Mapping[str, str] | None = None) -> str:
+    """Make a run's folder with the spec in it and queue it; the new run's id. `code`: of the person's own reward
+    functions, by name, as it is now: what is saved while the run waits is not what was launched.
 
     Both or neither: the folder gets its name inside the transaction that adds the row, and goes when that fails.
     Raises OSError or sqlite3.Error.
@@ -144,6 +146,7 @@ def create_run(spec_yaml: str, *, name: str, model: str, data: str) -> str:
     made = draft
     try:
         files.write_whole(draft / "spec.yaml", spec_yaml)
+        _write_code(paths.RunFolder(draft).rewards, code or {})
         with write_registry() as registry:
             folder = _free_folder(registry, name)
             _insert(registry, folder.id, name=name, model=model, data=data)
@@ -153,6 +156,13 @@ def create_run(spec_yaml: str, *, name: str, model: str, data: str) -> str:
         raise
     keep_beside(folder.id)
     return folder.id
+
+
+def _write_code(folder: Path, code: Mapping[str, str]) -> None:
+    if code:
+        folder.mkdir()
+    for function, text in code.items():
+        files.write_whole(folder / f"{function}.py", text)
 
 
 def _free_folder(registry: Database, name: str) -> paths.RunFolder:

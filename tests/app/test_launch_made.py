@@ -13,9 +13,13 @@ from threading import Timer
 import pytest
 
 from groupwise.app.core.data_files import copy_into_home
+from groupwise.app.pages.new.launch import queue_run
 from groupwise.storage.home import paths
+from groupwise.storage.library.rewards import library
 from groupwise.storage.record import states
 from groupwise.storage.registry import commands, registry
+from groupwise.storage.spec.spec import parse_spec
+from groupwise.worker.builtin import shipped
 from tests.conftest import Groupwise, Start
 from tests.support import offer
 from tests.support.launching import SPEC, write
@@ -37,6 +41,20 @@ def test_a_launch_prints_the_id_and_keeps_the_file_as_written(groupwise: Groupwi
     run = registry.get_run(result.stdout.strip())
     assert result.returncode == 0 and run is not None and run.state == states.QUEUED
     assert run.folder.spec.read_text() == SPEC and (run.model, run.data) == ("starter", "task:arithmetic")
+
+
+@pytest.mark.parametrize("by", ["page", "command"])
+def test_what_is_saved_of_a_function_while_its_run_waits_is_not_what_the_run_scores_with(
+    groupwise: Groupwise, offered: Path, tmp_path: Path, by: str
+):
+    first, second = (f"def mine(completions, **kwargs):\n    return [{n}.0 for _ in completions]\n" for n in (1, 2))
+    library.save_reward("mine", first)
+    text = SPEC.replace("[{name: format}]", "[{name: mine}]")
+    run_id = queue_run(text) if by == "page" else groupwise("launch", str(write(tmp_path, text))).stdout.strip()
+    library.save_reward("mine", second)
+    folder = paths.run_folder(run_id)
+    shipped.freeze(folder, parse_spec(text))
+    assert (folder.rewards / "mine.py").read_text() == first
 
 
 def test_another_name_is_in_the_spec_that_is_kept(groupwise: Groupwise, offered: Path, tmp_path: Path):

@@ -16,6 +16,7 @@ from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.checks.reward_settings import say_no_parameter
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import model_files
+from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec as specs
 from groupwise.storage.spec.rows.as_written import say_as_written
@@ -257,7 +258,8 @@ def queue_run(text: str, known: Any = None) -> str:
     if spec is None or found:
         raise SpecError(found)
     text = found_reading.write_found_reading(text, spec, known)
-    run_id = registry.create_run(text, name=spec.name, model=spec.model.id, data=spec.data.source)
+    code = library.own_code(spec)
+    run_id = registry.create_run(text, name=spec.name, model=spec.model.id, data=spec.data.source, code=code)
     worker_process.wake_worker()
     return run_id
 

@@ -69,7 +69,7 @@ async function takeSaved(got, text, network) {
   setParams({ name: got.name, version: null, draft: null });
   sayDraft(null);
   sayNote(
-    `Saved as version ${got.hash.slice(0, 8)}. Runs that are under way keep the version they began with.` +
+    `Saved as version ${got.hash.slice(0, 8)}. Runs that were launched keep the version they were launched with.` +
       (renamed ? ` It is a function of its own now; ${renamed} is as it was.` : ""),
   );
   drawState();

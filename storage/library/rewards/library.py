@@ -22,6 +22,7 @@ from groupwise.storage.library.rewards import bodies, names, pasted, signature
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Shipped
 from groupwise.storage.registry.messages.functions import MOST_CODE
+from groupwise.storage.spec.spec import RunSpec
 
 _COLUMNS = "name, hash, code, at, network"
 
@@ -169,6 +170,16 @@ def get_reward(name: str, hash: str | None = None) -> Reward:
     if found is None:
         which = f"“{name[:80]}”" if hash is None else f"“{name[:80]}” of the version {hash[:64]}"
         raise LibraryError(f"Your library has no function {which}.")
+    return found
+
+
+def own_code(spec: RunSpec) -> dict[str, str]:
+    """The code of each function of the person's own that a run scores with, by name, as it is now. One that there is
+    none of is left to the start of the run, which says so."""
+    found: dict[str, str] = {}
+    for reward in [reward for part in [spec, *spec.by_stage()] for reward in part.rewards]:
+        with contextlib.suppress(LibraryError):  # a built-in one
+            found.setdefault(reward.name, get_reward(reward.name, reward.version).code)
     return found
 
 
