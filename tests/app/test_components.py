@@ -179,6 +179,21 @@ def test_a_record_whose_tables_are_being_made_is_not_there_yet(run_id: str, tabl
     assert ending.resume_label(run) == "Start again"
 
 
+def test_a_run_without_a_checkpoint_starts_again_and_is_not_resumed(run_id: str) -> None:
+    def said_of(wish: str) -> list[str]:
+        told = header.run_status({"run": run_id})["meanwhile"]
+        return list(told[wish])  # type: ignore[index]
+
+    registry.set_state(run_id, states.STOPPED, "Stopped before its first step.")
+    again = ["Starting again", "Starting again… The worker starts it in a moment."]
+    assert said_of(commands.RESUME) == again
+    seal_checkpoint(paths.run_folder(run_id).checkpoints / "checkpoint-10")
+    assert said_of(commands.RESUME)[0] == "Resuming", "which checkpoint is chosen with the wish"
+    commands.ask_of_run(run_id, commands.RESUME)
+    status = header.run_status({"run": run_id})
+    assert status["label"] == "Resuming" and str(status["sentence"]).startswith("Resuming from step 10…")
+
+
 def test_before_the_first_metric_the_board_says_when_it_comes(run_id: str) -> None:
     paths.run_folder(run_id).spec.write_text(SPEC.replace("beta: 0.0", "logging_steps: 10"))
     registry.set_state(run_id, states.STARTING, "")

@@ -10,6 +10,7 @@ import gradio as gr
 from groupwise.app.core import format, run_facts, run_query, worker_process
 from groupwise.app.core.answer_cache import share_answers
 from groupwise.app.pages.run import ending, labels
+from groupwise.app.pages.run.asked import begins_at, meanwhile
 from groupwise.app.ui import run_colours, state_badge
 from groupwise.app.ui.live import (
     DAMAGED,
@@ -166,31 +167,6 @@ def ahead_of(run: registry.Run, busy: Sequence[registry.Run]) -> registry.Run | 
     places = run_query.queue_places(busy)
     first = min(busy, key=lambda one: places.get(one.id, 0), default=run)
     return None if run.state != states.QUEUED or first.id == run.id else first
-
-
-def begins_at(run: registry.Run) -> int:
-    """The step that a run goes on from which was asked to resume: the one that was chosen, or the newest whole
-    checkpoint's; 0: it starts again."""
-    chosen = next((one.step for one in reversed(commands.open_commands()) if one.run == run.id), None)
-    newest = checkpoint_files.latest_sealed(run.folder.checkpoints)
-    return chosen if chosen is not None else checkpoint_files.step_of(newest) if newest else 0
-
-
-def meanwhile(
-    run: registry.Run, busy: Sequence[registry.Run], pace: float | None, begins: int | None = None
-) -> dict[str | None, tuple[str, str]]:
-    """By what can be asked, the label and the sentence to show until the worker has taken it up. `begins`: the step
-    that a resume goes on from, once it was asked."""
-    if run.state == states.QUEUED:
-        return {commands.STOP: ("Removing…", "Removing it from the queue…")}
-    place = f" from step {format.count(begins)}" if begins else ""
-    takes = f" A step takes about {format.duration(pace)}." if pace else ""
-    when = "after its first step" if run.state == states.STARTING else "at the end of this step"
-    return {
-        commands.STOP: ("Stopping", f"Stopping… It saves a checkpoint {when}.{takes}"),
-        commands.KILL: ("Stopping", "Stopping now, without saving…"),
-        commands.RESUME: ("Resuming", f"Resuming{place}… {run_query.turn_words(run, busy)}"),
-    }
 
 
 def read_standing(run: registry.Run) -> tuple[dict[str, Any], dict[str, float | None], str]:

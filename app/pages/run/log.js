@@ -8,7 +8,7 @@ import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 import { forgetErrors, markError } from "./log_errors.js";
 import { metricsWith } from "./log_found.js";
-import { fold, forgetFolds, isOfLibrary, OF_RANK, sayRepeats } from "./log_folds.js";
+import { fold, forgetFolds, looksOfLibrary, OF_RANK, sayRepeats } from "./log_folds.js";
 
 const { root: view, find, server } = part("pages/run/log");
 const run = params().get("id") ?? "";
@@ -221,7 +221,7 @@ async function look() {
     return;
   }
   const { hits, heads, more } = found;
-  search.all = hits.map((place, n) => ({ place, ofLibrary: isOfLibrary(heads[n]) }));
+  search.all = hits.map((place, n) => ({ place, ofLibrary: looksOfLibrary(heads[n]) }));
   Object.assign(search, { more, isDone: true });
   countShown();
   if (search.hits.length) await go(0);
@@ -300,7 +300,7 @@ async function countMissed() {
   if (!now || mine !== missed) return now && 2000;
   const fresh = (now.lines ?? []).filter(([, words, values, ownKind]) => {
     const isOther = chosenRank() && !ownKind && (OF_RANK.exec(words)?.[1] ?? "") !== chosenRank();
-    return !isOther && (metrics || !values) && (warnings || ownKind || !isOfLibrary(words));
+    return !isOther && (metrics || !values) && (warnings || ownKind || !looksOfLibrary(words));
   });
   mine.lines += fresh.length;
   mine.more ||= !!now.cut; // they came faster than they were asked for

@@ -15,10 +15,13 @@ export const OF_RANK = /^\[rank (\d{1,4})\] /;
 const isNewAttempt = (node) => node.matches(".ours") && / Attempt \d+ starts\b/.test(node.words);
 export const withoutRank = (words) => words.replace(OF_RANK, "");
 const isFullBar = (words) => BAR.exec(words)?.[2] === "100";
-export const isOfLibrary = (words) => BY_LIBRARY.test(withoutRank(words)) || isFullBar(withoutRank(words));
+const isOfLibrary = (words) => BY_LIBRARY.test(words) || isFullBar(words);
+// As far as a line by itself tells: the line of code below a warning is nearly always a library's.
+export const looksOfLibrary = (line) => isOfLibrary(withoutRank(line)) || CODE.test(withoutRank(line));
 
 const warned = new Map(); // words of a library's warning, whichever rank printed it → its first line that is shown
-const before = new Map(); // rank → whether its last line was a warning that had come before (again), Python's (coded)
+// Of each rank, what its last line warned of: of what came before (again), coded as Python does it, a library's.
+const before = new Map();
 const bars = new Map(); // rank, what is done and out of how much → the line of a bar that has not come to its end
 export const forgetFolds = () => [before, warned, bars].forEach((known) => known.clear());
 
@@ -35,10 +38,12 @@ export function fold(node) {
   const first = warned.get(words);
   const within = /^\s+\S/.test(words);
   const again = !!first || (within && !!last.again);
-  node.classList.toggle("again", again || CODE.test(words) || (within && !!last.coded));
-  node.classList.toggle("of-library", isOfLibrary(words));
+  const ofLibrary = isOfLibrary(words) || (within && !!last.ofLibrary);
+  const isCode = CODE.test(words) || (within && !!last.coded);
+  node.classList.toggle("again", again || (isCode && !ofLibrary));
+  node.classList.toggle("of-library", ofLibrary);
   foldBar(node, words, rank);
-  before.set(rank, { again, coded: BY_PYTHON.test(words) });
+  before.set(rank, { again, coded: BY_PYTHON.test(words), ofLibrary: BY_LIBRARY.test(words) });
   if (first) {
     first.repeats.push(node);
     sayRepeats(first);
