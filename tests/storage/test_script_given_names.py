@@ -78,3 +78,23 @@ def test_a_name_that_cannot_be_had_is_said(lines: str, rewards: str, name: str, 
     found = read(lines, rewards)
     assert [one["name"] for one in found.raw["rewards"]] == [name]
     assert words in "\n".join(found.notes)
+
+
+def test_of_a_dataset_named_on_the_command_line_the_subset_and_split_are_kept() -> None:
+    """Whoever names it here trains on the rows that the script would have."""
+    found = read_script("""
+import argparse
+from datasets import load_dataset
+from trl import GRPOConfig, GRPOTrainer
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--dataset", required=True)
+args = parser.parse_args()
+rows = load_dataset(args.dataset, "main", split="train[100:600]", revision="v2", streaming=True).select(range(300))
+trainer = GRPOTrainer(model="a/m", reward_funcs=[len], args=GRPOConfig(), train_dataset=rows)
+""")
+    data = found.raw["data"]
+    assert {name: data.get(name) for name in ("config", "split", "revision", "streaming", "limit")} == {
+        "config": "main", "split": "train[100:600]", "revision": "v2", "streaming": True, "limit": 300,
+    }  # fmt: skip
+    assert any("The dataset (line 7) is read from the command line (--dataset)" in note for note in found.notes)

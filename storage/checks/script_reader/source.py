@@ -38,7 +38,8 @@ def source_settings(reading: Reading, load: Made) -> dict[str, Any]:
     path = plain_or(given.get("path"))
     if not isinstance(path, str) or not path:
         reading.note_computed("The dataset", given.get("path", load))
-        return {}
+        _note_rest(reading, given, is_file=False)
+        return _part_of_hub(reading, given)  # of whichever dataset is named here
     _note_rest(reading, given, path in BUILDERS)
     if path in BUILDERS:
         return _file(reading, load, given)
@@ -50,6 +51,12 @@ def source_settings(reading: Reading, load: Made) -> dict[str, Any]:
     taken: dict[str, Any] = {"source": f"hub:{MOVED.get(path, path)}"}
     if path in MOVED:
         reading.unsaid.set("data.source", taken["source"], f"where “{path}” is now")
+    return taken | _part_of_hub(reading, given)
+
+
+def _part_of_hub(reading: Reading, given: dict[str, Value]) -> dict[str, Any]:
+    """Which rows of a dataset of the hub are read, and how: config, split, revision, streaming and limit."""
+    taken: dict[str, Any] = {}
     for name, field in _FIELDS.items():
         said = plain_or(given.get(name), 0)
         if isinstance(said, str) and said:
