@@ -243,7 +243,7 @@ def test_a_recipe_of_trl():
         ("dataset_test_split: test", "dataset_test_split (line 3) was not taken"),
         ("dataset_mixture: {datasets: [{id: a/b}, {id: c/d}]}", "dataset_mixture (line 3) was not taken"),
         ("datasets: [{path: a/b, columns: [x]}]", "datasets (line 3) has columns, which was not taken."),
-        ("lora_r: 8", "The LoRA settings have no effect without use_peft: true"),
+        ("lora_r: 8", "The LoRA settings (lora_r) have no effect without use_peft: true"),
         ("use_peft: yes please", "use_peft (line 3) is of another kind"),
         ("torch_dtype: int3", "torch_dtype (line 3) should be one of"),
         ("dataset_name: ./data/x", "is not a dataset of the hub"),
@@ -251,11 +251,19 @@ def test_a_recipe_of_trl():
         ("reward_model_name_or_path: [x]", "reward_model_name_or_path (line 3) is of another kind"),
         ("code_language: python", "code_language (line 3)"),
         ("push_to_hub_revision: true", "push_to_hub_revision (line 3)"),
+        ("accelerate_config: zero3", "accelerate_config (line 3) was not taken: processes are started by Groupwise"),
+        ("env: {NCCL_DEBUG: INFO}", "env (line 3) was not taken: environment variables are set where"),
     ],
 )
 def test_what_a_recipe_says_that_has_no_place_is_said(line: str, words: str):
     raw, said = recipe(f"model_name_or_path: a/b\nreward_funcs: [think_format_reward]\n{line}\n")
     assert words in said, said
+    from_dict(raw)
+
+
+def test_the_processes_of_a_recipe_are_those_of_the_run():
+    raw, _ = recipe("model_name_or_path: a/b\nreward_funcs: [think_format_reward]\nnum_processes: 8\n")
+    assert raw["launch"] == {"processes": 8} and "num_processes" not in raw["training"]
     from_dict(raw)
 
 
@@ -275,7 +283,8 @@ def test_a_mixture_goes_before_a_dataset_that_is_named_beside_it():
     ):
         assert words in said, said
     raw, said = recipe(f"{beside}dataset_mixture: {{datasets: [{{id: a/b}}, {{id: c/d}}]}}")
-    assert "source" not in raw["data"] and "names no dataset: choose the data here" in said
+    assert "source" not in raw["data"] and "names no dataset" not in said
+    assert "The recipe mixes a/b and c/d, and a run has one dataset: choose it here." in said
 
 
 def test_a_recipe_with_one_dataset_in_its_mixture_and_a_reward_model():

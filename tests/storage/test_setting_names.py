@@ -86,6 +86,8 @@ def test_a_removed_setting_gives_its_value_to_what_replaced_it_unless_that_is_se
         ("per_gpu_eval_batch_size", 4, {"training.per_device_eval_batch_size": 4}),
         ("adafactor", True, {"training.optim": "adafactor"}),
         ("adafactor", False, {}),
+        ("vllm_dtype", "auto", {}),
+        ("vllm_enable_prefix_caching", True, {}),
         ("vllm_max_model_len", 512, {"training.vllm_max_model_length": 512}),
     ],
 )

@@ -10,8 +10,9 @@ from groupwise.storage.checks.script_reader.model import DTYPES
 from groupwise.storage.checks.script_reader.reading import FOLDERS, NOTHING
 from groupwise.storage.checks.script_reader.rewards import NAME
 from groupwise.storage.checks.script_reader.source import MOVED
-from groupwise.storage.checks.script_reader.unsaid import FOLDER, FROM_RECIPE, NO_CHANGE, Unsaid
+from groupwise.storage.checks.script_reader.unsaid import FOLDER, FROM_RECIPE, NO_CHANGE, Unsaid, list_names
 from groupwise.storage.spec.spec import MOST_NAME
+from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.recipe_names import LORA_OF_RECIPES, RECIPE_ONLY, RECIPE_PLACES
 
 _SETTING = re.compile(r"([A-Za-z_]\w*):(?:\s|$)")
@@ -109,6 +110,8 @@ class _Recipe:
         raw |= {"rewards": rewards} if rewards else {}
         if not rewards:
             self.notes.append("The recipe names no reward functions that could be taken: choose them here.")
+        processes = self.take("num_processes", int)
+        raw |= {"launch": {"processes": processes}} if processes else {}
         raw |= {"training": self._training()}
         self.notes += self.unsaid.sentences()
         return raw
@@ -154,7 +157,9 @@ class _Recipe:
         given = {field: self.left.pop(name) for name, field in _LORA.items() if name in self.left}
         if not used:
             if given:
-                self.notes.append("The LoRA settings have no effect without use_peft: true, and were not taken.")
+                named = list_names([name for name, field in _LORA.items() if field in given])
+                without = "without use_peft: true, and were not taken."
+                self.notes.append(f"The LoRA settings ({named}) have no effect {without}")
             return None
         if given.get("task_type") == "CAUSAL_LM":
             del given["task_type"]
@@ -177,6 +182,8 @@ class _Recipe:
             self.note(
                 "dataset_name", f"(“{name[:80]}”) is not a dataset of the hub: upload it as a file and choose it."
             )
+        elif several := self._several_datasets():
+            self.notes.append(f"The recipe mixes {join_words(several)}, and a run has one dataset: choose it here.")
         else:
             self.notes.append("The recipe names no dataset: choose the data here.")
         config = mixture.get("config") or self.take("dataset_config") or self._only_config()
@@ -223,6 +230,13 @@ class _Recipe:
         fields = {"id": one.get("id") or one.get("path"), "config": one.get("config") or one.get("name"),
                   "split": one.get("split")}  # fmt: skip
         return {key: value for key, value in fields.items() if isinstance(value, str)}
+
+    def _several_datasets(self) -> list[str]:
+        """The ids of the datasets of a mixture of several."""
+        mixture = self.left.get("dataset_mixture") or self.left.get("datasets")
+        listed = mixture.get("datasets") if isinstance(mixture, dict) else mixture
+        ones = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+        return [str(name)[:80] for one in ones if (name := one.get("id") or one.get("path"))]
 
     def _rewards(self, weights: Any) -> list[dict[str, Any]]:
         named = [name for name in self.functions if isinstance(name, str)]

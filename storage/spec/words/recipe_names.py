@@ -16,7 +16,7 @@ RECIPE_PLACES = {
     "model_name_or_path": ("model", "id"), "model_revision": ("model", "revision"), "torch_dtype": ("model", "dtype"),
     "dataset_config": ("data", "config"), "dataset_train_split": ("data", "split"),
     "dataset_prompt_column": ("data", "prompt_column"), "dataset_streaming": ("data", "streaming"),
-    "wandb_project": ("training", "project"),
+    "wandb_project": ("training", "project"), "num_processes": ("launch", "processes"),
 }  # fmt: skip
 LORA_OF_RECIPES = {"r": 16, "lora_alpha": 32, "lora_dropout": 0.05}  # TRL's ModelConfig
 _GONE = ("vllm_device", "wandb_log_unique_prompts")  # which recipes still have
@@ -24,6 +24,9 @@ _GONE = ("vllm_device", "wandb_log_unique_prompts")  # which recipes still have
 RECIPE_ONLY = {
     **{name: f"it {removed_words(name)}" for name in _GONE},
     "chat_template": "the model's own chat template is used.",
+    "accelerate_config": "processes are started by Groupwise itself, as many as launch.processes says.",
+    "num_machines": "a run is on one machine.",
+    "env": "environment variables are set where Groupwise is started.",
     "benchmarks": "benchmarks are not run here.",
     "callbacks": "a run has no callbacks of one's own.",
     "hub_model_revision": "a run has no such setting.",

@@ -96,6 +96,10 @@ REMOVED = {
     "xpu_backend": Removed("transformers 4.32", "Its name is ddp_backend.", "ddp_backend"),
     "vllm_max_model_len": Removed(TRL_VLLM, "Its name is vllm_max_model_length.", "vllm_max_model_length"),
     "vllm_device": Removed(TRL_VLLM, "vllm_mode says where vLLM runs."),
+    "vllm_dtype": Removed(TRL_VLLM, "vLLM’s own server takes it: trl vllm-serve --dtype."),
+    "vllm_enable_prefix_caching": Removed(
+        TRL_VLLM, "vLLM’s own server takes it: trl vllm-serve --enable_prefix_caching."
+    ),
 }
 
 
