@@ -403,3 +403,23 @@ def test_a_quotation_mark_that_is_open_in_brackets_is_closed_with_them(
     assert all("quotation mark" in one.message and one.fixes[0].label.startswith("Close") for one in found)
     made = edits.cut_out(text, [{"fix": asdict(one.fixes[0])} for one in found])
     assert yaml_text.read_yaml(made)[0]["data"] == after
+
+
+@pytest.mark.parametrize(
+    ("head", "label"),
+    [
+        ("  name: a\nrewards:\n- name: format\n", "Begin it at the left edge"),
+        ("\tname: a\nrewards:\n- name: format\n", "Begin it at the left edge"),
+        ("# mine\n\n  name: a\n  rewards:\n  - name: format\n", "Begin these 3 lines at the left edge"),
+    ],
+)
+def test_a_text_that_begins_indented_is_one_slip(head: str, label: str) -> None:
+    """Every line below it was called no YAML, and the one click led to settings in the wrong parts."""
+    text = head + "training:\n  max_steps: 5\n  num_generations: 4\n"
+    [slip] = read_past_slips(text).problems
+    assert slip.line == text[: text.index("name:")].count("\n") + 1
+    assert [fix.label for fix in slip.fixes] == [label] and slip.fixes[0].cut
+    raw, _ = yaml_text.read_yaml(edits.cut_out(text, [{"fix": {"cut": asdict(slip.fixes[0].cut)}}]))
+    assert raw == {
+        "name": "a", "rewards": [{"name": "format"}], "training": {"max_steps": 5, "num_generations": 4},
+    }  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 
 from groupwise.storage.spec.words.problem import Cut, Fix, Problem, SpecError
 from groupwise.storage.spec.yaml.arguments import repair_arguments
+from groupwise.storage.spec.yaml.deep_beginning import deep_beginning
 from groupwise.storage.spec.yaml.entries import entries_without_dash
 from groupwise.storage.spec.yaml.line_above import repairs_above
 from groupwise.storage.spec.yaml.misread import points_for_commas_in_braces
@@ -79,7 +80,7 @@ class _Reader:
     def get_past(self, error: SpecError) -> bool:
         """Take the first slip out of the way; whether the reading gets any further."""
         first = error.problems[0]
-        if self._take_odd_indentation(first) or self._take_open_quote(first):
+        if self._take_beginning(first) or self._take_odd_indentation(first) or self._take_open_quote(first):
             return True
         if first.field and any(fix.cut for fix in first.fixes):
             return self._take_cut(first)
@@ -105,6 +106,14 @@ class _Reader:
                 return True
         self.found.setdefault(("", row), first)
         return self.left > 0 and self._leave_out(row)
+
+    def _take_beginning(self, first: Problem) -> bool:
+        """Whichever line the parser stops at: with the first one indented, all that follow are wrong."""
+        repair = deep_beginning(self.rows)
+        if repair is None:
+            return False
+        self._take(repair, replace(first, field=""))
+        return True
 
     def _take_odd_indentation(self, first: Problem) -> bool:
         """Whichever line the parser stops at: a special space before a setting is a slip wherever it stands."""
