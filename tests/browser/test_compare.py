@@ -317,6 +317,10 @@ def test_a_live_run_goes_on_in_its_curve(open_page: OpenPage, sweeps: tuple[str,
     expect(same).to_have_text(f"same as twin · {one.rpartition('-')[2]}")
     reason = page.locator(".finals .reason").bounding_box()
     assert reason and reason["width"] <= 200, "the figures have the room"
+    page.set_viewport_size({"width": 390, "height": 844})
+    own = page.locator(f'.chosen[data-run="{other}"] .toggle')
+    assert own.evaluate("node => node.offsetWidth") >= 100, "what is said of the other run leaves room for the name"
+    assert no_sideways_scroll(page)
     writer = RunWriter(paths.run_folder(live).db, 1, {"format": 1.0})
     writer.commit(6, metrics={"reward": 2.0})
     writer.close()
