@@ -1,6 +1,7 @@
 """Cases for the doctor: what sick runs show, and what comes near a verdict and is none."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from groupwise.storage.analysis.doctor.curve import Curve
@@ -156,6 +157,15 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
         healthy(last=scored(format=[1.0, 0.0, 1.0, 0.0], correctness=[0.0, 1.0, 0.0, 0.9])), "conflict", "warning"),
     "paid by length": (
         healthy(last=paid_by_length([10, 20, 30, 40], lambda tokens: tokens / 20)), "length_alone", "warning"),
+    "a function of one's own that looks at no answer": (
+        healthy(rewards=[spec.RewardSpec(name="digits")], low=0.1, high=0.9, first=[],
+                functions={"digits": Function(1.0, {"ok": 256}, 0.1, 0.9, 0.2, (0.1, 0.9), reads_no_column=True),
+                           "format": Function(0.0), "correctness": Function(0.0)},
+                curves={"reward": line(0.3, 0.7, 0.02), "rewards/digits/mean": line(0.3, 0.7, 0.02),
+                        "rewards/format/mean": None, "rewards/correctness/mean": None, "groups/solved": None,
+                        "groups/any_solved": None},
+                last=[replace(one, answer="4") for one in scored(digits=[0.2, 0.8, 0.4, 0.6])]),
+        "form_alone", "warning"),
     "nothing but a penalty on repetition": (
         healthy(rewards=[spec.RewardSpec(name=name) for name in ("soft_overlong_punishment", "repetition_penalty")],
                 functions={"repetition_penalty": Function(1.0, {"ok": 256}, -0.3, 0.0, 0.1, (-0.3, 0.0))},

@@ -8,6 +8,7 @@ from groupwise.storage.analysis.doctor import (
     answers,
     empty,
     expected,
+    form_alone,
     gradient,
     hacking,
     kl_target,
@@ -34,8 +35,8 @@ from groupwise.storage.spec.words.number_words import count_words
 Rule = Callable[[Evidence], Verdict | None]
 RULES: tuple[Rule, ...] = (
     *sampling.RULES, *level_length.RULES, *rewards.RULES, *answers.RULES, *rates.RULES, *lost_right.RULES,
-    *stability.RULES, *kl_target.RULES, *gradient.RULES, *alike.RULES, *length.RULES, *empty.RULES, *hacking.RULES,
-    *right_answers.RULES, *speed.RULES, *expected.RULES,
+    *stability.RULES, *kl_target.RULES, *gradient.RULES, *alike.RULES, *length.RULES, *form_alone.RULES, *empty.RULES,
+    *hacking.RULES, *right_answers.RULES, *speed.RULES, *expected.RULES,
 )  # fmt: skip
 WAIT = 10  # logged steps before anything is said of how it goes
 TWO_ENDS = 2  # … where the groups tell of all others
