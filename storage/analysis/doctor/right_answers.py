@@ -130,7 +130,7 @@ def hardly_right(e: Evidence) -> Verdict | None:
         return None
     words = (
         f"{percent(solved.now)} of completions {e.verbs} right by “{e.target}” {e.at_now}, {percent(solved.start)} at "
-        f"the start, though “{risen[0]}” is learned, and two completions of one prompt end in the same answer in "
+        f"the start, though “{risen[0]}” gives more, and two completions of one prompt end in the same answer in "
         f"{percent(of_one)} of cases ({percent(of_all)} of any two). Look at its groups: does the answer belong to the "
         "prompt, and is it written as the model writes it? If so, the prompts may be too hard."
     )
