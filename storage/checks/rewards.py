@@ -12,6 +12,7 @@ from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 from groupwise.storage.spec.words.number_words import count_part, count_words
 from groupwise.storage.spec.words.problem import ADVICE, WARNING, Fix, Problem, nearest_name
+from groupwise.storage.spec.words.setting_names import is_slip
 
 FEW = 10  # names that are all listed
 ALIKE = 0.7  # of two names: short_good is not meant by long_good
@@ -62,9 +63,13 @@ def _unknown(spec: RunSpec, index: int, offer: Offer) -> Problem:
 
 
 def _near_name(name: str, others: list[str]) -> str | None:
-    """The function that was probably meant, also where the name is written as TRL's are: fromat_reward is format."""
-    plain = _AROUND_NAMES.sub("", name)
-    return nearest_name(name, others, ALIKE) or (nearest_name(plain, others, ALIKE) if plain != name else None)
+    """The function that was probably meant, also where the name is written as TRL's are: fromat_reward is format. One
+    of a word more, my_format, is somebody's own."""
+    for typed in (name, _AROUND_NAMES.sub("", name)):
+        slips = [one for one in others if is_slip(typed.casefold(), one.casefold())]
+        if near := nearest_name(typed, slips, ALIKE):
+            return near
+    return None
 
 
 def _of_other_libraries(spec: RunSpec, index: int, others: list[str]) -> Problem | None:

@@ -235,6 +235,13 @@ def test_trls_list_of_weights_goes_with_its_list_of_functions() -> None:
     assert [fix.label for fix in code.fixes] == ["Remove it"]
 
 
+def test_accelerates_number_of_processes_is_renamed_or_moved_to_ours() -> None:
+    (inside,) = problems(HEAD + "launch: {num_processes: 2}\n")
+    assert inside.fixes[0].settings == {"launch.processes": 2} and inside.fixes[0].removed == (inside.field,)
+    (outside,) = problems(HEAD + "num_processes: 2\n")
+    assert "belongs under launch" in outside.message.lower() and outside.fixes[0].settings == {"launch.processes": 2}
+
+
 @pytest.mark.parametrize("under", ["", "training: "])
 def test_trls_list_of_weights_becomes_the_weight_of_each_reward(under: str) -> None:
     def labels(weights: str, more: str = "") -> list[str]:

@@ -290,3 +290,15 @@ def test_the_offer_has_what_failed_when_it_was_tried_of_the_version_that_would_b
     assert len(warnings()) == 1
     tried.note_try("mine", newer.hash, 0, 8, "")
     assert warnings() == []
+
+
+@pytest.mark.parametrize("name", ["my_length", "my_format_reward", "no_length", "anti_length_penalty", "len_reward"])
+def test_somebodys_own_function_is_no_slip_of_another(name: str):
+    [problem] = problems({"name": name})
+    assert "Did you mean" not in problem.message
+
+
+@pytest.mark.parametrize(("name", "meant"), [("lenght_reward", "length"), ("Format", "format"), ("fromat", "format")])
+def test_a_slip_of_a_function_is_offered(name: str, meant: str):
+    [problem] = problems({"name": name})
+    assert f"Did you mean “{meant}”?" in problem.message and problem.fixes[0].label == f"Use {meant}"

@@ -30,7 +30,7 @@ def about(name: str, value: object, **given: object) -> Problem:
         ("mu", "num_iterations"), ("ppo_epochs", "num_iterations"), ("rollout_n", "num_generations"),
         ("num_return_sequences", "num_generations"), ("actor_lr", "learning_rate"), ("peak_lr", "learning_rate"),
         ("kl_beta", "beta"), ("clip_grad", "max_grad_norm"), ("wd", "weight_decay"),
-        ("lr_scheduler", "lr_scheduler_type"),
+        ("lr_scheduler", "lr_scheduler_type"), ("beta1", "adam_beta1"), ("beta2", "adam_beta2"),
     ],
 )  # fmt: skip
 def test_a_slip_and_what_others_call_it_is_offered(typed: str, meant: str) -> None:
@@ -41,7 +41,7 @@ def test_a_slip_and_what_others_call_it_is_offered(typed: str, meant: str) -> No
 
 
 @pytest.mark.parametrize(
-    "typed", ["max_prompt_length", "max_prompt", "top_j", "reward_threshold", "prompt_length", "zz"]
+    "typed", ["max_prompt_length", "max_prompt", "top_j", "reward_threshold", "prompt_length", "accelerate_config"]
 )
 def test_a_name_of_another_meaning_is_not_offered(typed: str) -> None:
     assert meant_name(typed, TRL_FIELDS - {"top_k", "top_p"}) is None
@@ -103,7 +103,8 @@ def test_786_tokens_of_prompt_do_not_become_the_length_of_completions() -> None:
 
 
 def test_what_others_call_it_leads_to_a_setting_that_there_is() -> None:
-    spec = {name for part in ("model", "data") for name in type(RunSpec.model_fields[part].default).model_fields}
+    parts = [type(RunSpec.model_fields[part].default) for part in ("model", "data", "launch")]
+    spec = {name for part in parts for name in part.model_fields}
     lora = {"r", "lora_alpha", "lora_dropout", "target_modules"}
     assert [name for name, ours in ELSEWHERE.items() if ours not in TRL_FIELDS | spec | lora] == []
     assert [name for name in ELSEWHERE if name in TRL_FIELDS] == []

@@ -25,6 +25,7 @@ SHORT = 2  # letters of a word that can stand for all of it
 _STAGE = re.compile(r"^stages\.\d+\.(?=training\b)")  # its rewards are its own
 COMPLETION = "max_completion_length"
 _LETTER_BEFORE = re.compile(r"^[a-z]_(?=.{2})")  # by which a part is put aside, as in x_data
+_APART = {("accelerate", "accelerator"), ("reference", "inference")}  # words that look alike and mean something else
 ALIKE = 0.72  # of each word of a name to that of another, from where on one is a slip of the other
 
 
@@ -142,7 +143,7 @@ ELSEWHERE = {
     "grad_clip": "max_grad_norm", "clip_grad": "max_grad_norm", "clip_grad_norm": "max_grad_norm",
     "gradient_clipping": "max_grad_norm", "gradient_clip_val": "max_grad_norm", "max_norm": "max_grad_norm",
     "warmup": "warmup_steps", "scheduler": "lr_scheduler_type", "lr_scheduler": "lr_scheduler_type",
-    "optimizer": "optim",
+    "optimizer": "optim", "beta1": "adam_beta1", "beta2": "adam_beta2", "num_processes": "processes",
     "rank": "r", "lora_r": "r", "lora_rank": "r", "alpha": "lora_alpha", "dropout": "lora_dropout",
     "target": "target_modules", "targets": "target_modules", "lora_target": "target_modules",
     "lora_target_modules": "target_modules", "modules": "target_modules",
@@ -157,13 +158,13 @@ def meant_name(name: str, names: Collection[str], given: Collection[str] = ()) -
     or where that one is `given` as well."""
     plain = as_english(trim_spaces(name)).replace("-", "_").replace(" ", "_")
     other = ELSEWHERE.get(plain, "") or _LETTER_BEFORE.sub("", plain)
-    near = [one for one in names if _is_slip(plain, one.casefold())]
+    near = [one for one in names if is_slip(plain, one.casefold())]
     closest = max(near, key=lambda one: difflib.SequenceMatcher(None, plain, one).ratio(), default=None)
     meant = other if other in names else closest
     return None if meant in given else meant
 
 
-def _is_slip(typed: str, name: str) -> bool:
+def is_slip(typed: str, name: str) -> bool:
     """Whether two names differ as a slip of the hand does: in letters of a word or in how much of it is written out
     (hi, high), never in a word."""
     ours, theirs = typed.split("_"), name.split("_")
@@ -173,6 +174,8 @@ def _is_slip(typed: str, name: str) -> bool:
 
 
 def _is_slip_of_word(typed: str, word: str) -> bool:
+    if (typed, word) in _APART:
+        return False
     shortened = min(len(typed), len(word)) >= SHORT and (typed.startswith(word) or word.startswith(typed))
     return shortened or difflib.SequenceMatcher(None, typed, word).ratio() >= ALIKE
 
