@@ -1,14 +1,23 @@
 """Python source to its syntax tree, from any thread. Nothing is ever run."""
 
 import ast
+import io
+import tokenize
 
 SOUND_SINCE = (3, 11, 8)  # the version of Python from which on several threads may parse
 _TURNS = 20
+_CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
 
 
 def parse_module(source: str, file: str = "<unknown>") -> ast.Module:
     """The tree of a file's text. Raises what `ast.parse` does: SyntaxError, ValueError, RecursionError, MemoryError."""
-    found = _parse(source, file, "exec")
+    try:
+        found = _parse(source, file, "exec")
+    except SyntaxError as error:
+        if error.msg != "invalid syntax" or (bracket := _find_open_bracket(source, error)) is None:
+            raise
+        line, column = bracket.start
+        raise SyntaxError(f"'{bracket.string}' was never closed", (file, line, column + 1, bracket.line)) from error
     assert isinstance(found, ast.Module)
     return found
 
@@ -29,3 +38,19 @@ def _parse(source: str, file: str, mode: str) -> ast.AST:
         except SystemError as error:
             failed = error
     raise failed
+
+
+def _find_open_bracket(source: str, error: SyntaxError) -> tokenize.TokenInfo | None:
+    """The innermost bracket before the error that nothing closes: behind `if (a > 1:` Python stumbles at the colon, and
+    says no more than that."""
+    left: list[tokenize.TokenInfo] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source, newline=None).readline):
+            if token.type == tokenize.OP and token.string in _CLOSED_BY:
+                left.append(token)
+            elif left and token.type == tokenize.OP and token.string == _CLOSED_BY[left[-1].string]:
+                left.pop()
+    except (tokenize.TokenError, SyntaxError):  # the text ends within the bracket
+        pass
+    place = (error.lineno or 1, error.offset or 1)
+    return next((one for one in reversed(left) if (one.start[0], one.start[1] + 1) <= place), None)

@@ -198,6 +198,20 @@ def test_blocks_that_cannot_be_built_are_refused_in_words(case: str):
         to_code("reward", blocks, "")
 
 
+@pytest.mark.parametrize(
+    ("block", "settings"),
+    [
+        (Block("length_between", {"least": -5, "most": 0}), ["least", "most"]),
+        (Block("length_between", {"least": "x", "most": 0}), ["least", "most"]),
+        (Block("length_between", {"least": 5, "most": 4}, weight=0.0), ["weight", "most"]),
+        (Block("number_equals", {"where": "middle", "tolerance": -1.0}), ["where", "tolerance"]),
+        (Block("length_between", {"least": 300, "most": "x"}), ["most"]),
+    ],
+)
+def test_all_that_is_wrong_with_a_block_is_said_in_one_round(block: Block, settings: list[str]):
+    assert [one.setting for one in block_problems([block])] == settings
+
+
 SENTENCES = {
     "Earns where the last number in <answer>…</answer> equals the number in the column “Lösung”. Without "
     "the tag, the last number of the text counts. Numbers are written like 1.234,5.":

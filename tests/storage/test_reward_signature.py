@@ -158,6 +158,7 @@ WRONG = {
     "from .tools import x\ndef f(completions, **kwargs):" + BODY: ("Relative imports don't work here", 1),
     "import requests\ndef f(completions, **kwargs):" + BODY: ("requests uses the network", 1),
     "def f(completions, **kwargs)\n    return 1": ("This is not Python: expected ':'", 1),
+    "def f(completions, **kwargs):\n    if (completions[0:\n        return 1": ("This is not Python: '[' was never", 2),
     "def f(completions, **kwargs):\nreturn 1": ("This is not Python: expected an indented block", 2),
     "x = 1\0": ("This is not Python: source code string cannot contain null bytes", 1),
     "(" * 3000: ("too many nested parentheses", 1),

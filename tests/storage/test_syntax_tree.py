@@ -45,6 +45,25 @@ def test_what_is_parsed_is_what_ast_parses() -> None:
     assert ast.dump(parse_module(SOURCE)) == ast.dump(ast.parse(SOURCE))
     assert ast.unparse(parse_expression("a if b else {'c': 1}")) == "a if b else {'c': 1}"
     with pytest.raises(SyntaxError, match="invalid syntax"):
-        parse_module("def f(:")
+        parse_module("x = = 1\ny = [1")
     with pytest.raises(SyntaxError):
         parse_expression("a = 1")
+
+
+@pytest.mark.parametrize(
+    ("source", "words", "place"),
+    [
+        ('x = 1\nif (len(x) > 1:\n    x = ["("]\n', "'(' was never closed", (2, 4)),
+        ("for a in f(\n    b[0:\n    pass\n", "'[' was never closed", (2, 6)),
+        ("with open('(' as f:\n    pass\n", "'(' was never closed", (1, 10)),
+        ("class (A:\n    pass\n", "'(' was never closed", (1, 7)),
+        ("x = f(\n    a: 1)\n", "invalid syntax", (2, 6)),
+        ("if (a) > 1::\n    pass\n", "invalid syntax", (1, 12)),
+    ],
+)
+def test_a_bracket_that_is_never_closed_is_named_where_python_stumbles_behind_it(
+    source: str, words: str, place: tuple[int, int]
+) -> None:
+    with pytest.raises(SyntaxError) as refused:
+        parse_module(source)
+    assert (refused.value.msg, (refused.value.lineno, refused.value.offset)) == (words, place)

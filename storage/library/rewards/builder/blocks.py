@@ -2,7 +2,7 @@
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -185,7 +185,9 @@ def _problems_of_block(block: Block) -> list[tuple[str | None, str]]:
     known = {each["name"]: each for each in KINDS[block.kind]["settings"]}
     found += [(name, f"There is no setting “{str(name)[:40]}” here.") for name in block.settings if name not in known]
     found += [(name, words) for name, value in block.settings.items() if (words := _misfit(value, known.get(name)))]
-    return found or _CHECKS[block.kind](settings_of(block), block.partial)
+    wrong = {name for name, _ in found}
+    fitting = replace(block, settings={name: value for name, value in block.settings.items() if name not in wrong})
+    return found + [one for one in _CHECKS[block.kind](settings_of(fitting), block.partial) if one[0] not in wrong]
 
 
 def _bad_weight(block: Block) -> str:
@@ -310,11 +312,14 @@ def _place(settings: Setting) -> Found:
 
 
 def _length(settings: Setting, partial: bool) -> Found:
-    if settings["least"] < 0 or settings["most"] < 1:
-        return [("least", "A length is at least 0, and at most 1 or more.")]
-    if settings["least"] > settings["most"]:
-        return [("most", f"At least {settings['least']} and at most {settings['most']}: no length is both.")]
-    return []
+    found: Found = []
+    if settings["least"] < 0:
+        found.append(("least", "“At least” has to be 0 or more."))
+    if settings["most"] < 1:
+        found.append(("most", "“At most” has to be 1 or more."))
+    if not found and settings["least"] > settings["most"]:
+        found.append(("most", f"At least {settings['least']} and at most {settings['most']}: no length is both."))
+    return found
 
 
 def _json(settings: Setting, partial: bool) -> Found:
