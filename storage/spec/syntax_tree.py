@@ -1,6 +1,7 @@
 """Python source to its syntax tree, from any thread. Nothing is ever run."""
 
 import ast
+import contextlib
 import io
 import tokenize
 
@@ -44,13 +45,11 @@ def _find_open_bracket(source: str, error: SyntaxError) -> tokenize.TokenInfo | 
     """The innermost bracket before the error that nothing closes: behind `if (a > 1:` Python stumbles at the colon, and
     says no more than that."""
     left: list[tokenize.TokenInfo] = []
-    try:
+    with contextlib.suppress(tokenize.TokenError, SyntaxError):  # the text ends within the bracket
         for token in tokenize.generate_tokens(io.StringIO(source, newline=None).readline):
             if token.type == tokenize.OP and token.string in _CLOSED_BY:
                 left.append(token)
             elif left and token.type == tokenize.OP and token.string == _CLOSED_BY[left[-1].string]:
                 left.pop()
-    except (tokenize.TokenError, SyntaxError):  # the text ends within the bracket
-        pass
     place = (error.lineno or 1, error.offset or 1)
     return next((one for one in reversed(left) if (one.start[0], one.start[1] + 1) <= place), None)
