@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import BrowserContext, Page, Request, Route, expect
 
 from groupwise.app.ui import modules
 from tests.browser.conftest import OpenPage
-from tests.support.homes import dashboard
 
 RUNS, PART, SHARED, THEME = "pages/run_list/runs_table.js", "ui/part.js", "ui/poll.js", "ui/theme.js"
-
-
-@pytest.fixture(scope="module")
-def address(known_home: Path) -> Iterator[str]:
-    with dashboard() as (_, found):
-        yield found
 
 
 class Refused:
@@ -52,19 +42,21 @@ def whole(page: Page) -> None:
 
 @pytest.mark.parametrize("module", [RUNS, PART, SHARED, THEME])
 def test_a_page_whose_module_was_not_answered_once_is_whole_all_the_same(
-    address: str, context: BrowserContext, open_page: OpenPage, module: str
+    reading_dashboard: str, context: BrowserContext, open_page: OpenPage, module: str
 ) -> None:
     refused = Refused(context, f"**/{module}")
-    page = open_page(address)
+    page = open_page(reading_dashboard)
     page.wait_for_function("document.documentElement.dataset.themed")
     whole(page)
     assert refused.count and refused.loads == 2
 
 
-def test_a_page_waits_for_a_server_that_is_away(address: str, context: BrowserContext, open_page: OpenPage) -> None:
+def test_a_page_waits_for_a_server_that_is_away(
+    reading_dashboard: str, context: BrowserContext, open_page: OpenPage
+) -> None:
     module = Refused(context, f"**/{RUNS}")
     away = Refused(context, "**/healthz", ever=True)
-    page = open_page(address)
+    page = open_page(reading_dashboard)
     expect(page.locator("#gw-lost")).to_have_text("Reconnecting…")
     page.wait_for_timeout(1500)
     assert away.count > 1 and module.loads == 1
@@ -73,10 +65,10 @@ def test_a_page_waits_for_a_server_that_is_away(address: str, context: BrowserCo
 
 
 def test_a_page_that_cannot_be_made_whole_says_so_and_offers_to_try_again(
-    address: str, context: BrowserContext, open_page: OpenPage
+    reading_dashboard: str, context: BrowserContext, open_page: OpenPage
 ) -> None:
     gone = Refused(context, f"**/{RUNS}", ever=True)
-    page = open_page(address)
+    page = open_page(reading_dashboard)
     lost = page.locator("#gw-lost")
     expect(lost).to_have_text("Part of this page could not be loaded. Reload the page")
     asked = gone.count
@@ -88,7 +80,7 @@ def test_a_page_that_cannot_be_made_whole_says_so_and_offers_to_try_again(
 
 
 def test_a_module_that_is_wrong_is_an_error_and_no_reason_to_load_the_page_anew(
-    address: str, context: BrowserContext
+    reading_dashboard: str, context: BrowserContext
 ) -> None:
     page = context.new_page()
     errors: list[str] = []
@@ -97,7 +89,7 @@ def test_a_module_that_is_wrong_is_an_error_and_no_reason_to_load_the_page_anew(
     page.on("load", lambda _: loads.append(page.url))
     wrong = 'throw new TypeError("a mistake");'
     page.route(f"**{modules.address(RUNS)}", lambda route: route.fulfill(body=wrong, content_type="text/javascript"))
-    page.goto(address)
+    page.goto(reading_dashboard)
     expect(page.locator(".gw-topbar .worker")).to_be_visible()
     page.wait_for_timeout(1500)
     assert any("a mistake" in error for error in errors)

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from groupwise.storage.registry import registry
-from groupwise.storage.registry.messages.facts import Shipped
 from tests.browser.conftest import Held, OpenPage, picture
-from tests.support.homes import dashboard, wait_for
 from tests.support.made_runs import made_run
 
 # Of each page, what is there once its parts have drawn what they had asked for.
@@ -36,10 +30,8 @@ WATCH = """
 
 
 @pytest.fixture(scope="module")
-def made(known_home: Path) -> Iterator[dict[str, str]]:
-    with dashboard() as (_, address):
-        wait_for("what ships", lambda: registry.read_fact(Shipped))
-        yield {"address": address, "a": made_run("a", 60), "b": made_run("b", 60)}
+def made(reading_dashboard: str) -> dict[str, str]:
+    return {"address": reading_dashboard, "a": made_run("a", 60), "b": made_run("b", 60)}
 
 
 @pytest.mark.parametrize("place", PAGES)

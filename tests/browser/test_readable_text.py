@@ -3,18 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 from playwright.sync_api import Page, expect
 
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
-from groupwise.storage.registry.messages.facts import Catalogue
 from tests.browser.conftest import OpenPage
-from tests.support.homes import dashboard, fresh_home, no_worker
 from tests.support.made_runs import made_run
 from tests.support.records import seal_checkpoint
 
@@ -71,19 +66,16 @@ FIND = r"""() => {
 
 
 @pytest.fixture(scope="module")
-def place(catalogue: Any) -> Iterator[tuple[str, str, str]]:
+def place(still_dashboard: str) -> tuple[str, str, str]:
     """A dashboard with a run that learns and one that failed."""
-    with fresh_home():
-        registry.publish_fact(Catalogue.from_plain(catalogue))
-        learns = made_run("learns", 40, eval_every=10)
-        failed = made_run("failed", 20, state=states.FAILED)
-        registry.set_state(failed, states.FAILED, "Failed at step 20: the device ran out of memory. Train with LoRA.")
-        folder = paths.run_folder(learns)
-        seal_checkpoint(folder.final)
-        folder.script.write_text('"""Trains."""\nimport trl  # TRL\n\nRATE, NAME = 1e-4, f"a {trl}"\n')
-        folder.log.write_text("a line\n{'loss': 0.0123, 'reward': 1.25}\n" * 20)
-        with no_worker(), dashboard() as (_, address):
-            yield address, learns, failed
+    learns = made_run("learns", 40, eval_every=10)
+    failed = made_run("failed", 20, state=states.FAILED)
+    registry.set_state(failed, states.FAILED, "Failed at step 20: the device ran out of memory. Train with LoRA.")
+    folder = paths.run_folder(learns)
+    seal_checkpoint(folder.final)
+    folder.script.write_text('"""Trains."""\nimport trl  # TRL\n\nRATE, NAME = 1e-4, f"a {trl}"\n')
+    folder.log.write_text("a line\n{'loss': 0.0123, 'reward': 1.25}\n" * 20)
+    return still_dashboard, learns, failed
 
 
 def unreadable(page: Page) -> list[str]:
