@@ -36,10 +36,22 @@ export const countWords = (n, noun, many = `${noun}s`) => `${wholeNumber(n)} ${n
 
 // A share in whole percent, as storage/analysis/doctor/words.py writes it, rounded as it is as a figure: 0.525 is 0.53
 // and 53 %. Little is not nothing, nor nearly all all.
-export function percent(share) {
-  const whole = Math.sign(share) * Math.round(Number(withDigits(Math.abs(share), 2)) * 100);
+export const percent = (share) => sayPercent(share, wholePercent(share));
+const wholePercent = (share) => Math.sign(share) * Math.round(Number(withDigits(Math.abs(share), 2)) * 100);
+function sayPercent(share, whole) {
   const known = share > 0 && whole === 0 ? "<1" : share < 1 && whole === 100 ? ">99" : withDigits(whole, 0);
   return `${known}\u202f%`;
+}
+// Parts of a share in whole percent that add up to what percent writes of it: where rounding down leaves them short,
+// those that lost most have one more. Where they are not all of it, each for itself (words.py, as above).
+export function percentParts(whole, parts) {
+  const sum = (values) => values.reduce((a, b) => a + b, 0);
+  if (Math.abs(sum(parts) - whole) > 1e-6) return parts.map(percent);
+  const sizes = parts.map((part) => Math.round(part * 1e8) / 1e6);
+  const lost = sizes.map((size) => size - Math.floor(size));
+  const short = wholePercent(whole) - sum(sizes.map(Math.floor));
+  const raised = [...parts.keys()].sort((a, b) => lost[b] - lost[a]).slice(0, Math.max(0, short));
+  return parts.map((part, i) => sayPercent(part, Math.floor(sizes[i]) + raised.includes(i)));
 }
 
 // Seconds, as duration in app/core/format.py writes it.

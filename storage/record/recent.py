@@ -148,6 +148,14 @@ def mean_of_window(points: Sequence[Point], logs: Logs, window: Window) -> float
     return math.fsum(value * weight for value, weight in zip(values, weights, strict=True)) / sum(weights)
 
 
+def steps_now(steps: Sequence[int], logs: Logs = ()) -> Steps:
+    """The first and the last of the steps that “now” is of, of a metric that has values at these."""
+    if _own_logs(steps, logs):
+        return steps[-window_of(len(steps))], steps[-1]
+    window = closing_of(logs)
+    return window.after + 1, window.until
+
+
 def _own_logs(steps: Sequence[int], logs: Logs) -> bool:
     """Whether each value of a metric, of these steps, is a logged step of its own: before the first log, and where it
     comes more seldom than logs, or in none of the last."""

@@ -111,7 +111,7 @@ def test_what_gave_everything_all_that_it_could_calls_nothing_right_unless_it_co
     assert listed["verdict"].startswith("All 4 groups are tied: every completion scored the same")
     assert "all at the highest" not in groups.show_group({"run": ones, "group": listed["groups"][0]["id"]})["html"]
     ties = statistics.draw_panel({"run": ones, "panel": "ties"})
-    assert ties["says"] == "Of the last 48 groups 48 are tied: no learning signal from them."
+    assert ties["says"] == "All 24 groups of steps 7–12 are tied: no learning signal from them."
     answers = ran("answers", "", None, 1.0, "correctness")
     assert solved_on_pages(answers, seldom) == NONE_SOLVED | {
         "groups": ["4/4"] * 4, "compare": 1.0, "prompts of compare": {1.0}, "prompt over time": {1.0},

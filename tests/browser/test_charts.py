@@ -391,3 +391,12 @@ def test_a_function_has_one_colour_in_every_chart(open_page: OpenPage, reading_d
       ?.map(t => [t.name, t.line.color])"""
     shares = page.wait_for_function(of_share).json_value()
     assert dict(shares) == dict(both)
+
+
+def test_parts_of_tied_groups_add_up_to_what_is_tied(reading_dashboard: str, open_page: OpenPage) -> None:
+    """“tied 8 %” stood beside “all failed 0 %”, “all highest seen 6 %” and “tied in between 1 %”."""
+    parts = {"groups/all_low": 0.0, "groups/all_high": 0.0625, "groups/tied_other": 0.0125, "groups/tied": 0.075}
+    run = made_run("parts", 12, groups=0, metrics=lambda step: {"reward": step / 12, **parts})
+    page = open_page(f"{reading_dashboard}/run?id={run}")
+    values = page.locator(".gw-overview [data-chart='tied groups'] .values")
+    expect(values).to_have_text("tied 8\u202f%all failed 0\u202f%all highest seen 7\u202f%tied in between 1\u202f%")

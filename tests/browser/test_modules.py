@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page
 
 from groupwise.app.core import format
-from groupwise.storage.analysis.doctor.words import percent
+from groupwise.storage.analysis.doctor.words import percent, percent_parts
 from tests.browser.conftest import NO_DASHBOARD, bring
 
 # --- numbers and text
@@ -54,6 +55,23 @@ def test_durations_are_written_as_the_server_writes_them(bare_page: Page) -> Non
     shares += [0.003, 0.9999, 0.12499996, 0.12499999996]
     written = bring(bare_page, "ui/number.js", "percent").evaluate("shares => shares.map(percent)", shares)
     assert written == [percent(share) for share in shares]
+
+
+def test_parts_of_a_share_add_up_to_it_in_whole_percent_on_both_sides(bare_page: Page) -> None:
+    """“tied 8 %”, of which “all failed 0 %”, “all highest seen 6 %” and “tied in between 1 %”."""
+    rng = random.Random(7)
+    told = [[rng.randint(0, 26) / 80 for _ in range(3)] for _ in range(300)]
+    told += [[0.0, 0.0625, 0.0125], [0.0, 0.0, 0.0], [0.001, 0.0, 0.999], [0.004, 0.059, 0.017]]
+    both = [(sum(parts), parts) for parts in told]
+    write = "both => both.map(([whole, parts]) => percentParts(whole, parts))"
+    written = bring(bare_page, "ui/number.js", "percentParts").evaluate(write, both)
+    assert written == [percent_parts(whole, parts) for whole, parts in both]
+    for (whole, parts), words in zip(both, written, strict=True):
+        whole_words, *numbers = (re.sub(r"\D", "", one.replace("<1", "0").replace(">99", "100"))
+                                 for one in (percent(whole), *words))  # fmt: skip
+        assert sum(map(int, numbers)) == int(whole_words), (whole, parts, words)
+    assert percent_parts(0.075, told[300]) == ["0 %", "7 %", "1 %"]
+    assert percent_parts(0.5, [0.25, 0.125]) == [percent(0.25), percent(0.125)], "they are not all of it"
 
 
 @pytest.mark.parametrize(

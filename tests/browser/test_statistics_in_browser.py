@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from groupwise.storage.analysis.doctor.words import percent_without
 from groupwise.storage.home import paths
 from groupwise.storage.record.record import RunWriter
 from tests.browser.conftest import OpenPage, bring, no_sideways_scroll, picture
@@ -42,7 +43,8 @@ def click_in(figure: Locator, across: float, up: float) -> None:
 
 def test_from_a_number_to_what_is_behind_it(open_page: OpenPage, reading_dashboard: str, run_id: str) -> None:
     page = open_page(f"{reading_dashboard}/run?id={run_id}&tab=statistics")
-    expect(panel(page, "ties").locator(".says")).to_have_text(re.compile("Of the last 100 groups"), timeout=PATIENCE)
+    of_steps = re.compile("Of the [0-9]+ groups of steps")
+    expect(panel(page, "ties").locator(".says")).to_have_text(of_steps, timeout=PATIENCE)
     expect(panel(page, "ties").locator(".scatterlayer .trace")).to_have_count(4, timeout=PATIENCE)
     a_kind_that_there_is_none_of_draws_nothing(panel(page, "ties"))
 
@@ -89,8 +91,10 @@ def a_kind_that_there_is_none_of_draws_nothing(ties: Locator) -> None:
     share = r" (<?[\d.]+)\s%"
     keys = rf"all failed{share}tied in between{share}all highest seen{share}have a learning signal{share}"
     told = re.fullmatch(keys, ties.locator(".keys").inner_text().replace("\n", ""))
-    tied = re.search(r"Of the last 100 groups (\d+|none) (?:is|are) tied", ties.locator(".says").inner_text())
-    assert told and tied and int(told[4]) == 100 - int(tied[1].replace("none", "0"))
+    says = r"Of the (\d+) groups of steps \d+–\d+, (\d+|none) (?:is|are) tied"
+    tied = re.search(says, ties.locator(".says").inner_text())
+    assert told and tied and sum(int(told[n].replace("<1", "0")) for n in (1, 2, 3, 4)) == 100
+    assert f"{told[4]}\u202f%" == percent_without(int(tied[2].replace("none", "0")) / int(tied[1]))
 
 
 def a_number_that_is_none_is_said_and_the_function_counts(page: Page) -> None:

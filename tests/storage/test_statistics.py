@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from groupwise.app.pages.run import statistics
+from groupwise.storage.analysis.doctor.words import percent, percent_without
 from groupwise.storage.analysis.statistics import reading
 from groupwise.storage.analysis.statistics.buckets import evaluations
 from groupwise.storage.home import paths
-from groupwise.storage.record import states
+from groupwise.storage.record import metrics, states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Group
 from groupwise.storage.registry import registry
@@ -100,7 +101,7 @@ def test_ties_are_said_in_words_and_drawn_by_kind(made: dict[str, str]):
     found = asked(made["known"], "ties")
     assert (
         found["says"]
-        == "Of the last 20 groups 10 are tied (5 all failed, 5 all highest seen): no learning signal from them."
+        == "Of the 10 groups of steps 6–10, 5 are tied (5 all highest seen): no learning signal from them."
     )
     assert found["all_low"] == [0.5] * 5 + [0] * 5 and found["all_high"] == [0] * 5 + [0.5] * 5
     assert found["bearing"] == [0.5] * 10 and found["steps"][0] == (1, 1)
@@ -121,11 +122,26 @@ def test_ties_and_spread_are_what_the_recorder_measured_as_it_went(made: dict[st
         assert own == pytest.approx([value for (value,) in measured]), name
 
 
+@pytest.mark.parametrize(("steps", "every"), [(60, 1), (3, 1), (15, 1), (60, 5), (23, 10), (7, 10)])
+def test_ties_and_what_is_solved_are_now_what_the_overview_says(made: dict[str, str], steps: int, every: int) -> None:
+    """“Tied groups 10 %” on the Overview was 8 % on the Statistics at the same time: of other groups."""
+    run = made_run(f"same {steps} {every}", steps, groups=8, every=every)
+    now = {name: metrics.value_now(record(run), f"groups/{name}") or 0.0 for name in ("tied", "solved")}
+    found = asked(run, "ties")
+    assert found["now"]["bearing"] == percent_without(now["tied"])
+    assert asked(run, "pass")["says"].startswith(f"pass@1 {percent(now['solved'])} and pass@8 ")
+    named = re.search(r"groups of steps? (\d+)(?:–(\d+))?(?: are tied|, )", found["says"])
+    assert named, found["says"]
+    first, last = int(named[1]), int(named[2] or named[1])
+    assert {(60, 1): (51, 60), (3, 1): (3, 3), (15, 1): (9, 15), (60, 5): (31, 60), (23, 10): (11, 20),
+            (7, 10): (5, 7)}[steps, every] == (first, last)  # fmt: skip
+
+
 def test_pass_at_k_counts_what_the_target_function_solved(made: dict[str, str]):
     found = asked(made["known"], "pass")
     half = 1 - (2 * 1) / (4 * 3)  # of four with two right, two drawn
     assert found["k"] == [1, 2, 4] and found["rates"][1] == pytest.approx([half / 2] * 5 + [(1 + half) / 2] * 5)
-    assert found["says"] == "pass@1 50\u202f% and pass@4 75\u202f% in the last 20 groups."
+    assert found["says"] == "pass@1 75\u202f% and pass@4 100\u202f% in the 10 groups of steps 6–10."
     solved = rows(
         record(made["known"]), "SELECT value FROM metric JOIN metric_key ON id = key WHERE name = 'groups/solved'"
     )
@@ -171,7 +187,7 @@ def test_evaluations_stand_at_their_own_steps_and_the_last_alone_is_told_of(made
     ties = asked(run, "ties", mode="eval")
     assert ties["steps"] == [(0, 0), (20, 20), (40, 40), (60, 60), (61, 61)] and ties["groups"] == [2] * 5
     assert ties["says"] == (
-        "Of the 2 groups of the last evaluation (step 61) 1 is tied (1 all highest seen): "
+        "Of the 2 groups of the last evaluation (step 61), 1 is tied (1 all highest seen): "
         "all of a group scored the same."
     )
     last = "in the last evaluation (step 61, 2 groups)"

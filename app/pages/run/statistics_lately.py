@@ -1,11 +1,13 @@
-"""Which groups the sentences of the Statistics are about: the newest, or those of the last evaluation. Pure."""
+"""Which groups the sentences of the Statistics are about: those of the steps that “now” is of on every page, or of the
+last evaluation. Pure."""
 
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
 from groupwise.app.core import format
+from groupwise.storage.record.recent import Logs, steps_now
 
-LAST = 100  # groups that most sentences are about
+LAST = 100  # groups that scores are counted of
 NEWEST = 3  # stretches of steps that a sentence about a line over the steps is about
 
 
@@ -20,11 +22,22 @@ class AtStep(Protocol):
 G = TypeVar("G", bound=AtStep)
 
 
-def newest(groups: Sequence[G], mode: str) -> Sequence[G]:
-    """The last 100 of some groups in the order of their steps; of evaluations those of the last one."""
+def newest(groups: Sequence[G], mode: str, logged: tuple[int, Logs]) -> Sequence[G]:
+    """Of some groups in the order of their steps those of the steps that “now” is of (storage.record.recent), so that
+    they come to what the Overview says; of evaluations those of the last one. `logged`: Statistics.logged_lately."""
     if mode == "eval":
         return [group for group in groups if group.step == groups[-1].step]
-    return groups[-LAST:]
+    began, logs = logged
+    steps = sorted({group.step for group in groups})
+    first, last = steps_now([step for step in steps if step > began] or steps, logs)
+    return [group for group in groups if first <= group.step <= last]
+
+
+def where_newest(part: Sequence[AtStep], mode: str) -> str:
+    """Which groups these are, in words: the 80 of steps 51–60, the only one, or those of the last evaluation."""
+    if mode == "eval" or len(part) == 1:
+        return of_last(len(part), part[-1].step, mode)
+    return f"in the {format.plural(len(part), 'group')} of {step_range((part[0].step, part[-1].step))}"
 
 
 def of_last(groups: int, step: int, mode: str) -> str:

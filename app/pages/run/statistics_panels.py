@@ -11,10 +11,11 @@ from groupwise.app.pages.run.statistics_lately import (
     newest_stretches,
     of_last,
     step_range,
+    where_newest,
 )
 from groupwise.app.ui.function_colours import colours_of_functions
 from groupwise.app.ui.safe_text import visible_text
-from groupwise.storage.analysis.doctor.words import percent
+from groupwise.storage.analysis.doctor.words import percent, percent_parts, percent_without
 from groupwise.storage.analysis.statistics import pass_at_k
 from groupwise.storage.analysis.statistics import ties as tied
 from groupwise.storage.analysis.statistics.agreement import FEWEST
@@ -51,27 +52,31 @@ def tie_shares(statistics: Statistics, asked: Asked) -> dict[str, Any]:
         return wait_for_scores()
     if asked.function is None:  # then what all completions have earned is neither failed nor solved
         groups = tied.without_kind_of_constant(groups)
-    part = newest(groups, asked.mode)
+    part = newest(groups, asked.mode, statistics.logged_lately())
     counts = tied.counts(part)
-    says = tied_words(counts, asked.mode, part[-1].step)
-    now = {kind: percent(counts[kind] / len(part)) for kind in (*tied.KINDS, "bearing")}
+    says = tied_words(counts, asked.mode, (part[0].step, part[-1].step))
+    whole, shares = counts["tied"] / len(part), [counts[kind] / len(part) for kind in tied.KINDS]
+    now = dict(zip(tied.KINDS, percent_parts(whole, shares), strict=True)) | {"bearing": percent_without(whole)}
     return tied.ties_over_steps(groups, stretches) | {"says": says, "now": now}
 
 
-def tied_words(counts: dict[str, int], mode: str, step: int) -> str:
-    """Of the last 100 groups 62 are tied (40 all failed, 22 all at the highest): no learning signal from them. `step`:
-    that of the newest."""
+def tied_words(counts: dict[str, int], mode: str, steps: tuple[int, int]) -> str:
+    """Of the 80 groups of steps 51–60, 62 are tied (40 all failed, 22 all at the highest): no learning signal from
+    them. `steps`: the first and the last of them."""
     groups, number = counts["groups"], counts["tied"]
-    if mode == "eval":
-        whose = f"{'The only group' if groups == 1 else f'Of the {groups} groups'} of the last evaluation (step {step})"
+    of = f" of the last evaluation (step {steps[1]})" if mode == "eval" else f" of {step_range(steps)}"
+    if groups == 1:
+        whose = f"The only group{of if mode == 'eval' else ''}"
     else:
-        whose = "The only group" if groups == 1 else f"Of the last {groups} groups"
+        them = f"{format.plural(groups, 'group')}{of}"
+        whose = f"All {them}" if number == groups else f"Of the {them},"
     if not number:
         rest = "is not tied" if groups == 1 else "none is tied"
         return f"{whose} {rest}{': each has a learning signal' if mode == 'train' else ''}."
     told = [f"{counts[kind]} {TIE_WORDS[kind]}" for kind in tied.KINDS if counts[kind]]
     kinds = f" ({', '.join(told)})" if counts["other"] < number else ""  # of one kind that is no other, nothing is told
-    many = "is" if groups == 1 else f"{format.count(number)} {'is' if number == 1 else 'are'}"
+    many = "is" if number == 1 else "are"
+    many = many if number == groups else f"{format.count(number)} {many}"
     why = (
         f"no learning signal from {'it' if number == 1 else 'them'}"
         if mode == "train"
@@ -85,11 +90,11 @@ def group_spread(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     groups, stretches = tied.explain_ties(statistics.groups(), asked.mode), statistics.stretches(LINE)
     if not groups or stretches is None:
         return wait_for_scores()
-    part = newest(groups, asked.mode)
+    part = newest(groups, asked.mode, statistics.logged_lately())
     mean = sum(group.row.std or 0.0 for group in part) / len(part)
     teaches = asked.mode == "train"
     small = f", which is little (under {SMALL})" if teaches and mean < SMALL else ""
-    says = f"{format.number(mean)} on average {of_last(len(part), part[-1].step, asked.mode)}{small}."
+    says = f"{format.number(mean)} on average {where_newest(part, asked.mode)}{small}."
     return tied.ties_over_steps(groups, stretches) | {"says": says, "small": SMALL if teaches else None}
 
 
@@ -98,11 +103,11 @@ def best_mean_worst(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     groups, stretches = tied.explain_ties(statistics.groups(), asked.mode), statistics.stretches(LINE)
     if not groups or stretches is None:
         return wait_for_scores()
-    part = newest(groups, asked.mode)
+    part = newest(groups, asked.mode, statistics.logged_lately())
     ends = ((group.row.high, group.row.mean, group.row.low) for group in part)
     high, mean, low = (sum(values) / len(part) for values in zip(*ends, strict=True))
     best = f"Best {reward_text(high)}, mean {reward_text(mean)}, worst {reward_text(low)}"
-    says = f"{best} {of_last(len(part), part[-1].step, asked.mode)}."
+    says = f"{best} {where_newest(part, asked.mode)}."
     return tied.ties_over_steps(groups, stretches) | {"says": says}
 
 
@@ -128,10 +133,10 @@ def pass_at_k_curves(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     groups, stretches = solved_groups(statistics, asked), statistics.stretches(LINE)
     if not groups or stretches is None:
         return wait_for_target(asked)
-    found, part = pass_at_k.pass_over_steps(groups, stretches), newest(groups, asked.mode)
+    found, part = pass_at_k.pass_over_steps(groups, stretches), newest(groups, asked.mode, statistics.logged_lately())
     largest = min(group.n for group in part)
     told = [f"pass@{k} {percent(mean_pass(k, part))}" for k in dict.fromkeys((1, largest))]
-    says = f"{' and '.join(told)} {of_last(len(part), part[-1].step, asked.mode)}."
+    says = f"{' and '.join(told)} {where_newest(part, asked.mode)}."
     return found | {"says": says + unreached_words(statistics, asked, groups)}
 
 

@@ -2,7 +2,7 @@
 // is.
 
 import { el, setText, showText } from "../dom.js";
-import { number, percent, seconds } from "../number.js";
+import { number, percent, percentParts, seconds } from "../number.js";
 import { dotted } from "../text.js";
 import { Curves } from "./curves.js";
 import { FastRedraw } from "./fast_redraw.js";
@@ -145,10 +145,12 @@ export class Chart {
         ),
       );
     }
-    this.values.querySelectorAll("b").forEach((value, i) => {
-      const known = step === null ? this.board.curves.now(names[i]) : this.near(names[i], step);
-      setText(value, this.words(this.board.curves.hasNumbers(names[i]) ? (known ?? null) : null));
-    });
+    const figure = (name) => (step === null ? this.board.curves.now(name) : this.near(name, step)) ?? null;
+    const known = names.map((name) => (this.board.curves.hasNumbers(name) ? figure(name) : null));
+    const said = known.map((value) => this.words(value));
+    if (this.panel.stack && this.panel.unit === "%" && known.every(Number.isFinite))
+      said.splice(1, Infinity, ...percentParts(known[0], known.slice(1)));
+    this.values.querySelectorAll("b").forEach((value, i) => setText(value, said[i]));
     const curves = names.map((name) => this.curve(name));
     showPointedStep(this.values, curves, step);
   }

@@ -1,6 +1,7 @@
 """Numbers as verdicts write them. Pure."""
 
 import math
+from collections.abc import Sequence
 
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.record.recent import Steps
@@ -29,6 +30,17 @@ def percent(share: float) -> str:
 def percent_without(share: float) -> str:
     """What a share leaves, as `percent`: both together are 100."""
     return _say_percent(1 - share, 100 - _whole_percent(share))
+
+
+def percent_parts(whole: float, parts: Sequence[float]) -> list[str]:
+    """Parts of a share in whole percent that add up to what `percent` writes of it: where rounding down leaves them
+    short, those that lost most have one more. Where they are not all of it, each for itself (app/ui/number.js)."""
+    if abs(math.fsum(parts) - whole) > 1e-6:
+        return [percent(part) for part in parts]
+    sizes = [round(part * 100, 6) for part in parts]
+    short = _whole_percent(whole) - sum(map(int, sizes))
+    raised = sorted(range(len(parts)), key=lambda at: int(sizes[at]) - sizes[at])[: max(0, short)]
+    return [_say_percent(part, int(sizes[at]) + (at in raised)) for at, part in enumerate(parts)]
 
 
 def _whole_percent(share: float) -> int:

@@ -16,7 +16,7 @@ from groupwise.storage.analysis.statistics.counting import heat, histogram, plan
 from groupwise.storage.analysis.statistics.pass_at_k import Solved
 from groupwise.storage.analysis.statistics.ties import GroupRow
 from groupwise.storage.home.sqlite_tools import Database
-from groupwise.storage.record import metrics, record_check
+from groupwise.storage.record import lineage, metrics, recent, record_check
 from groupwise.storage.record.groups import counting
 
 FINITE = "BETWEEN -1e300 AND 1e300"
@@ -56,6 +56,11 @@ class Statistics:
             return evaluations(steps, most) if steps else None
         found = self.span()
         return buckets(found[0], found[1], most, found[2]) if found else None
+
+    def logged_lately(self) -> tuple[int, recent.Logs]:
+        """The step after which the stage that trains began, and its last logged steps: those that “now” is told by."""
+        began, _ = recent.stage_began(self._run)
+        return began, recent.last_logs(self._run, recent.since(lineage.stretches(self._run), began))
 
     def functions(self) -> list[tuple[int, str, float]]:
         """(id, name, weight) of the reward functions, in order."""
