@@ -164,6 +164,12 @@ def after_click(text: str, fix: Fix) -> str:
     return edits.apply(cut, edits.read_edits(sent, types))
 
 
+def press_first(text: str, found: list[dict[str, Any]]) -> str | None:
+    """The text once the first button of all that the page says is pressed; None where it has none."""
+    fix = next((one["fixes"][0] for one in found if one["fixes"]), None)
+    return after_click(text, Fix(**{**fix, "cut": fix["cut"] and Cut(**fix["cut"])})) if fix else None
+
+
 def values_in(value: Any) -> Iterator[str]:
     """Each value of a spec, as it is written."""
     if isinstance(value, (dict, list)) and value:
@@ -247,10 +253,10 @@ def test_pressing_the_first_button_of_all_that_is_said_brings_nothing_new_to_sig
         return
     said, words = {one["field"] for one in found}, {one["message"].removeprefix(THEN) for one in found}
     for _ in range(MOST_CLICKS):
-        fix = next((one["fixes"][0] for one in found if one["fixes"]), None)
-        if fix is None:
+        after = press_first(text, found)
+        if after is None:
             return
-        text = after_click(text, Fix(**{**fix, "cut": fix["cut"] and Cut(**fix["cut"])}))
+        text = after
         found = shown_of(text)
         later = [one for one in found if one["message"].removeprefix(THEN) not in words]
         assert [one for one in later if not any(is_at_or_inside(each, one["field"]) for each in said)] == [], text

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from groupwise.app.pages.new.said_later import THEN
-from groupwise.storage.spec.words.problem import Cut, Fix
-from tests.app.test_any_slips import after_click, shown_of
+from tests.app.test_any_slips import press_first, shown_of
 from tests.app.test_said_at_once import HEAD
 
 MOST_CLICKS = 12
@@ -31,10 +30,10 @@ def test_nothing_new_blocks_once_the_first_button_of_each_is_pressed(text: str, 
     found = shown_of(text)
     told = {without_lines(one["message"]) for one in found}
     for _ in range(MOST_CLICKS):
-        fix = next((one["fixes"][0] for one in found if one["fixes"]), None)
-        if fix is None:
+        after = press_first(text, found)
+        if after is None:
             break
-        text = after_click(text, Fix(**{**fix, "cut": fix["cut"] and Cut(**fix["cut"])}))
+        text = after
         found = shown_of(text)
         assert {without_lines(one["message"]) for one in found} <= told, text
     assert found == []
@@ -42,3 +41,11 @@ def test_nothing_new_blocks_once_the_first_button_of_each_is_pressed(text: str, 
 
 def without_lines(message: str) -> str:
     return re.sub(r"line \d+", "line", message.removeprefix(THEN))
+
+
+def test_where_a_whole_number_belongs_no_point_is_offered_beside_other_slips(own_home: Path) -> None:
+    for braces in ("{r: 1,5}", "{r: 1,5"):
+        said = shown_of(f"name: 'a\nlora: {braces}\nrewards:\n- name: format\n")
+        [comma] = [one for one in said if one["field"] == "lora.r"]
+        assert comma["message"] == "the comma in 1,5 begins another setting. This should be a whole number."
+        assert all(fix["label"] != "Use 1.5" for fix in comma["fixes"])

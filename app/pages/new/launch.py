@@ -167,12 +167,13 @@ def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = No
     past = read_past_slips(text)
     reading = _check(_read_values(past.values if past.whole else {**STAND_INS, **past.values}, past.lines), offer)
     guessed = {one.line for one in past.problems if one.message.endswith(BRACKET)}
+    said = say_as_written(ask_for_thousands(reading.problems, past.text), past.text)
+    slips, said = join_whole_numbers(past.problems, said)
     of_others = [
-        one for one in say_as_written(ask_for_thousands(reading.problems, past.text), past.text)
+        one for one in said
         if one.line not in guessed
         and (past.whole or (one.field in past.lines and one.field.split(".")[0] not in past.unread))
     ]  # fmt: skip
-    slips, of_others = join_whole_numbers(past.problems, of_others)
     listed = (*in_order_of_lines(slips), *in_order_of_lines(of_others))
     found = [replace(one, fixes=tuple(fix for fix in one.fixes if fix.cut)) for one in listed]
     then = _say_of_readable(text, found, offer or Offer.read_published())

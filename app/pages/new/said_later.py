@@ -12,6 +12,7 @@ from groupwise.app.pages.new.left_out import LeftOut, is_at_or_inside, leave_out
 from groupwise.app.pages.new.yaml_edit import ABSENT
 from groupwise.storage.spec.words.problem import BLOCKING, THEN, WARNING, Cut, Fix, Problem, SpecError, line_of
 from groupwise.storage.spec.yaml import yaml_text
+from groupwise.storage.spec.yaml.misread import COMMA
 from groupwise.storage.spec.yaml.slips import read_past_slips
 from groupwise.storage.spec.yaml.twice import is_given_twice
 
@@ -151,8 +152,9 @@ def slips_met(met: Iterable[Problem], found: Iterable[Problem]) -> list[Problem]
 
 
 def _without_lines(problem: Problem) -> str:
-    """What it says, wherever that stands: lines move."""
-    return re.sub(r"line \d+", "line", problem.message.removeprefix(THEN))
+    """What it says, wherever that stands: lines move. Of a decimal comma not which number is meant: what stands around
+    it tells."""
+    return re.sub(r"line \d+", "line", problem.message.removeprefix(THEN)).partition(COMMA)[0]
 
 
 def _is_of_values(fix: Fix) -> bool:

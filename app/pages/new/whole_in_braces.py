@@ -25,7 +25,7 @@ def join_whole_numbers(slips: Iterable[Problem], others: Iterable[Problem]) -> t
 
 
 def _is_comma(problem: Problem) -> bool:
-    return COMMA in problem.message and bool(problem.fixes) and problem.fixes[0].cut is not None
+    return COMMA in problem.message and all(fix.cut is not None for fix in problem.fixes)
 
 
 def _without_points(problem: Problem) -> Problem:
@@ -34,8 +34,8 @@ def _without_points(problem: Problem) -> Problem:
 
 
 def _join(slip: Problem, refused: Problem) -> Problem:
-    cut = slip.fixes[0].cut
-    assert cut is not None  # the caller saw it
+    if not slip.fixes or (cut := slip.fixes[0].cut) is None:  # what stands around it is put right first
+        return replace(slip, message=f"{slip.message.partition(COMMA)[0]}{COMMA} This should be a whole number.")
     meant = [fix.cut.put for fix in slip.fixes if fix.cut and _WHOLE.fullmatch(fix.cut.put)]
     numbers = meant or [*_usual(refused)] or _near(cut)
     fixes = tuple(Fix(f"Use {number}", {}, cut=replace(cut, put=number)) for number in dict.fromkeys(numbers))
