@@ -298,6 +298,7 @@ def test_what_stands_below_the_data_keeps_its_place_while_it_is_read(with_file: 
     with_file.reload()
     waiting = with_file.locator(".preview.unread .wait")
     expect(waiting).to_have_text("Reading the data…")
+    launch_button = with_file.get_by_role("button", name="Launch", exact=True)
     button = with_file.locator(".rewards").get_by_role("button", name="Add a reward")
     before = _place_of(button)
     answers.release()
@@ -308,10 +309,14 @@ def test_what_stands_below_the_data_keeps_its_place_while_it_is_read(with_file: 
     choose(with_file, "Built-in task")
     expect(with_file.locator(".preview .histogram .bars")).to_be_visible(timeout=90_000)
     high = _height_of(with_file.locator(".preview"))
+    expect(launch_button).to_have_css("opacity", "1")
     answers = Held(with_file, "read_answer")
     write_yaml(with_file, re.sub(r"source: '?task:arithmetic'?", "source: gym:chain_sum", yaml_of(with_file)))
     show(with_file, "Form")
     expect(waiting).to_have_text("Reading the data…")
+    expect(with_file.locator("#launch-count")).to_have_text("Reading the data…")
+    expect(launch_button).to_have_css("opacity", "0.55")
+    expect(launch_button).to_have_attribute("title", re.compile("The data is being read"))
     assert abs(_height_of(with_file.locator(".preview")) - high) < 2
     happening = with_file.locator(".preflight")
     expect(happening.locator(".happening-note")).to_have_text("Once the data is read, this says what the run will do.")
@@ -321,6 +326,7 @@ def test_what_stands_below_the_data_keeps_its_place_while_it_is_read(with_file: 
     answers.release()
     expect(happening.locator(".happening p").first).to_be_visible(timeout=90_000)
     expect(happening.locator(".figures")).not_to_have_class(re.compile(r"\bold\b"))
+    expect(launch_button).to_have_css("opacity", "1")
 
 
 def test_a_corrected_file_of_the_same_name_is_read_as_the_one_before(with_file: Page, tmp_path: Path) -> None:

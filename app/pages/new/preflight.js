@@ -35,6 +35,7 @@ const state = find("[data-do=problems]");
 const NONE = "Once the problems below are fixed, this says what the run will do.";
 const READING = "Once the data is read, this says what the run will do.";
 const OLD = "The YAML cannot be read: fix it first. This is what the run would have done before.";
+const WAITS = "The data is being read. Launched now, the run starts once that is done.";
 const STAY = "The run starts once the data is read: stay on this page until then.";
 let built = null;
 let buildKey = null;
@@ -42,11 +43,18 @@ let modelKey = null;
 let drawn = "";
 let soon = null;
 
+const isReading = () => !isSaid("preview");
+// Launch looks as where it is blocked until data that was not seen before is read: no run can start yet. A press is not
+// lost: the run starts then. The quickstart waits for nothing.
+function waitsForData({ quickstart, unreadable, keys }) {
+  const isNew = Boolean(keys?.preview) && page.known.source !== keys.source;
+  return !quickstart && !unreadable && isNew && isReading();
+}
 // In a few words, beside Launch: what there is to fix, or that all was looked at.
 const cleanWords = () => {
   if (!page.reached) return "Not connected";
   if (page.late) return "Checking…";
-  if (!isSaid("preview")) return "Reading the data…";
+  if (isReading()) return "Reading the data…";
   if (!isSaid("build")) return "Checking the settings…";
   if (!isSaid("check_data")) return "Checking the rows…";
   return triedWords() || "✓ No problems found"; // the checks saw nothing, but a step did
@@ -82,6 +90,8 @@ function draw() {
         "The form waits until it can be read.",
     );
   go.classList.toggle("blocked", isBlocked());
+  go.classList.toggle("waits", waitsForData(view));
+  go.title = waitsForData(view) ? WAITS : "";
   showWhetherToTry();
   drawState(found);
   forgetAnswer();
