@@ -48,7 +48,7 @@ def test_groups_and_statistics_call_groups_failed_of_which_none_is_right(hidden:
     shown = groups.show_group({"run": hidden, "group": step["groups"][0]["id"]})["html"]
     assert "Tied, all failed" in shown
     panel = statistics.draw_panel({"run": hidden, "panel": "ties", "mode": "train"})
-    assert "48 all failed" in panel["says"]
+    assert "24 all failed" in panel["says"]
 
 
 def test_what_paid_more_beside_makes_no_group_of_wrong_answers_one_that_is_too_easy(hidden: str) -> None:
@@ -64,7 +64,7 @@ def test_what_paid_more_beside_makes_no_group_of_wrong_answers_one_that_is_too_e
     shown = groups.show_group({"run": run, "group": step["groups"][0]["id"]})["html"]
     assert "Tied, all failed: none of the completions is right, and all earned the same for the rest" in shown
     panel = statistics.draw_panel({"run": run, "panel": "ties", "mode": "train"})
-    assert "(36 all failed)" in panel["says"]
+    assert "(18 all failed)" in panel["says"]
     folder = paths.run_folder(run)
     e = gather(folder.db, run_files.spec_of(folder))
     assert [e.curve(f"groups/{name}").now for name in ("all_low", "all_high", "tied_other")] == [0.75, 0.0, 0.0]
