@@ -80,10 +80,12 @@ $(VENV)/.run: pyproject.toml setup.py | $(BIN)/python
 	$(PIP) install --editable .
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.run
+# At once, not after the other: to find out what fits takes pip ten seconds each time.
+$(VENV)/.dev: pyproject.toml setup.py | $(BIN)/python
+	$(PIP) install $(TORCH)
 	$(PIP) install --editable '.[dev]'
 	$(PIP) install --no-deps --upgrade --target $(VENV)/beside "$(QUANTIZED)"
-	@touch $@
+	@touch $(VENV)/.run $@
 
 # The browser tests drive a real Chromium: where Debian's without a window can be had, that, which takes fewer minutes.
 chromium:
