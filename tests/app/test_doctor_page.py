@@ -233,7 +233,7 @@ def _leads(query: dict[str, list[str]], run_id: str, to: str, places: Mapping[st
     """To where a person chooses: a field of the new run, or the run's own functions in the workbench."""
     if to == "Rewards":
         assert query["run"] == [run_id] and query["view"] == ["rescore"]
-        assert query.get("name", ["format"])[0] in {"format", "correctness", "longer", "mine"}
+        assert query.get("name", ["format"])[0] in {"format", "correctness", "longer", "mine", "digits"}
     else:
         asked = {"data.system_prompt", "data.prompt_template", "data.answer_column"}
         fields = asked | {"data.source", "model.id", places.get("rewards", "rewards")}

@@ -175,6 +175,9 @@ SETTINGS = "  max_steps: 5\n  beta: 0.1\n  top_p: 0.9\n"
         ("stages:\n- think\n  training: {beta: 0.1}\n- name: b\n  training: {beta: 0.2}\n", 4, UNNAMED,
          "Write it as “- name: think”",
          "stages:\n- name: think\n  training: {beta: 0.1}\n- name: b\n  training: {beta: 0.2}\n"),
+        *((f"stages:\n- {value} # mine\n  training: {{beta: 0.1}}\n- training: {{beta: 0.2}}\n", 4, UNNAMED,
+           f"Remove “{value}”", "stages:\n- # mine\n  training: {beta: 0.1}\n- training: {beta: 0.2}\n")
+          for value in ("1.000", "true", "[]", "1e400")),
     ],
 )  # fmt: skip
 def test_the_one_line_that_is_wrong_is_blamed_and_not_those_below_it(

@@ -158,7 +158,8 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
     "paid by length": (
         healthy(last=paid_by_length([10, 20, 30, 40], lambda tokens: tokens / 20)), "length_alone", "warning"),
     "a function of one's own that looks at no answer": (
-        healthy(rewards=[spec.RewardSpec(name="digits")], low=0.1, high=0.9, first=[],
+        healthy(rewards=[spec.RewardSpec(name="digits"), spec.RewardSpec(name="format", weight=0.0)],
+                low=0.1, high=0.9, first=[],
                 functions={"digits": Function(1.0, {"ok": 256}, 0.1, 0.9, 0.2, (0.1, 0.9), reads_no_column=True),
                            "format": Function(0.0), "correctness": Function(0.0)},
                 curves={"reward": line(0.3, 0.7, 0.02), "rewards/digits/mean": line(0.3, 0.7, 0.02),

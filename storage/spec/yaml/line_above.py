@@ -15,7 +15,8 @@ PARTS = ("name", "model", "lora", "data", "rewards", "training", "kl", "launch",
 _SETTING = re.compile(r" *[A-Za-z_]\w*:(?: +\S.*)?")
 _NO_COLON = re.compile(r"(\s*(?:- +)?)([A-Za-z_]\w*)(?: +([^\s:#]+))?(\s+#.*)?")
 _OPENS = re.compile(r".*:\s*(?:#.*)?")
-_BARE_ENTRY = re.compile(r"(\s*- +)([A-Za-z_]\w*)")
+_BARE_ENTRY = re.compile(r"(\s*- +)([^\s:#'\"][^:#]*?)(\s+#.*)?")
+_NAME = re.compile(r"(?!(?:true|false|null|yes|no|on|off)$)[A-Za-z_]\w*", re.IGNORECASE)
 
 
 def repairs_above(rows: list[str], row: int, message: str) -> Iterator[Repair]:
@@ -55,11 +56,16 @@ def _is_beside_settings(rows: list[str], at: int, row: int) -> bool:
 
 
 def _unnamed_entry(rows: list[str], row: int, above: int) -> Iterator[Repair]:
-    """An entry that is only its name, with settings below it."""
+    """An entry that is only its name, or a value that names nothing, with settings below it."""
     found = _BARE_ENTRY.fullmatch(rows[above].rstrip())
-    if found and _column(rows[row]) == len(found[1]):
-        written = f"name: {found[2]}"
-        yield Repair(above, [found[1] + written], f"Write it as “- {shorten(written)}”", UNNAMED, here=True)
+    if found is None or _column(rows[row]) != len(found[1]):
+        return
+    dash, value, remark = found[1], found[2], found[3] or ""
+    if _NAME.fullmatch(value):
+        written = f"name: {value}"
+        yield Repair(above, [dash + written + remark], f"Write it as “- {shorten(written)}”", UNNAMED, here=True)
+    else:
+        yield Repair(above, [dash.rstrip() + remark], f"Remove “{shorten(value)}”", UNNAMED, here=True)
 
 
 def _out_of_line(rows: list[str], row: int) -> Iterator[Repair]:
