@@ -262,27 +262,19 @@ def means_of_spans(
         parts = stretches(run) if attempt is None else [(attempt, *metric_buckets.ALL_STEPS)]
         found: dict[int, dict[str, float]] = {}
         for span in spans:
-            told = {
-                name: _value_of_span(run, name, keys[name], _clip(parts, span), span) for name in names if name in keys
-            }
+            inside = [(one, max(first, span[0]), min(last, span[1])) for one, first, last in _clip(parts, span)]
+            told = {name: _value_of_span(run, name, keys[name], inside) for name in names if name in keys}
             found[span[1]] = {name: value for name, value in told.items() if value is not None}
         return found
 
 
-def _value_of_span(run: Database, name: str, key: int, parts: list[Part], span: Span) -> float | None:
-    values: list[float] = []
-    for attempt, first, last in parts:
-        rows = run.execute(
-            "SELECT value FROM metric WHERE key = ? AND attempt = ? AND step BETWEEN ? AND ? AND abs(value) < 9e999 "
-            "ORDER BY step",
-            [key, attempt, max(first, span[0]), min(last, span[1])],
-        )
-        values += [value for (value,) in rows.fetchall()]
-    if not values:
-        return None
-    if totals.TOTALS.match(name):
-        return totals.last_total(run, name, parts, span[1])
-    return values[-1] if recent.SINGLE.match(name) else sum(values) / len(values)
+def _value_of_span(run: Database, name: str, key: int, parts: list[Part]) -> float | None:
+    points = recent.all_points(run, key, parts)
+    if points and totals.TOTALS.match(name):
+        return totals.last_total(run, name, parts, parts[-1][2])
+    if points and recent.SINGLE.match(name):
+        return points[-1][1]
+    return recent.mean_of_all(points, recent.all_logs(run, parts))
 
 
 def checkpoints(path: Path) -> list[dict[str, Any]]:

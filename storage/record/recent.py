@@ -20,6 +20,7 @@ from groupwise.storage.record.lineage import Part
 RECENT = 10  # logged steps that “now” is the mean of
 BEGINNING = 5  # steps that “at the start” covers: few, so that it is soon there and never changes
 NEEDED = 2 * RECENT  # values at an end of a curve that its figures are told by
+ALL = 2**62  # values, or logged steps: more than there are
 # What only grows, is set, or is seldom measured: of these the last value is what they are now.
 SINGLE = re.compile(r"(eval_.*|num_tokens|epoch|learning_rate|time/elapsed|rewards/.*/weight)$")
 Steps = tuple[int, int]  # the first and the last of some steps
@@ -64,6 +65,11 @@ def last_logs(run: Database, parts: Sequence[Part], most: int = NEEDED) -> Logs:
 def first_logs(run: Database, parts: Sequence[Part]) -> Logs:
     """The first logged steps within these stretches; nothing where there is none."""
     return _from_beginning(parts, _log_steps(run, parts, "ASC", NEEDED))
+
+
+def all_logs(run: Database, parts: Sequence[Part]) -> Logs:
+    """Every logged step within these stretches; nothing where there is none."""
+    return _from_beginning(parts, _log_steps(run, parts, "ASC", ALL))
 
 
 def stage_logs(run: Database, parts: Sequence[Part], stages: Sequence[int], most: int) -> list[Logs]:
@@ -146,6 +152,13 @@ def mean_of_window(points: Sequence[Point], logs: Logs, window: Window) -> float
     if not values:
         return None
     return math.fsum(value * weight for value, weight in zip(values, weights, strict=True)) / sum(weights)
+
+
+def mean_of_all(points: Sequence[Point], logs: Logs) -> float | None:
+    """The mean over the steps that these values tell of, with all logged steps that they are within; None of none."""
+    if not points or not logs:
+        return _mean([value for _, value in points]) if points else None
+    return mean_of_window(points, logs, Window(logs[0], points[-1][0], len(logs) - 1))
 
 
 def steps_now(steps: Sequence[int], logs: Logs = ()) -> Steps:
@@ -294,6 +307,11 @@ def recent_points(run: Database, key: int | None, parts: Sequence[Part], logs: L
     # with the one before them, which says of how many steps the first of them tells
     begin = after - int(usual_gap([step for step, _ in found]))
     return _points(run, key, since(parts, begin)[::-1], "DESC", parts[-1][2] - begin)[::-1]
+
+
+def all_points(run: Database, key: int, parts: Sequence[Part]) -> list[Point]:
+    """All finite values of a metric within these stretches with their steps, oldest first."""
+    return _points(run, key, parts, "ASC", ALL)
 
 
 def _points(run: Database, key: int | None, parts: Sequence[Part], order: str, count: int) -> list[Point]:

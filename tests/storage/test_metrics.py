@@ -303,3 +303,15 @@ def test_what_came_between_two_checkpoints_is_of_the_attempt_that_counts(registr
     writer.commit(32, metrics={"eval_reward": 0.5})
     writer.close()
     assert metrics.means_of_spans(path, ["eval_reward"], [(21, 40)]) == {40: {"eval_reward": 0.5}}
+
+
+def test_what_came_between_two_checkpoints_counts_each_log_for_its_steps(path: Path) -> None:
+    """Stopped at 33 of logs every 10: the Overview said 2.33, the checkpoint 2.37, as the last log is of 3 steps."""
+    writer = RunWriter(path, 1, WEIGHTS)
+    logged = {10: {"reward": 2.0}, 20: {"reward": 2.2}, 30: {"reward": 2.3}, 33: {"reward": 2.5}}
+    for step in range(1, 34):
+        writer.commit(step, metrics=logged.get(step, {}))
+    writer.close()
+    whole = {33: {"reward": pytest.approx((20 + 22 + 23 + 7.5) / 33)}}
+    assert metrics.means_of_spans(path, ["reward"], [(1, 33)]) == whole
+    assert metrics.means_of_spans(path, ["reward"], [(26, 33)]) == {33: {"reward": pytest.approx((5 * 2.3 + 7.5) / 8)}}
