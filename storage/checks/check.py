@@ -7,6 +7,7 @@ GRPOConfig, which has the last word.
 from dataclasses import replace
 from typing import Any
 
+from groupwise.storage.checks.algorithms import gspo_problem
 from groupwise.storage.checks.batch import BATCH_FIELDS, check_batch
 from groupwise.storage.checks.data import check_data
 from groupwise.storage.checks.kl import check_kl
@@ -22,7 +23,7 @@ from groupwise.storage.checks.spaces import check_spaces
 from groupwise.storage.checks.stages import check_stages
 from groupwise.storage.checks.texts import check_name, check_texts
 from groupwise.storage.checks.trackers import check_trackers
-from groupwise.storage.checks.values import fixes_of_value, value_fault
+from groupwise.storage.checks.values import default_fix, fixes_of_value, value_fault
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.rows.units import say_unit
 from groupwise.storage.spec.spec import RunSpec
@@ -116,6 +117,8 @@ def _settings(
             found.append(_unknown(path, value, fields, values, offer, spec, lines))
         elif fields is not None and (problem := names_problem(path, value)):
             found.append(problem)
+        elif fields is not None and (gspo := gspo_problem(path, value, values, default_fix(path, fields[name]))):
+            found.append(gspo)
         elif fields is not None:
             message = value_fault(value, fields[name])
             if message:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from groupwise.storage.checks.algorithms import are_algorithms, meant_algorithm
 from groupwise.storage.spec.words.problem import nearest_name
 
 FEW = 8  # choices that a sentence names
@@ -26,6 +27,8 @@ def meant_choice(value: object, choices: Sequence[object], default: object) -> s
     """The choice that was meant by a text that is none: of those that it begins (adamw) the one that the default begins
     with (adamw_torch of adamw_torch_fused), else the nearest in writing."""
     names, text = [str(choice) for choice in choices], str(value).strip().casefold()
+    if are_algorithms(names):
+        return meant_algorithm(value, names)
     begun = [name for name in names if text and name.casefold().startswith(f"{text}_")]
     related = [name for name in begun if str(default).startswith(name)]
     return min(related, key=len, default=None) or nearest_name(str(value), _plain(names))

@@ -27,6 +27,28 @@ def test_adamw_means_the_adamw_of_torch_and_few_names_are_said() -> None:
     assert about("training.optim", training={"optim": "adamw_torhc"}).fixes[0].label == "Use adamw_torch"
 
 
+def test_gspo_is_another_setting_of_trl_and_no_slip_of_sapo() -> None:
+    found = about("training.loss_type", training={"loss_type": "GSPO"})
+    assert "GSPO in TRL is importance_sampling_level: sequence" in found.message and "sapo" not in found.message
+    assert found.fixes[0].settings == {"training.importance_sampling_level": "sequence", "training.loss_type": "grpo"}
+    assert [fix.label for fix in found.fixes[1:]] == ["Use the default (dapo)"]
+    given = {"loss_type": "gspo", "importance_sampling_level": "token"}
+    assert about("training.loss_type", training=given).fixes[0].settings == {"training.loss_type": "grpo"}
+
+
+def test_of_an_algorithm_slips_alone_are_offered() -> None:
+    def offered(typed: str) -> list[str]:
+        return [fix.label for fix in about("training.loss_type", training={"loss_type": typed}).fixes]
+
+    for typed in ("gmpo", "reinforce", "ppo", "rloo", "dpo", "capo", "REINFORCE++"):
+        assert offered(typed) == ["Use the default (dapo)"], typed
+    slips = {"gpro": "grpo", "dap": "dapo", "Dr. GRPO": "dr_grpo", "drgrpo": "dr_grpo", "sappo": "sapo"}
+    for typed, meant in slips.items():
+        assert offered(typed)[0] == f"Use {meant}"
+    level = about("training.importance_sampling", training={"importance_sampling": "sequence"})
+    assert level.fixes[0].settings == {"training.importance_sampling_level": "sequence"}
+
+
 def test_names_in_one_text_are_offered_as_a_list() -> None:
     for text in ("q_proj, v_proj", "q_proj v_proj", "['q_proj', 'v_proj']"):
         found = about("lora.target_modules", lora={"target_modules": text})

@@ -144,6 +144,7 @@ ELSEWHERE = {
     "gradient_clipping": "max_grad_norm", "gradient_clip_val": "max_grad_norm", "max_norm": "max_grad_norm",
     "warmup": "warmup_steps", "scheduler": "lr_scheduler_type", "lr_scheduler": "lr_scheduler_type",
     "optimizer": "optim", "beta1": "adam_beta1", "beta2": "adam_beta2", "num_processes": "processes",
+    "importance_sampling": "importance_sampling_level",
     "rank": "r", "lora_r": "r", "lora_rank": "r", "alpha": "lora_alpha", "dropout": "lora_dropout",
     "target": "target_modules", "targets": "target_modules", "lora_target": "target_modules",
     "lora_target_modules": "target_modules", "modules": "target_modules",
