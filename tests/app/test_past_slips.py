@@ -315,3 +315,35 @@ def test_each_of_several_aliases_in_a_list_has_the_same_offer(row: str, labels: 
     text = f"name: a\nbase: &b format\nrewards:\n{(row + chr(10)) * 6}"
     found = view_of(text)["unreadable"]["problems"]
     assert [[fix["label"] for fix in one["fixes"]] for one in found[:6]] == [labels] * 6
+
+
+MIXED = (
+    "name: a\nrewards:\n- name: format\n  weight = 1.0\ndata:\n  system_prompt: Think: then answer\n"
+    "training # mine\n  max_steps: 5\n\n  beta: 0.1\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "parts"),
+    [
+        ("name: a\nrewards:\n- name: format\ntraining\n  max_steps: 5\n  beta: 0.1\n", [4], ["training"]),
+        ("name: a\nrewards\n- name: format\nmodel\n  id: starter\n", [2, 4], ["rewards", "model"]),
+        ("training\n  # few\n  max_steps = 5\nname: a\nrewards: [name: format]\n", [1], ["training"]),
+        (f"{HEAD}stages:\n- name: one\n  training\n    beta: 0.1\n- training\n    beta: 0.2\n", [5, 7],
+         ["training", "training"]),
+        (MIXED, [7], ["training"]),
+    ],
+)  # fmt: skip
+def test_a_part_whose_colon_is_forgotten_gets_it_and_keeps_what_stands_below(
+    text: str, lines: list[int], parts: list[str]
+) -> None:
+    said = view_of(text)["unreadable"]["problems"]
+    found = [one for one in said if one["fixes"] and "Write it as" in one["fixes"][0]["label"] and NO_COLON in
+             one["message"]]  # fmt: skip
+    assert [one["line"] for one in found] == lines
+    assert [[fix["label"] for fix in one["fixes"]] for one in found] == [[f"Write it as “{part}:”"] for part in parts]
+    assert not any("Remove" in fix["label"] for one in said for fix in one["fixes"])
+    for one in reversed([one for one in said if one["fixes"]]):
+        text = view_of(text, one["fixes"][0])["text"]
+    assert "unreadable" not in view_of(text), text
+    assert ("training: # mine\n" in text) == ("# mine" in text)

@@ -20,7 +20,7 @@ _OPENS_TEXT = re.compile(rf"[ {ODD}]*\S.*[:-] *[|>][-+0-9]*\s*(?:#.*)?")
 
 def odd_indentation(rows: list[str]) -> Iterator[Repair]:
     """The rows from the first that is indented so to the last, with ordinary spaces; the likeliest width first."""
-    odd = [row for row in _rows_outside_text(rows) if _indentation(rows, row)]
+    odd = [row for row in rows_outside_text(rows) if _indentation(rows, row)]
     if not odd:
         return
     first, last = odd[0], odd[-1]
@@ -48,7 +48,7 @@ def _spaced(line: str, width: int) -> str:
     return written + line[len(before) :]
 
 
-def _rows_outside_text(rows: list[str]) -> Iterator[int]:
+def rows_outside_text(rows: list[str]) -> Iterator[int]:
     """The rows but for those of texts that stand below their names (“|”, “>”), in which any space is meant."""
     inside: int | None = None
     for row, line in enumerate(rows):

@@ -9,6 +9,7 @@ from typing import Any
 
 from groupwise.storage.spec.words.problem import Cut, Fix, Problem, SpecError
 from groupwise.storage.spec.yaml.arguments import repair_arguments
+from groupwise.storage.spec.yaml.bare_parts import parts_without_colon
 from groupwise.storage.spec.yaml.deep_beginning import deep_beginning
 from groupwise.storage.spec.yaml.entries import entries_without_dash
 from groupwise.storage.spec.yaml.line_above import repairs_above
@@ -80,7 +81,7 @@ class _Reader:
     def get_past(self, error: SpecError) -> bool:
         """Take the first slip out of the way; whether the reading gets any further."""
         first = error.problems[0]
-        if self._take_beginning(first) or self._take_odd_indentation(first) or self._take_open_quote(first):
+        if self._take_beginning(first) or self._take_anywhere(first) or self._take_open_quote(first):
             return True
         if first.field and any(fix.cut for fix in first.fixes):
             return self._take_cut(first)
@@ -115,11 +116,11 @@ class _Reader:
         self._take(repair, replace(first, field=""))
         return True
 
-    def _take_odd_indentation(self, first: Problem) -> bool:
-        """Whichever line the parser stops at: a special space before a setting is a slip wherever it stands."""
+    def _take_anywhere(self, first: Problem) -> bool:
+        """Whichever line the parser stops at: these are slips wherever they stand."""
         whole = slice(0, len(self.rows))
         so_far: float | None = None
-        for repair in odd_indentation(self.rows):
+        for repair in chain(odd_indentation(self.rows), parts_without_colon(self.rows)):
             so_far = self._reach(self.rows, whole) if so_far is None else so_far
             if self._reach(self._with(repair), whole) >= so_far:
                 self._take(repair, replace(first, field=""))
