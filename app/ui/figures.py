@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from groupwise.storage.analysis.tie_words import SEEN
+from groupwise.storage.analysis.tie_words import TIE_WORDS
 
 # A panel draws the metrics of `keys` (or all that match `pattern`, with * for one name), each as one line.
 Panel = dict[str, Any]
@@ -113,8 +113,9 @@ def stability_panels(no_kl: bool, kl_target: bool = False) -> list[Panel]:
         panel(
             "tied groups",
             [("groups/tied", "frac_reward_zero_std"), "groups/all_low", "groups/all_high", "groups/tied_other"],
-            ["tied", "all failed", SEEN, "tied in between"], unit="%",
-            note="all rewards alike: no learning signal", stack=True, colours=("--ink-2", "--low", "--high", "--ink-3"),
+            ["tied", *TIE_WORDS.values()], unit="%",
+            note="all rewards alike: no learning signal; top score: the highest seen", stack=True,
+            colours=("--ink-2", "--low", "--high", "--ink-3"),
         ),
         panel("grad_norm", ["grad_norm"], note="how strongly a step pulls at the weights; jumps are a warning"),
         panel(

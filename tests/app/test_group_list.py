@@ -53,15 +53,11 @@ def test_infinite_means_have_a_place():
 def test_a_tie_is_all_low_all_high_or_neither():
     assert [tie(one, SEEN) for one in GROUPS] == ["other", "", "all_low", "all_high", ""]
     assert [group_line(one, SEEN)["spread"] for one in GROUPS] == [
-        "tied",
+        "tied in between",
         "1.20",
         "all failed",
-        "all highest seen",
+        "all at top score",
         "–",
-    ]
-    assert [group_line(GROUPS[3], SEEN, most=most)["spread"] for most in (SEEN[1], 9.0)] == [
-        "all at the highest",
-        "all alike",
     ]
     assert group_line(GROUPS[2], None)["spread"] == "tied"
     assert [group_line(one, SEEN, {2})["starred"] for one in GROUPS[:2]] == [False, True]
@@ -91,12 +87,14 @@ def test_prompts_that_begin_alike_are_whole_and_parted_where_they_differ():
 
 
 def test_the_ties_of_a_step_are_told_in_words():
+    top = f"1 all at top score: {SEEN[1]:.2f}, the highest seen"
     assert verdict(GROUPS, "train", SEEN) == (
-        f"3 of 5 groups are tied (1 all failed, 1 all alike at {SEEN[1]:.2f}, the highest seen): every completion "
-        "scored the same, so there is no learning signal from them."
+        f"3 of 5 groups are tied (1 all failed, {top}, 1 tied in between): "
+        "every completion scored the same, so there is no learning signal from them."
     )
-    assert "1 all at the highest)" in verdict(GROUPS, "train", SEEN, SEEN[1])
-    assert f"1 all alike at {SEEN[1]:.2f})" in verdict(GROUPS, "train", SEEN, 9.0)
+    assert "1 all at top score, 1 tied in between)" in verdict(GROUPS, "train", SEEN, SEEN[1])
+    below = f"1 all at top score: {SEEN[1]:.2f} of 9.00 at most, 1 tied in between)"
+    assert below in verdict(GROUPS, "train", SEEN, 9.0)
     assert verdict([GROUPS[2]], "train", SEEN).startswith("This group is tied (all failed):")
     assert verdict(GROUPS[:2], "eval", SEEN) == "1 of 2 groups is tied: every completion scored the same."
     assert verdict([GROUPS[1]]) == ""
@@ -105,9 +103,9 @@ def test_the_ties_of_a_step_are_told_in_words():
 def test_a_group_of_answers_that_earn_alike_is_at_the_highest_where_that_is_all_there_is() -> None:
     found = {**group(4, SEEN[1], SEEN[1]), "mode": "train", "completions": [{"text": "1"}, {"text": "1"}]}
     told = [standing(found, SEEN, most) for most in (SEEN[1], 9.0, None)]
-    assert "Tied, all at the highest: every completion earned the most that is possible." in told[0]
-    assert "at the highest" not in told[1] and "every completion earned the same, of 9.00 at most." in told[1]
-    assert ", the highest seen: every completion earned the most seen in this run, which need not be" in told[2]
+    assert "Tied, all at top score: every completion earned the most that is possible." in told[0]
+    assert "the most seen in this run, of 9.00 at most." in told[1]
+    assert ": every completion earned the most seen in this run, which need not be" in told[2]
 
 
 def test_a_group_without_an_answer_says_nothing_about_its_prompt() -> None:

@@ -71,8 +71,8 @@ def test_the_list_is_ordered_as_it_was_picked(run_id: str):
     assert ids(run_id, 2, pick="spread")[0] == first
     assert ids(run_id, 2, pick="tied")[:2] == [low, high]
     now = groups.groups_at_step({"run": run_id, "step": 2})
-    assert [line["spread"] for line in now["groups"]] == ["0.48", "all alike", "all failed"]
-    assert "2 of 3 groups are tied (1 all failed, 1 all alike at 2.00)" in now["verdict"]
+    assert [line["spread"] for line in now["groups"]] == ["0.48", "all at top score", "all failed"]
+    assert "2 of 3 groups are tied (1 all failed, 1 all at top score: 2.00 of 3.00 at most)" in now["verdict"]
     assert "groups" in groups.groups_at_step({"run": run_id, "step": 2, "mark": now["mark"], "pick": "best"})
 
 
@@ -144,7 +144,7 @@ def test_of_the_best_the_reference_is_what_most_of_them_say() -> None:
 def test_a_tied_group_says_how(run_id: str):
     _, high, low = ids(run_id, 2)
     shown = groups.show_group({"run": run_id, "group": high})["html"]
-    assert "Tied, all alike at 2.00: every completion earned the same, of 3.00 at most." in shown
+    assert "Tied, all at top score: every completion earned 2.00, the most seen in this run, of 3.00 at most." in shown
     assert "Tied, all failed" in groups.show_group({"run": run_id, "group": low})["html"]
 
 

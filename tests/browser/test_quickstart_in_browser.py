@@ -188,7 +188,7 @@ def look_at_the_finished_run(page: Page) -> None:
         expect(page.locator(what).first).to_be_visible()
         assert no_sideways_scroll(page), tab
         picture(page, f"run-{tab.lower()}")
-        if tab == "Groups":  # “all highest seen” is the longest of what stands there
+        if tab == "Groups":  # “all at top score” is the longest of what stands there
             beyond = "all => all.map((one) => one.scrollWidth - one.clientWidth)"
             cells = page.locator(".list .option .n").evaluate_all(beyond)
             assert cells and max(cells) <= 0, "what a group came to is whole"

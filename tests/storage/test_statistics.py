@@ -101,7 +101,7 @@ def test_ties_are_said_in_words_and_drawn_by_kind(made: dict[str, str]):
     found = asked(made["known"], "ties")
     assert (
         found["says"]
-        == "Of the 10 groups of steps 6–10, 5 are tied (5 all highest seen): no learning signal from them."
+        == "Of the 10 groups of steps 6–10, 5 are tied (5 all at top score): no learning signal from them."
     )
     assert found["all_low"] == [0.5] * 5 + [0] * 5 and found["all_high"] == [0] * 5 + [0.5] * 5
     assert found["bearing"] == [0.5] * 10 and found["steps"][0] == (1, 1)
@@ -187,7 +187,7 @@ def test_evaluations_stand_at_their_own_steps_and_the_last_alone_is_told_of(made
     ties = asked(run, "ties", mode="eval")
     assert ties["steps"] == [(0, 0), (20, 20), (40, 40), (60, 60), (61, 61)] and ties["groups"] == [2] * 5
     assert ties["says"] == (
-        "Of the 2 groups of the last evaluation (step 61), 1 is tied (1 all highest seen): "
+        "Of the 2 groups of the last evaluation (step 61), 1 is tied (1 all at top score): "
         "all of a group scored the same."
     )
     last = "in the last evaluation (step 61, 2 groups)"

@@ -131,16 +131,16 @@ def test_what_ships_and_a_copy_of_it_score_alike() -> None:
         assert one["scores"]["correctness"] == one["scores"]["copied"]
 
 
-def test_answers_that_are_all_wrong_alike_are_not_called_the_highest() -> None:
+def test_answers_that_are_all_wrong_alike_are_told_with_the_most_that_is_possible() -> None:
     """As it was seen: the length was right, the number was not, 0.50 for each of eight, “all at the highest”."""
     blocks = [Block("number_equals"), Block("length_between")]
     mine = {"name": "mine", "code": to_code("mine", blocks, "")}
     wrong = [group("5", "5", answer="4"), group("7", "7", answer="4")]
     found = ask([mine], wrong)
-    assert found["highest"] == "all alike at 0.50"
-    assert found["sentences"][0] == "No group teaches anything: 2 all alike at 0.50."
-    assert ask([mine], [group("4", "4", answer="4")])["highest"] == "all at the highest"
-    assert ask([own(READS)], wrong)["highest"] == "all alike at 7.00, the highest seen"
+    assert found["highest"] == "all at top score: 0.50 of 1.00 at most"
+    assert found["sentences"][0] == "No group teaches anything: 2 all at top score: 0.50 of 1.00 at most."
+    assert ask([mine], [group("4", "4", answer="4")])["highest"] == "all at top score"
+    assert ask([own(READS)], wrong)["highest"] == "all at top score: 7.00, the highest seen"
 
 
 def test_groups_that_teach_nothing_are_told_apart() -> None:

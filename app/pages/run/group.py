@@ -7,7 +7,7 @@ from groupwise.app.pages.run.group_list import tie
 from groupwise.app.ui.completion import best_first, cards
 from groupwise.app.ui.safe_text import escape
 from groupwise.app.ui.word_diff import MOST, Difference, word_differences
-from groupwise.storage.analysis.tie_words import is_highest, say_highest
+from groupwise.storage.analysis.tie_words import TOP, is_highest
 from groupwise.storage.record.group_metrics import Range
 from groupwise.storage.registry.notes import Note
 
@@ -59,8 +59,9 @@ def _say_tied_high(value: float, most: float | None) -> str:
     elif most is None:
         why = "every completion earned the most seen in this run, which need not be the most there is"
     else:
-        why = f"every completion earned the same, of {format.number(most)} at most"
-    return f"Tied, {say_highest(value, most)}: {why}. This group gives no learning signal."
+        earned = f"{format.number(value)}, the most seen in this run, of {format.number(most)} at most"
+        why = f"every completion earned {earned}"
+    return f"Tied, {TOP}: {why}. This group gives no learning signal."
 
 
 def standing(found: dict[str, Any], seen: Range | None, most: float | None = None) -> str:

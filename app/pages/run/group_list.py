@@ -8,12 +8,11 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.ui.safe_text import visible_text
-from groupwise.storage.analysis.tie_words import say_highest, say_highest_shortly
+from groupwise.storage.analysis.tie_words import TIE_WORDS, say_top
 from groupwise.storage.record.group_metrics import Range, kind
 from groupwise.storage.spec.words.number_words import count_part
 
 Rows = list[dict[str, Any]]
-KINDS = {"all_low": "all failed", "other": "tied"}  # all_high: analysis/tie_words.py
 MOST = 400  # lines
 LONGEST, SHOWN = 600, 70  # characters of a prompt: those that a pointer shows, and those of its line
 TWO_LINES = 30  # characters of a prompt that the list has room for where it is narrow
@@ -52,12 +51,10 @@ def group_line(
     seen: Range | None,
     starred: Collection[int] = (),
     right: tuple[int, int] | None = None,
-    most: float | None = None,
 ) -> dict[str, Any]:
-    """A group as one line of the list. `right`: how many of its completions are, of how many; `most`: what the best
-    completion earns, where that is known."""
+    """A group as one line of the list. `right`: how many of its completions are, of how many."""
     tied = tie(group, seen)
-    spread = KINDS.get(tied) or (say_highest_shortly(group["high"], most) if tied else format.number(group["std"]))
+    spread = (TIE_WORDS[tied] if seen else "tied") if tied else format.number(group["std"])
     whole = visible_text(format.shorten(format.message_text(group["prompt"]), LONGEST))
     return {
         "id": group["id"], "whole": whole, "prompt": [format.shorten(whole, SHOWN)],
@@ -83,16 +80,16 @@ def tell_apart(lines: Rows) -> None:
 
 
 def verdict(groups: Rows, mode: str = "train", seen: Range | None = None, most: float | None = None) -> str:
-    """5 of 8 groups are tied (3 all failed, 2 all at the highest): no learning signal from them. Held-out groups
-    give none anyway. `most`: as for group_line."""
+    """5 of 8 groups are tied (3 all failed, 2 all at top score): no learning signal from them. Held-out groups
+    give none anyway. `most`: what the best completion earns, where that is known."""
     ties = [tie(group, seen) for group in groups if group["tied"]]
     if not ties:
         return ""
     be, them = ("is", "it") if len(ties) == 1 else ("are", "them")
     whose = "This group is" if len(groups) == 1 else f"{count_part(len(ties), len(groups), 'group').capitalize()} {be}"
-    words = {**KINDS, "all_high": say_highest(seen[1], most) if seen and "all_high" in ties else ""}
-    told = [f"{ties.count(one)} {words[one]}" for one in ("all_low", "all_high") if one in ties]
-    kinds = f" ({', '.join(told)})" if told and len(groups) > 1 else f" ({words[ties[0]]})" if told else ""
+    words = TIE_WORDS | ({"all_high": say_top(seen[1], most)} if seen else {})
+    told = [words[one] if len(groups) == 1 else f"{ties.count(one)} {words[one]}" for one in words if one in ties]
+    kinds = f" ({', '.join(told)})" if {*ties} != {"other"} else ""  # of one kind that is no other, nothing is told
     if mode == "eval":
         return f"{whose} tied{kinds}: every completion scored the same."
     return f"{whose} tied{kinds}: every completion scored the same, so there is no learning signal from {them}."

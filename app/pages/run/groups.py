@@ -90,7 +90,7 @@ def groups_at_step(payload: Payload) -> dict[str, Any]:
     right = mark_none_right(run, path, near["step"] or 0, at_step)
     most = most_at_step(run, path, near["step"] or 0) if any(group["tied"] for group in at_step) else None
     listed = group_list.order_groups(at_step, pick)[: group_list.MOST]
-    lines = [group_list.group_line(group, seen, starred, right.get(group["id"]), most) for group in listed]
+    lines = [group_list.group_line(group, seen, starred, right.get(group["id"])) for group in listed]
     group_list.tell_apart(lines)
     return out | {"groups": lines, "verdict": groups_caption(at_step, mode, pick, seen, most)}
 

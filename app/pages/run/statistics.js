@@ -164,9 +164,9 @@ const lines = (figure, entries) => (box, data) => {
 
 const DRAW = {
   ties: lines(Figures.ties, (data) => [
-    ["all failed", "var(--low)", false, data.now.all_low],
-    ["tied in between", "var(--ink-3)", false, data.now.other],
-    ["all highest seen", "var(--high)", false, data.now.all_high],
+    [data.words.all_low, "var(--low)", false, data.now.all_low],
+    [data.words.other, "var(--ink-3)", false, data.now.other],
+    [data.words.all_high, "var(--high)", false, data.now.all_high],
     [data.mode === "eval" ? "not tied" : "have a learning signal", "var(--accent)", true, data.now.bearing],
   ]),
   spread: lines(Figures.spread, () => []),

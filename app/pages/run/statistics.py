@@ -35,8 +35,8 @@ PANELS: dict[str, Callable[[Statistics, Asked], dict[str, Any]]] = {
 SECTIONS = (
     ("Learning signal", (
         ("ties", "tied groups", "Groups whose completions all scored the same give no learning signal. Few is good; "
-         "all failed (none is right, or all earned the least): too hard; all highest seen: too easy, where no more can "
-         "be earned."),
+         "all failed (none is right, or all earned the least): too hard; all at top score (all earned the highest "
+         "reward seen in the run): too easy, where no more can be earned."),
         ("spread", "spread within groups", "How far apart the rewards of one group are (standard deviation). Above 0.1 "
          "is good; falling to 0, nothing is left to learn from."),
     )),
@@ -68,8 +68,8 @@ SECTIONS = (
 # What the title of a section and the words under a panel's are for groups that nothing is learnt from.
 HELD_OUT = {
     "Learning signal": "Ties",
-    "ties": "Groups whose completions all scored the same. All failed: these prompts are too hard as yet; all "
-    "highest seen: nothing to gain, where no more can be earned.",
+    "ties": "Groups whose completions all scored the same. All failed: these prompts are too hard as yet; all at top "
+    "score (the highest reward seen in the run): nothing to gain, where no more can be earned.",
     "spread": "How far apart the rewards of one group are (standard deviation): near 0, it always answers alike.",
     "pass": "The chance that at least one of k completions is right, at each evaluation. Rising is good; where a large "
     "k is far above k = 1, the model can, but not yet reliably.",

@@ -69,13 +69,13 @@ function fewSteps(data) {
 
 export function ties(data) {
   const kinds = [
-    ["all_low", "all failed", Plots.colour("--low")],
-    ["other", "tied in between", Plots.colour("--ink-3")],
-    ["all_high", "all highest seen", Plots.colour("--high")],
+    ["all_low", Plots.colour("--low")],
+    ["other", Plots.colour("--ink-3")],
+    ["all_high", Plots.colour("--high")],
   ];
   // Areas without lines: that of a kind of which there is none would stand on top of the others in its colour.
-  const traces = kinds.map(([key, name, colour]) =>
-    drawLine(data, name, hundredfold(data[key]), colour, {
+  const traces = kinds.map(([key, colour]) =>
+    drawLine(data, data.words[key], hundredfold(data[key]), colour, {
       stackgroup: "tied",
       fillcolor: Plots.fade(colour, 0.5),
       line: { color: colour, width: 0 },

@@ -21,13 +21,12 @@ from groupwise.storage.analysis.statistics import ties as tied
 from groupwise.storage.analysis.statistics.agreement import FEWEST
 from groupwise.storage.analysis.statistics.pass_at_k import PromptRate, Solved
 from groupwise.storage.analysis.statistics.reading import Statistics
-from groupwise.storage.analysis.tie_words import SEEN
+from groupwise.storage.analysis.tie_words import TIE_WORDS
 from groupwise.storage.spec.words.number_words import count_part, with_digits
 
 LINE, HEAT, CELLS, AGREEMENT = 200, 60, 24, 30  # stretches of steps, at most
 ROWS = 25  # prompts
 SMALL = 0.1  # spread within groups under which little is left to learn from
-TIE_WORDS = {"all_low": "all failed", "all_high": SEEN, "other": "tied in between"}
 AGAINST = 0.05  # share of it below 0 from which on a function is said to work against the rest
 ALONE = 0.9  # share of the variance with which a function decides alone
 
@@ -57,11 +56,11 @@ def tie_shares(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     says = tied_words(counts, asked.mode, (part[0].step, part[-1].step))
     whole, shares = counts["tied"] / len(part), [counts[kind] / len(part) for kind in tied.KINDS]
     now = dict(zip(tied.KINDS, percent_parts(whole, shares), strict=True)) | {"bearing": percent_without(whole)}
-    return tied.ties_over_steps(groups, stretches) | {"says": says, "now": now}
+    return tied.ties_over_steps(groups, stretches) | {"says": says, "now": now, "words": TIE_WORDS}
 
 
 def tied_words(counts: dict[str, int], mode: str, steps: tuple[int, int]) -> str:
-    """Of the 80 groups of steps 51–60, 62 are tied (40 all failed, 22 all at the highest): no learning signal from
+    """Of the 80 groups of steps 51–60, 62 are tied (40 all failed, 22 all at top score): no learning signal from
     them. `steps`: the first and the last of them."""
     groups, number = counts["groups"], counts["tied"]
     of = f" of the last evaluation (step {steps[1]})" if mode == "eval" else f" of {step_range(steps)}"

@@ -120,19 +120,19 @@ def _weigh(
     real = np.ones(len(scores), bool) if of_probes.all() else ~np.repeat(of_probes, sizes)
     names = [one.name for one in functions]
     return {
-        "highest": _say_highest(functions, weights, total[real]),
+        "highest": _say_top(functions, weights, total[real]),
         "total": total, "advantages": advantages, "kinds": kinds, "ties": ties, "starts": starts, "real": real,
         "counting": scores[real], "agreement": analysis.agreement(names, scores[real], weights),
         "loopholes": loopholes.find_loopholes(probes, names, scores, total),
     }  # fmt: skip
 
 
-def _say_highest(functions: list[Function], weights: analysis.Floats, totals: analysis.Floats) -> str:
+def _say_top(functions: list[Function], weights: analysis.Floats, totals: analysis.Floats) -> str:
     """What groups are called whose completions all earned the most of these."""
     seen = totals[~np.isnan(totals)]
     given = [best_possible.most_given(one.name, one.code) for one in functions]
     most = best_possible.most_weighed(list(zip(map(float, weights), given, strict=True)))
-    return tie_words.say_highest(float(seen.max()), most) if len(seen) else tie_words.SEEN
+    return tie_words.say_top(float(seen.max()), most) if len(seen) else tie_words.TOP
 
 
 def _describe_groups(

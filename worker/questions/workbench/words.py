@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from groupwise.storage.analysis.doctor.words import percent
-from groupwise.storage.analysis.tie_words import SEEN
+from groupwise.storage.analysis.tie_words import TIE_WORDS, TOP
 from groupwise.storage.library.rewards.message_lists import takes_messages_for_text
 from groupwise.storage.spec.words.number_words import count_part, count_words
 from groupwise.worker.questions.workbench.analysis import SAME, Floats
@@ -13,8 +13,8 @@ from groupwise.worker.questions.workbench.analysis import SAME, Floats
 DOMINATES, ALIKE, AGAINST = 0.9, 0.95, -0.5  # shares and correlations that are worth a sentence
 
 
-def about_ties(ties: dict[str, int], highest: str = SEEN) -> list[str]:
-    """How many groups teach something, and why the others do not. `highest`: what those at the highest are called."""
+def about_ties(ties: dict[str, int], highest: str = TOP) -> list[str]:
+    """How many groups teach something, and why the others do not. `highest`: what those at the top score are called."""
     count, bearing = ties["groups"], ties["bearing"]
     if not count:
         return []
@@ -24,8 +24,7 @@ def about_ties(ties: dict[str, int], highest: str = SEEN) -> list[str]:
     why = [
         f"{ties[kind]} {words}"
         for kind, words in (
-            ("all_low", "all failed"), ("all_high", highest),
-            ("other", "tied in between"), ("unscored", "with too few scores"),
+            *(TIE_WORDS | {"all_high": highest}).items(), ("unscored", "with too few scores"),
         )
         if ties[kind]
     ]  # fmt: skip
