@@ -16,7 +16,8 @@ if TYPE_CHECKING:  # the models take time to import: whoever asks or answers has
 
 # What can be asked. Each is a function of its payload, but for TRY, which runs a training step.
 PREVIEW, CHECK_DATA, BUILD, MODEL, TRY = "preview", "check_data", "build", "model", "try"
-ABOUT_SPEC = (PREVIEW, CHECK_DATA, BUILD, MODEL)  # while it is edited
+CALL_REWARDS = "call_rewards"
+ABOUT_SPEC = (PREVIEW, CHECK_DATA, BUILD, MODEL, CALL_REWARDS)  # while it is edited
 COMPLETIONS, SCORE, RESCORE = "completions", "score", "rescore"  # the reward workbench
 KEPT = 3600.0  # seconds an answered question stays readable
 

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from groupwise.storage.home import paths
+from groupwise.storage.library.rewards import library
 from tests.browser.conftest import picture
 from tests.browser.new_run_page import follows, write_yaml, yaml_of
 
@@ -125,3 +126,18 @@ def test_a_target_kl_is_set_in_the_form(new_run: Page) -> None:
     box.fill("0")
     box.press("Tab")
     expect(new_run.locator(".field", has=box).locator(".said")).to_contain_text("hould be above 0")
+
+
+def test_a_function_of_ones_own_that_refuses_its_parameter_is_told_of_and_set_right(new_run: Page) -> None:
+    code = "def refuser(completions, *, threshold: float = 0.5, **kwargs):\n    if threshold > 1:\n"
+    code += "        raise ValueError('threshold must be at most 1')\n    return [1.0 for _ in completions]\n"
+    library.save_reward("refuser", code)
+    spec = SPEC.replace("{name: format}", "{name: format}, {name: refuser, parameters: {threshold: 5}}")
+    write_yaml(new_run, spec)
+    said = verdict(new_run, "“refuser” failed when it was called with 4 sample completions")
+    expect(said).to_contain_text("threshold must be at most 1, line 3.")
+    expect(said).to_have_class(re.compile("warning"))
+    opens = said.get_by_role("link", name="Open refuser in Rewards")
+    expect(opens).to_have_attribute("href", "/rewards?name=refuser&line=3")
+    said.get_by_role("button", name="Use the default of threshold").click()
+    expect(said).to_have_count(0)

@@ -37,6 +37,8 @@ ASKED: dict[str, dict[str, Any]] = {
     "check_data": {"data": SPEC["data"], "model": SPEC["model"], "longest_completion": 64, "all": True},
     "build": {"spec": SPEC},
     "model": {"model": SPEC["model"]},
+    "call_rewards": {"data": SPEC["data"], "model": SPEC["model"],
+                     "functions": [{"place": "rewards.0", "function": FUNCTION, "version": None}]},
     "try": {"text": "name: a"},
     "completions": {"spec": PARTS, "from": "typed", "rows": [0, 2], "size": 4, "run": "a", "step": 7,
                     "typed": [{"row": 0, "text": "4"}]},

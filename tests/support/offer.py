@@ -11,6 +11,7 @@ from typing import Any
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.registry.messages.build import BuildAnswer
+from groupwise.storage.registry.messages.call_rewards import CallRewardsAnswer
 from groupwise.storage.registry.messages.data_checks import AnswerCounts, CheckDataAnswer, Lengths, LongestPrompt
 from groupwise.storage.registry.messages.facts import Catalogue, Shipped
 from groupwise.storage.registry.messages.message import Answer
@@ -79,7 +80,8 @@ def answering(problems: tuple[dict[str, Any], ...] = (), others: dict[str, Answe
     built = BuildAnswer(problems=[ProblemMessage.from_plain({"line": None, **one}) for one in problems])
     said: dict[str, Answer] = {
         questions.BUILD: built, questions.PREVIEW: PREVIEWED, questions.CHECK_DATA: CHECKED,
-        questions.MODEL: ModelAnswer(facts={}, problems=[]), **(others or {}),
+        questions.MODEL: ModelAnswer(facts={}, problems=[]), questions.CALL_REWARDS: CallRewardsAnswer(problems=[]),
+        **(others or {}),
     }  # fmt: skip
 
     def answer() -> None:

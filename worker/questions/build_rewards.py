@@ -65,7 +65,7 @@ def _refused_parameters(reward: RewardSpec, path: str) -> list[Problem]:
     refusals: list[tuple[str, list[str]]] = []
     rest = _of_right_types(reward)
     while said := _refusal(reward.name, rest):
-        refusals.append((said, _names_in_order(rest, said)))
+        refusals.append((said, names_in_order(rest, said)))
         if not refusals[-1][1]:
             break
         # one refusal hides the next: it is asked again without what this one is about
@@ -94,7 +94,7 @@ def _of_right_types(reward: RewardSpec) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _names_in_order(parameters: dict[str, Any], said: str) -> list[str]:
+def names_in_order(parameters: dict[str, Any], said: str) -> list[str]:
     """The parameters that a sentence names, as it does."""
     named = {name: found.start() for name in parameters if (found := re.search(rf"\b{re.escape(name)}\b", said))}
     return sorted(named, key=lambda name: named[name])

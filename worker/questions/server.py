@@ -27,6 +27,7 @@ from groupwise.storage.registry.messages.message import Answer, Misfit, Plain
 from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.registry.questions import (
     BUILD,
+    CALL_REWARDS,
     CHECK_DATA,
     COMPLETIONS,
     MODEL,
@@ -40,7 +41,7 @@ from groupwise.worker.questions.workbench.request import Refused
 
 log = logging.getLogger("groupwise.questions")
 
-KINDS = (PREVIEW, CHECK_DATA, BUILD, MODEL, COMPLETIONS, SCORE, RESCORE)
+KINDS = (PREVIEW, CHECK_DATA, BUILD, MODEL, CALL_REWARDS, COMPLETIONS, SCORE, RESCORE)
 # What works through a lot, waits for functions that have time limits of their own, or loads a model's weights.
 LONG = (COMPLETIONS, SCORE, RESCORE)
 POLL = 0.01  # seconds between looks at the registry file's time
@@ -88,6 +89,10 @@ def _import_answerer(kind: str) -> Callable[[Any], Answer]:
         from groupwise.worker.questions.build import answer_build
 
         return answer_build
+    if kind == CALL_REWARDS:
+        from groupwise.worker.questions.call_rewards import answer_call_rewards
+
+        return answer_call_rewards
     if kind == COMPLETIONS:
         from groupwise.worker.questions.workbench.completions import answer_completions
 

@@ -39,7 +39,7 @@ const WAITS = "The data is being read. Launched now, the run starts once that is
 const STAY = "The run starts once the data is read: stay on this page until then.";
 let built = null;
 let buildKey = null;
-let modelKey = null;
+const heard = {}; // kind → the key of what was asked last
 let drawn = "";
 let soon = null;
 
@@ -57,6 +57,7 @@ const cleanWords = () => {
   if (isReading()) return "Reading the data…";
   if (!isSaid("build")) return "Checking the settings…";
   if (!isSaid("check_data")) return "Checking the rows…";
+  if (page.view.keys?.call_rewards && !isSaid("call_rewards")) return "Checking the rewards…";
   return triedWords() || "✓ No problems found"; // the checks saw nothing, but a step did
 };
 function drawState(found) {
@@ -132,17 +133,18 @@ async function build() {
     found.error ? [{ field: "", message: found.error, level: "warning", fixes: [] }] : found.problems,
   );
 }
-async function describe() {
-  const key = page.view?.keys?.model;
-  if (!key || key === modelKey || page.view.unreadable) return;
-  modelKey = key;
-  const found = await askWorker("model");
+// What blocks nothing: what could not be found out is not said.
+async function hear(kind) {
+  const key = page.view?.keys?.[kind];
+  if (!key || key === heard[kind] || page.view.unreadable) return;
+  heard[kind] = key;
+  const found = await askWorker(kind);
   if (found?.lost) {
-    modelKey = null;
-    setTimeout(describe, 2000);
+    heard[kind] = null;
+    setTimeout(() => hear(kind), 2000);
     return;
   }
-  if (found && !found.error) workerSaid("model", key, found.problems);
+  if (found) workerSaid(kind, key, found.error ? [] : found.problems);
 }
 
 // ---- launch: only what TRL has said yes to ----
@@ -234,7 +236,8 @@ export function drawPreflight() {
     clearTimeout(soon);
     soon = setTimeout(() => {
       build();
-      describe();
+      hear("model");
+      hear("call_rewards");
     }, 300);
   });
   onProblems(draw);

@@ -9,6 +9,7 @@ from groupwise.app.ui.live import Payload, answer, whole_number
 from groupwise.storage.home import locks, paths
 from groupwise.storage.registry import questions
 from groupwise.storage.registry.messages.build import BuildAnswer
+from groupwise.storage.registry.messages.call_rewards import CallRewardsAnswer
 from groupwise.storage.registry.messages.data_checks import CheckDataAnswer
 from groupwise.storage.registry.messages.message import Answer
 from groupwise.storage.registry.messages.model import ModelAnswer
@@ -24,6 +25,7 @@ DOING = {
     questions.CHECK_DATA: "Checking the rows…",
     questions.BUILD: "Checking the settings with TRL…",
     questions.MODEL: "Reading the model's files…",
+    questions.CALL_REWARDS: "Checking the rewards…",
     questions.TRY: "Loading the libraries…",
     questions.COMPLETIONS: "Preparing the completions…",
     questions.SCORE: "Scoring…",
@@ -49,7 +51,7 @@ def read_answer(payload: Payload) -> dict[str, Any]:
 def _place_answer(said: Answer, out: LeftOut) -> Answer:
     """An answer about the rest of a spec, with what it says at the places of the text."""
     changed: dict[str, Any] = {}
-    if isinstance(said, (BuildAnswer, PreviewAnswer, CheckDataAnswer, ModelAnswer, Failed)):
+    if isinstance(said, (BuildAnswer, PreviewAnswer, CheckDataAnswer, ModelAnswer, CallRewardsAnswer, Failed)):
         changed["problems"] = messages_of(out.problems_as_written(one.problem() for one in said.problems))
     if isinstance(said, Failed):
         changed["field"] = out.path_as_written(said.field)

@@ -1,6 +1,8 @@
 """A spec's text as the page shows it: what each field says, what is wrong, what will happen, and the script."""
 
+import contextlib
 import math
+import sqlite3
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
@@ -16,12 +18,19 @@ from groupwise.app.pages.new.taken_name import name_problems
 from groupwise.storage.checks import script
 from groupwise.storage.checks.reward_columns import without_column_problems
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.rewards import library
 from groupwise.storage.registry.messages.build import BuildQuestion
+from groupwise.storage.registry.messages.call_rewards import (
+    MOST_CALLED,
+    CallRewardsQuestion,
+    PlacedFunction,
+)
 from groupwise.storage.registry.messages.data_checks import CheckDataQuestion
+from groupwise.storage.registry.messages.functions import Function
 from groupwise.storage.registry.messages.message import FARTHEST, Ask
 from groupwise.storage.registry.messages.model import ModelQuestion
 from groupwise.storage.registry.messages.preview import PreviewQuestion
-from groupwise.storage.spec.spec import DataSpec, RunSpec
+from groupwise.storage.spec.spec import DataSpec, RewardSpec, RunSpec
 from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.problem import BLOCKING, Problem, SpecError, line_of, without_advice_on_refused
 from groupwise.storage.spec.words.setting_names import answered_places, without_answered
@@ -190,7 +199,7 @@ def keys(
     checked = as_checked or spec
     asked: list[Ask] = [about_build(checked), about_model(spec)]
     if with_data:
-        asked += [about_data(spec), about_lengths(checked)]
+        asked += [about_data(spec), about_lengths(checked), *filter(None, [about_rewards(checked)])]
     beside = {"left_out": [*left_out]} if left_out else {}
     found = {one.kind: short_hash(one.as_dict() | beside) for one in asked}
     of_data = {"source": source_key(spec.data), "rows": rows_key(spec.data), "reading": reading_key(spec.data)}
@@ -214,6 +223,29 @@ def about_build(spec: RunSpec) -> BuildQuestion:
     """The question whether TRL takes the settings: all but the data, what TRL's own configs are built from."""
     data = DataSpec(holdout=int(bool(spec.data.holdout)))  # evaluation needs held-out rows, however many
     return BuildQuestion(spec=spec.model_copy(update={"name": "run", "data": data}))
+
+
+def about_rewards(spec: RunSpec) -> CallRewardsQuestion | None:
+    """The question whether the functions of one's own score at all, with their code as it is saved now; None where
+    there is none. One that may use the network is not called: a judge may cost money."""
+    found = []
+    for place, reward in _placed_rewards(spec):
+        with contextlib.suppress(library.LibraryError, sqlite3.Error):  # it ships, or is said not to be there
+            kept = library.get_reward(reward.name, reward.version)
+            function = Function(name=kept.name, code=kept.code, parameters=reward.parameters)
+            if not kept.network:
+                found.append(PlacedFunction(place=place, function=function, version=reward.version))
+    if not found:
+        return None
+    return CallRewardsQuestion(data=spec.data, model=spec.model, functions=found[:MOST_CALLED])
+
+
+def _placed_rewards(spec: RunSpec) -> Iterator[tuple[str, RewardSpec]]:
+    """The reward functions of a run and of its stages, each with its path."""
+    if not spec.stages or any(stage.rewards is None for stage in spec.stages):
+        yield from ((f"rewards.{number}", one) for number, one in enumerate(spec.rewards))
+    for stage, part in enumerate(spec.stages):
+        yield from ((f"stages.{stage}.rewards.{number}", one) for number, one in enumerate(part.rewards or []))
 
 
 def about_model(spec: RunSpec) -> ModelQuestion:

@@ -15,6 +15,7 @@ from groupwise.storage.home import paths
 from groupwise.storage.home.redaction import to_json
 from groupwise.storage.registry import questions
 from groupwise.storage.registry.messages.build import BuildAnswer
+from groupwise.storage.registry.messages.call_rewards import CallRewardsAnswer
 from groupwise.storage.registry.messages.data_checks import CheckDataAnswer
 from groupwise.storage.registry.messages.dry_run import TryQuestion
 from groupwise.storage.registry.messages.message import Answer, Ask, misfit_of
@@ -24,7 +25,8 @@ from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Problem
 
-_OF_WHAT_FITS = (questions.BUILD, questions.CHECK_DATA)  # a model: nothing is said of one that stands in
+# a model: nothing is said of one that stands in
+_OF_WHAT_FITS = (questions.BUILD, questions.CHECK_DATA, questions.CALL_REWARDS)
 
 
 def ask_about_text(
@@ -53,6 +55,11 @@ def _question(kind: str, spec: RunSpec, row: int | None, every: bool) -> Ask:
         return view.about_data(spec, row)
     if kind == questions.CHECK_DATA:
         return view.about_lengths(spec, every=every)
+    if kind == questions.CALL_REWARDS:
+        asked = view.about_rewards(spec)
+        if asked is None:
+            raise Unanswerable("No function of your own is chosen.")
+        return asked
     return view.about_build(spec) if kind == questions.BUILD else view.about_model(spec)
 
 
@@ -95,6 +102,7 @@ def confirm(spec: RunSpec, patience: float) -> Confirmed:
     try:
         wanted: tuple[Ask, ...] = (
             view.about_build(spec), view.about_data(spec), view.about_lengths(spec), view.about_model(spec),
+            *filter(None, [view.about_rewards(spec)]),
         )  # fmt: skip
     except ValidationError as error:
         raise Unanswerable(str(misfit_of(error))) from error
@@ -115,8 +123,11 @@ def _all_problems(kind: str, answer: Answer) -> list[Problem]:
     """What an answer says, of any level. Raises Unanswerable for one that says nothing of the spec, where a run cannot
     be launched without."""
     if not isinstance(answer, Failed):
-        assert isinstance(answer, (BuildAnswer, PreviewAnswer, CheckDataAnswer, ModelAnswer))  # what was asked
+        asked = (BuildAnswer, PreviewAnswer, CheckDataAnswer, ModelAnswer, CallRewardsAnswer)
+        assert isinstance(answer, asked)
         return [one.problem() for one in answer.problems]
+    if kind == questions.CALL_REWARDS:  # it only ever warns
+        return []
     if answer.problems or answer.field:
         return answer.blocking()
     if kind in (questions.BUILD, questions.PREVIEW):

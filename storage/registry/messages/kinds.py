@@ -3,6 +3,7 @@
 from typing import Any
 
 from groupwise.storage.registry.messages.build import BuildAnswer, BuildQuestion
+from groupwise.storage.registry.messages.call_rewards import CallRewardsAnswer, CallRewardsQuestion
 from groupwise.storage.registry.messages.completions import CompletionsAnswer, CompletionsQuestion
 from groupwise.storage.registry.messages.data_checks import CheckDataAnswer, CheckDataQuestion
 from groupwise.storage.registry.messages.dry_run import TryAnswer, TryQuestion
@@ -18,7 +19,7 @@ KINDS: dict[str, tuple[type[Ask], type[Answer]]] = {
     for asked, answered in (
         (PreviewQuestion, PreviewAnswer), (CheckDataQuestion, CheckDataAnswer), (BuildQuestion, BuildAnswer),
         (ModelQuestion, ModelAnswer), (TryQuestion, TryAnswer), (CompletionsQuestion, CompletionsAnswer),
-        (ScoreQuestion, ScoreAnswer), (RescoreQuestion, RescoreAnswer),
+        (ScoreQuestion, ScoreAnswer), (RescoreQuestion, RescoreAnswer), (CallRewardsQuestion, CallRewardsAnswer),
     )
 }  # fmt: skip
 UNKNOWN = "The worker and the dashboard have different versions. Restart both, and ask again."

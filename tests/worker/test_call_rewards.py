@@ -1,0 +1,110 @@
+"""A function of one's own that scores nothing in a run is told of before: it is called once with the run's own rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groupwise.app.pages.new import view
+from groupwise.storage.library.rewards import library
+from groupwise.storage.registry import questions
+from groupwise.storage.registry.messages.problem import ProblemMessage
+from groupwise.worker.questions import call_rewards, server
+from tests.support.runs import make_spec
+
+pytestmark = pytest.mark.usefixtures("keep_signal_handler")
+
+REFUSER = (
+    "def refuser(completions, *, threshold: float = 0.5, **kwargs):\n"
+    "    if threshold > 1:\n"
+    "        raise ValueError('threshold must be at most 1')\n"
+    "    return [float(len(one[0]['content']) > 3) for one in completions]\n"
+)
+
+
+def said(code: str, parameters: dict[str, Any] | None = None, name: str = "mine") -> list[ProblemMessage]:
+    library.save_reward(name, code)
+    entry = {"name": name, "parameters": parameters or {}}
+    asked = view.about_rewards(make_spec(rewards=[{"name": "format"}, entry]))
+    assert asked is not None
+    answer = server.answer_question(questions.CALL_REWARDS, asked.as_dict())
+    return [ProblemMessage.from_plain(one) for one in answer["problems"]]
+
+
+def test_what_refuses_its_parameter_is_said_at_it_with_the_default_as_a_way_out(registry_home: Path) -> None:
+    [one] = said(REFUSER, {"threshold": 5}, "refuser")
+    assert (one.field, one.level) == ("rewards.1.parameters.threshold", "warning")
+    assert one.message == (
+        "“refuser” failed when it was called with 4 sample completions: "
+        "ValueError: threshold must be at most 1, line 3."
+    )
+    assert [fix.label for fix in one.fixes] == ["Use the default of threshold", "Open refuser in Rewards"]
+    assert one.fixes[0].removed == ["rewards.1.parameters.threshold"]
+    assert one.fixes[1].page == "/rewards?name=refuser&line=3"
+    assert said(REFUSER, {"threshold": 0.9}, "refuser") == []
+
+
+BODIES = {
+    "raise KeyError('level')": "KeyError: 'level', line 2.",
+    "return [1.0]": "1",
+    "return 'good'": "",
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_any_other_failure_is_said_of_the_function(registry_home: Path, body: str) -> None:
+    [one] = said(f"def mine(completions, answer, **kwargs):\n    {body}\n")
+    assert (one.field, one.level) == ("rewards.1.name", "warning")
+    assert BODIES[body] in one.message
+    assert [fix.label for fix in one.fixes] == ["Open mine in Rewards"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def mine(completions, answer, prompts, completion_ids, trainer_state, log_extra, log_metric):\n"
+        "    log_metric('a', trainer_state.global_step)\n"
+        "    return [float(a in c[0]['content']) + len(i) for c, a, i in zip(completions, answer, completion_ids)]\n",
+        "def mine(completions, **kwargs):\n    return [None for _ in completions]\n",
+        "def mine(completions, level):\n    return [1.0 for _ in level]\n",  # a column that is not there
+        "import no_such_package\ndef mine(completions, **kwargs):\n    return [1.0 for _ in completions]\n",
+    ],
+)
+def test_nothing_is_said_of_what_scores_or_is_told_of_elsewhere(registry_home: Path, code: str) -> None:
+    assert said(code) == []
+
+
+def test_of_a_slow_function_nothing_is_said(registry_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call_rewards, "SECONDS", 0.3)
+    assert said("import time\ndef mine(completions, **kwargs):\n    time.sleep(9)\n    raise ValueError\n") == []
+
+
+def test_the_same_call_is_made_once(registry_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "def mine(completions, **kwargs):\n    raise ValueError('once')\n"
+    first = said(code)
+    monkeypatch.setattr(call_rewards.client, "Host", None)  # none could be started
+    assert said(code) == first and len(first) == 1
+
+
+def test_what_may_use_the_network_is_not_called(registry_home: Path) -> None:
+    library.save_reward("mine", "def mine(completions, **kwargs):\n    return [1.0]\n", network=True)
+    assert view.about_rewards(make_spec(rewards=[{"name": "mine"}])) is None
+
+
+def test_each_stage_has_its_functions_called(registry_home: Path) -> None:
+    kept = library.save_reward("mine", REFUSER.replace("refuser", "mine"))
+    staged = make_spec(stages=[{}, {"rewards": [{"name": "mine", "version": kept.hash}]}])
+    asked = view.about_rewards(staged)
+    assert asked is not None
+    assert [(one.place, one.version) for one in asked.functions] == [("stages.1.rewards.0", kept.hash)]
+
+
+def test_a_saved_change_is_asked_about_anew(registry_home: Path) -> None:
+    spec = make_spec(rewards=[{"name": "mine"}])
+    assert "call_rewards" not in view.keys(spec)
+    library.save_reward("mine", "def mine(completions, **kwargs):\n    return [1.0]\n")
+    before = view.keys(spec)["call_rewards"]
+    library.save_reward("mine", "def mine(completions, **kwargs):\n    return [2.0]\n")
+    assert view.keys(spec)["call_rewards"] != before

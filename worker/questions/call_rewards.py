@@ -1,0 +1,125 @@
+"""Whether the functions of one's own score anything in a run: each is called once, in a sandbox, with the parameters it
+is given, on a few rows of the data and completions made for them. What cannot be told so is not said."""
+
+import hashlib
+import json
+import re
+import time
+from collections import OrderedDict
+from typing import Any
+from urllib.parse import urlencode
+
+from groupwise.storage.library.rewards import signature
+from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.call_rewards import CallRewardsAnswer, CallRewardsQuestion, PlacedFunction
+from groupwise.storage.registry.messages.completions import SpecPart
+from groupwise.storage.registry.messages.functions import Function
+from groupwise.storage.registry.messages.problem import messages_of
+from groupwise.storage.spec.words.number_words import count_words
+from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
+from groupwise.worker.data.files.data_error import DataError
+from groupwise.worker.questions.build_rewards import LONGEST, names_in_order
+from groupwise.worker.questions.workbench import ids, probes, rows
+from groupwise.worker.questions.workbench.calling import Rows, chat
+from groupwise.worker.questions.workbench.score import STATE
+from groupwise.worker.sandbox import client
+
+ROWS = 2
+MADE = ("correct", "wrong_answer")  # of the probes, for each row; where it has no answer, what says something
+SAYS_NOTHING_OF_IT = "Let me think about this step by step."
+SECONDS = 3.0  # that a call may take here: of one that is slower nothing is said
+IN_ALL = 20.0  # seconds for all functions; those that come after are not called
+KEPT = 256  # calls of which it is known what came of them
+LOGGED = ("log_extra", "log_metric")  # that every call gets beside the columns
+
+_known: OrderedDict[str, client.Failure | None] = OrderedDict()
+
+
+def answer_call_rewards(question: CallRewardsQuestion) -> CallRewardsAnswer:
+    """A warning of each function that fails on completions made for the first rows."""
+    if registry.is_trusted():  # then code of one's own runs in no sandbox, and only in a run
+        return CallRewardsAnswer(problems=[])
+    try:
+        batch = _make_batch(question)
+    except DataError:  # said of the data
+        return CallRewardsAnswer(problems=[])
+    until, found = time.monotonic() + IN_ALL, list[Problem]()
+    for one in question.functions:
+        if time.monotonic() < until and not _lacks_columns(one.function, batch):
+            found += _failed_call(one, batch)
+    return CallRewardsAnswer(problems=messages_of(found))
+
+
+def _make_batch(question: CallRewardsQuestion) -> dict[str, Any]:
+    """The arguments of one call, as TRL gives them. Raises DataError."""
+    parts = SpecPart(data=question.data, model=question.model)
+    pairs = [(row, text) for row in rows.find_rows(parts, ROWS) for text in _make_texts(row)]
+    count = ids.counter(question.model)
+    return Rows(
+        prompts=[row.prompt for row, _ in pairs],
+        completions=[chat(row.prompt, text) for row, text in pairs],
+        ids=[count(text) or [0] * len(text.split()) for _, text in pairs],
+        columns={name: [row.columns.get(name) for row, _ in pairs] for name in pairs[0][0].columns},
+        state=STATE,
+    ).batch()
+
+
+def _make_texts(row: rows.Row) -> list[str]:
+    made = probes.make_probes(row.columns.get("answer"), probes.tags_of(row.prompt))
+    return [made.get(name, SAYS_NOTHING_OF_IT) for name in MADE]
+
+
+def _lacks_columns(function: Function, batch: dict[str, Any]) -> bool:
+    """Whether it cannot be called with this data: that is said where columns are checked."""
+    found = signature.analyse(function.code or "", function.name).functions
+    return not found or not {*found[0].arguments} <= {*batch, *LOGGED, *function.parameters}
+
+
+def _failed_call(one: PlacedFunction, batch: dict[str, Any]) -> list[Problem]:
+    failure = _call_once(one.function, batch)
+    if failure is None:
+        return []
+    function = one.function
+    named = next(iter(names_in_order(function.parameters, failure.message)), None)
+    line = f", line {failure.line}" if failure.line else ""
+    made = count_words(len(batch["completions"]), "sample completion")
+    message = f"“{function.name}” failed when it was called with {made}: {_in_a_line(failure.message)}{line}."
+    asked = {"name": function.name} | ({"line": failure.line} if failure.line else {})
+    asked |= {"version": one.version} if one.version else {}
+    opens = Fix(f"Open {function.name} in Rewards", {}, leads=True, page=f"/rewards?{urlencode(asked)}")
+    if named is None:
+        return [Problem(f"{one.place}.name", message, level=WARNING, fixes=(opens,))]
+    path = f"{one.place}.parameters.{named}"
+    rest = {name: value for name, value in function.parameters.items() if name != named}
+    default = Fix(f"Use the default of {named}", {}, (path,))
+    helps = _call_once(function.model_copy(update={"parameters": rest}), batch) is None
+    return [Problem(path, message, level=WARNING, fixes=(*((default,) if helps else ()), opens))]
+
+
+def _in_a_line(message: str) -> str:
+    return re.sub(r"\s+", " ", message).strip().rstrip(".")[:400]
+
+
+def _call_once(function: Function, batch: dict[str, Any]) -> client.Failure | None:
+    """The first failure of a call; None where each completion has a score or is left out, and where nothing can be
+    told. What came of the same call before is kept."""
+    said = json.dumps([function.code, function.name, function.parameters, batch], default=str)
+    key = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+    if key not in _known:
+        code, limits = client.Code(function.name, function.code or "", function.parameters), client.Limits(load=LONGEST)
+        try:
+            with client.Host([code], limits=limits) as host:
+                if host.problem(function.name) is not None:  # said where it is loaded; a package may be installed since
+                    return None
+                result = host.score(function.name, batch, SECONDS)
+        except client.NoSandbox:  # said without a worker
+            return None
+        failed = "error" in result.statuses
+        _known[key] = next((one for one in result.failures if failed and _is_of_error(one, result.statuses)), None)
+        while len(_known) > KEPT:
+            _known.popitem(last=False)
+    return _known[key]
+
+
+def _is_of_error(failure: client.Failure, statuses: list[str]) -> bool:
+    return failure.row is None or statuses[failure.row] == "error"
