@@ -14,6 +14,7 @@ from groupwise.storage.library.models.hub_models import COPY_IT
 from groupwise.storage.library.models.model_files import ModelError, ModelFacts, model_folder
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, nearest_name
+from groupwise.storage.spec.words.word_quotes import QUOTES_ARE_LETTERS, inside_quotes
 
 HUB_ID = re.compile(r"(?!.*(--|\.\.))[A-Za-z0-9][\w.-]*(?<![.-])(/[A-Za-z0-9][\w.-]*(?<![.-]))?")
 HUB_PAGE = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/([\w.-]+/[\w.-]+?)(?:/tree/[^/\s]+)?/?")
@@ -59,6 +60,9 @@ def _name(spec: RunSpec) -> list[Problem]:
         return _folder(folder, name)
     if HUB_ID.fullmatch(name) and len(name) <= MAX_ID:
         return []
+    plain = inside_quotes(name)
+    if plain != name and (plain == "starter" or HUB_ID.fullmatch(plain) or model_folder(plain)):
+        return [model_problem(QUOTES_ARE_LETTERS, Fix(f"Use {plain}", {"model.id": plain}))]
     page = HUB_PAGE.fullmatch(name)
     fix = Fix(f"Use {page[1]}", {"model.id": page[1]}) if page and HUB_ID.fullmatch(page[1]) else STARTER
     return [model_problem("should be starter, a folder (beginning with / or ~), or a hub id such as org/name.", fix)]

@@ -13,6 +13,7 @@ from groupwise.storage.spec.words.run_names import (
     SEVERAL_LINES,
     name_fault,
     on_one_line,
+    quotes_problem,
     signs_problem,
     without_controls,
 )
@@ -34,10 +35,10 @@ def check_texts(spec: RunSpec, offer: Offer) -> list[Problem]:
 
 
 def check_name(spec: RunSpec) -> list[Problem]:
-    """The problem of a name that no run can have, or of what nobody sees in one."""
+    """The problem of a name that no run can have, or of what nobody sees or means in one."""
     fault = name_fault(spec.name)
     if not fault:
-        return [problem] if (problem := signs_problem(spec.name)) else []
+        return [one for one in (signs_problem(spec.name), quotes_problem(spec.name)) if one]
     return [Problem("name", fault, fixes=(_name_fix(spec.name, fault),))]
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from groupwise.app.pages.new import new_run
+from groupwise.storage.spec.words.word_quotes import QUOTES_ARE_LETTERS
+from groupwise.storage.spec.yaml import yaml_text
 from groupwise.storage.spec.yaml.dashes import NO_DASH
 from groupwise.storage.spec.yaml.line_above import UNNAMED
 from groupwise.storage.spec.yaml.odd_indentation import ONE, SEVERAL
@@ -347,3 +349,45 @@ def test_a_part_whose_colon_is_forgotten_gets_it_and_keeps_what_stands_below(
         text = view_of(text, one["fixes"][0])["text"]
     assert "unreadable" not in view_of(text), text
     assert ("training: # mine\n" in text) == ("# mine" in text)
+
+
+@pytest.mark.parametrize(
+    ("listed", "line", "label", "right"),
+    [
+        ("– name: format\n", 3, "Write it as “- name: format”", "- name: format\n"),
+        ("  –name: format\n", 3, "Write it as “- name: format”", "  - name: format\n"),
+        ("•\tname: format\n", 3, "Write it as “- name: format”", "- name: format\n"),
+        ("— name: format\n— name: correctness\n", 3, "Write “-” in 2 lines", "- name: format\n- name: correctness\n"),
+        ("  • name: format\n    weight: 1.0\n  • name: correctness\n    weight: 1.0\n", 3, "Write “-” in 2 lines",
+         "  - name: format\n    weight: 1.0\n  - name: correctness\n    weight: 1.0\n"),
+        ("- name: format\n– name: correctness\n", 4, "Write it as “- name: correctness”",
+         "- name: format\n- name: correctness\n"),
+        ("  – format\n  – correctness\n", 3, "Write “-” in 2 lines", "  - format\n  - correctness\n"),
+    ],
+)  # fmt: skip
+def test_a_word_processors_dash_is_named_and_written_as_one(listed: str, line: int, label: str, right: str) -> None:
+    rest = "data:\n  system_prompt: |\n    – name: mine\n  prompt_template: 'a\n\n    rewards:\n\n    – name: b'\n"
+    text = f"name: a\nrewards:\n{listed}{rest}"
+    problem, *others = view_of(text)["unreadable"]["problems"]
+    assert problem["line"] == line and "to YAML: an entry begins with “-”" in problem["message"]
+    assert [fix["label"] for fix in problem["fixes"]] == [label] and not any(one["fixes"] for one in others)
+    after = view_of(text, problem["fixes"][0])
+    assert after["text"] == f"name: a\nrewards:\n{right}{rest}" and "unreadable" not in after
+
+
+def test_what_a_saved_spec_says_in_its_texts_is_no_list_with_a_wrong_dash() -> None:
+    for said in ("Rules:\n\n  – be short", "– be short", "a\nrewards:\n– name: format", "• yes\n• no"):
+        assert "unreadable" not in view_of(yaml_text.dump({"name": "a", "data": {"system_prompt": said}}))
+    assert "unreadable" not in view_of(f"{HEAD}data:\n  system_prompt:\n    – be short\n    – be kind\n")
+
+
+def test_a_word_processors_quotes_around_a_name_are_said_and_go() -> None:
+    text = "name: “t12”\nrewards:\n- name: format\nmodel:\n  id: “starter”\n"
+    found = {one["field"]: one for one in view_of(text)["problems"]}
+    assert [found[field]["message"] for field in ("name", "model.id")] == [QUOTES_ARE_LETTERS] * 2
+    assert found["name"]["level"] == "warning" and found["model.id"]["level"] == "blocking"
+    for field in ("name", "model.id"):
+        text = view_of(text, found[field]["fixes"][0])["text"]
+    assert text == "name: t12\nrewards:\n- name: format\nmodel:\n  id: starter\n"
+    inner = view_of("name: the “best” run\nrewards:\n- name: format\n")["problems"]
+    assert QUOTES_ARE_LETTERS not in [one["message"] for one in inner]

@@ -8,7 +8,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from groupwise.storage.spec.rows.number_text import split_remark
 from groupwise.storage.spec.words.problem import Cut, Fix, Problem, SpecError
-from groupwise.storage.spec.yaml.repairs import shorten
+from groupwise.storage.spec.yaml.plain_rows import shorten
 from groupwise.storage.spec.yaml.yaml_text import parse_document
 
 

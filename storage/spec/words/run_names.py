@@ -6,6 +6,7 @@ import unicodedata
 from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.words.unseen_signs import signs_in, without_signs
+from groupwise.storage.spec.words.word_quotes import QUOTES_ARE_LETTERS, inside_quotes
 
 NEEDED = "A run needs a name"
 UNSEEN = f"{NEEDED}: nothing of this one can be seen."
@@ -51,6 +52,14 @@ def signs_problem(name: str) -> Problem | None:
     message = f"has {what}: {join_words(named)}. Two names that look alike would be different."
     fix = Fix("Remove it" if one else "Remove them", {"name": without_signs(name)})
     return Problem("name", message, level=WARNING, fixes=(fix,))
+
+
+def quotes_problem(name: str) -> Problem | None:
+    """What to say of a name in a word processor's quotation marks; None of any other."""
+    plain = inside_quotes(name)
+    if plain == name or name_fault(plain):
+        return None
+    return Problem("name", QUOTES_ARE_LETTERS, level=WARNING, fixes=(Fix(f"Use {plain}", {"name": plain}),))
 
 
 def _is_seen(letter: str) -> bool:

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from groupwise.storage.spec.yaml.repairs import EQUALS, Repair, shorten
+from groupwise.storage.spec.yaml.plain_rows import shorten
+from groupwise.storage.spec.yaml.repairs import EQUALS, Repair
 
 FENCE_WORDS = "this line is no setting: it marks code in a chat or a Markdown text."
 OF_A_COMMAND = "this is an argument of a command. A setting is its name, a colon and its value."

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from groupwise.storage.spec.yaml.line_above import PARTS
-from groupwise.storage.spec.yaml.odd_indentation import rows_outside_text
+from groupwise.storage.spec.yaml.plain_rows import rows_outside_text
 from groupwise.storage.spec.yaml.repairs import Repair
 from groupwise.storage.spec.yaml.yaml_text import NO_COLON
 

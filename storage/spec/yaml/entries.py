@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.reward_entries import OF_AN_ENTRY
 from groupwise.storage.spec.yaml.dashes import NO_DASH, column_of, with_dashes
-from groupwise.storage.spec.yaml.repairs import Repair, shorten
+from groupwise.storage.spec.yaml.plain_rows import shorten
+from groupwise.storage.spec.yaml.repairs import Repair
 
 _OPENS = re.compile(r" *(?:- +)?(?:rewards|stages):\s*(?:#.*)?")
 _BARE = re.compile(r"( *)([A-Za-z_]\w*)\s*(?:#.*)?")

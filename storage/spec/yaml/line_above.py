@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator
 
 from groupwise.storage.spec.words.setting_names import ELSEWHERE, UNDER_TRAINING
-from groupwise.storage.spec.yaml.repairs import Repair, shorten
+from groupwise.storage.spec.yaml.plain_rows import shorten
+from groupwise.storage.spec.yaml.repairs import Repair
 from groupwise.storage.spec.yaml.yaml_text import ABOVE, COLON, INDENTATION, NO_COLON
 
 UNNAMED = "this entry's first line has no name, as in “- name: format”."

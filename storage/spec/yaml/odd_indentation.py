@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.odd_spaces import ODD
+from groupwise.storage.spec.yaml.plain_rows import rows_outside_text
 from groupwise.storage.spec.yaml.repairs import Repair
 
 ONE = "a special space, such as a non-breaking one, stands before this line's text: it is no indentation."
@@ -15,7 +16,6 @@ WIDTHS = (1, 2)  # columns that one of them may stand for: an ideographic space 
 MOST = 3  # lines that are named
 
 _ODDLY_INDENTED = re.compile(rf"( *(?:- +)?[{ODD}][ {ODD}]*)(?=(?:- )?\s*[A-Za-z_][\w.-]*\s*[:=]|-\s)")
-_OPENS_TEXT = re.compile(rf"[ {ODD}]*\S.*[:-] *[|>][-+0-9]*\s*(?:#.*)?")
 
 
 def odd_indentation(rows: list[str]) -> Iterator[Repair]:
@@ -46,14 +46,3 @@ def _spaced(line: str, width: int) -> str:
         sign if sign in " -" else "" if sign in WITHOUT_WIDTH else " " * width for sign in before
     )  # fmt: skip
     return written + line[len(before) :]
-
-
-def rows_outside_text(rows: list[str]) -> Iterator[int]:
-    """The rows but for those of texts that stand below their names (“|”, “>”), in which any space is meant."""
-    inside: int | None = None
-    for row, line in enumerate(rows):
-        column = len(line) - len(line.lstrip(" "))
-        if inside is not None and (not line.strip() or column > inside):
-            continue
-        inside = column if _OPENS_TEXT.fullmatch(line) else None
-        yield row

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from groupwise.storage.spec.words.misplaced import PLACED
 from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.setting_names import ELSEWHERE, UNDER_TRAINING
-from groupwise.storage.spec.yaml.repairs import Repair, shorten
+from groupwise.storage.spec.yaml.plain_rows import TEXTS, shorten
+from groupwise.storage.spec.yaml.repairs import Repair
 
 SECOND = "another setting begins in this line. Each stands on a line of its own."
 _OF_ENTRIES = ("name", "weight", "parameters", "timeout", "schedule", "adapt", "training")
 _KNOWN = UNDER_TRAINING | ELSEWHERE.keys() | PLACED | set(_OF_ENTRIES)
-_TEXTS = ("system_prompt", "prompt_template")  # in which anything may stand
 _FIRST = re.compile(r"(\s*(?:- +)?)([A-Za-z_]\w*): +(?=[^\s'\"{\[|>#])")
 _NEXT = re.compile(r"(?:[,;]\s*|\s+)(?=([A-Za-z_]\w*):\s+\S)")
 
@@ -19,7 +19,7 @@ _NEXT = re.compile(r"(?:[,;]\s*|\s+)(?=([A-Za-z_]\w*):\s+\S)")
 def settings_apart(at: int, line: str) -> Iterator[Repair]:
     """A line in which settings follow each other, as a line for each."""
     found = _FIRST.match(line)
-    if found is None or found[2] in _TEXTS:
+    if found is None or found[2] in TEXTS:
         return
     pieces, begin = [], found.end(1)
     for hit in _NEXT.finditer(line, found.end()):

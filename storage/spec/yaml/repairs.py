@@ -12,6 +12,7 @@ from ruamel.yaml.reader import Reader
 from groupwise.storage.spec.words.odd_spaces import ODD
 from groupwise.storage.spec.words.problem import SpecError
 from groupwise.storage.spec.yaml.open_quotes import REMARK
+from groupwise.storage.spec.yaml.plain_rows import shorten
 from groupwise.storage.spec.yaml.quotes_in_braces import BOTH, closed_quotes, missing_brackets
 from groupwise.storage.spec.yaml.tabs import without_tabs
 from groupwise.storage.spec.yaml.yaml_text import (
@@ -32,7 +33,6 @@ IN_QUOTES = "this text has signs that mean something in YAML. Put it in quotes."
 BRACKET = "a bracket is not closed."
 LONGEST = 2000  # characters of a line that is written anew
 COLUMNS = 6  # that a line is tried at
-SHOWN = 40  # of it on a button
 
 _ENTRY = r"(\s*(?:- +)?)([A-Za-z_]\w*)"
 _JOINED = re.compile(rf"{_ENTRY}:[{ODD}]*([^\s/:].*)")
@@ -241,8 +241,3 @@ def _anchored(rows: list[str], name: str) -> object | None:
         return read_yaml(text)[0] if "*" not in text and len(text) <= LONGEST else None
     except SpecError:
         return None
-
-
-def shorten(words: str) -> str:
-    """The beginning of what stands on a button."""
-    return words if len(words) <= SHOWN else f"{words[: SHOWN - 1]}…"

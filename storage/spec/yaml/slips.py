@@ -18,6 +18,7 @@ from groupwise.storage.spec.yaml.odd_indentation import odd_indentation
 from groupwise.storage.spec.yaml.own_line import settings_apart
 from groupwise.storage.spec.yaml.repairs import Repair, opening_row, quotes_before_parts, repairs
 from groupwise.storage.spec.yaml.wide_colons import wide_colons
+from groupwise.storage.spec.yaml.word_dashes import word_dashes
 from groupwise.storage.spec.yaml.yaml_text import OPEN, copy_plain, parse_document
 
 MOST = 12  # slips that are looked for
@@ -120,7 +121,12 @@ class _Reader:
         """Whichever line the parser stops at: these are slips wherever they stand."""
         whole = slice(0, len(self.rows))
         so_far: float | None = None
-        for repair in chain(odd_indentation(self.rows), parts_without_colon(self.rows)):
+        anywhere = chain(
+            (Repair(*found, here=True) for found in word_dashes(self.rows)),
+            odd_indentation(self.rows),
+            parts_without_colon(self.rows),
+        )
+        for repair in anywhere:
             so_far = self._reach(self.rows, whole) if so_far is None else so_far
             if self._reach(self._with(repair), whole) >= so_far:
                 self._take(repair, replace(first, field=""))

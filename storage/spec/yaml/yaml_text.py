@@ -26,6 +26,7 @@ from groupwise.storage.spec.yaml.misread import misread_problems
 from groupwise.storage.spec.yaml.open_quotes import open_quote_problems
 from groupwise.storage.spec.yaml.too_large import too_large_problem
 from groupwise.storage.spec.yaml.twice import twice_problem
+from groupwise.storage.spec.yaml.word_dashes import word_dash_problems
 
 MAX_BYTES = 256 * 1024  # a spec is written by hand; anything larger is a mistake or an attack
 MAX_DEPTH = 32
@@ -200,8 +201,7 @@ def _parse_cached(text: str) -> Document:
         twice: list[Problem] = []
         if root is not None:
             _note_lines(text, root, "", lines, twice)
-        open_quotes = open_quote_problems(text, root) if root is not None else []
-        if wrong := open_quotes or twice or (misread_problems(text, root) if root is not None else []):
+        if root is not None and (wrong := _wrong_in(text, root, twice)):
             raise SpecError(wrong)
         return Document(text, root, _value(root) if root is not None else None, lines)
     except ReaderError as error:
@@ -217,6 +217,11 @@ def _parse_cached(text: str) -> Document:
         if line and line > 1 and message == INDENTATION and _NO_SPACE.match(around[line - 2]):
             line, message = line - 1, NO_SPACE
         raise SpecError([Problem("", f"This is not YAML: {message}", line)]) from error
+
+
+def _wrong_in(text: str, root: Node, twice: list[Problem]) -> list[Problem]:
+    """What YAML reads and nobody means so: the first kind of it that there is."""
+    return open_quote_problems(text, root) or word_dash_problems(text, root) or twice or misread_problems(text, root)
 
 
 _parsed_before = functools.lru_cache(maxsize=KEPT)(_parse_cached)
