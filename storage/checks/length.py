@@ -36,7 +36,7 @@ def check_length(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[
 
 def with_fitting_lengths(problems: list[Problem], spec: RunSpec, offer: Offer) -> list[Problem]:
     """The problems, and instead of each fix that would set a length with no room for a prompt, be it TRL's default,
-    one that does: else a click would only lead to the next problem."""
+    one that does: else a click would only lead to the next problem. So it is with who removes what others call it."""
     known = model_files.facts_at_hand(spec.model)
     room = known.max_position if known else None
     if not room:
@@ -45,9 +45,28 @@ def with_fitting_lengths(problems: list[Problem], spec: RunSpec, offer: Offer) -
 
     def fixes(problem: Problem) -> tuple[Fix, ...]:
         better = [fits if _too_long(fix, room, _default(offer)) else fix for fix in problem.fixes]
+        if _default_leaves_none(room, offer) and any(_is_renaming(fix, problem.field) for fix in better):
+            better = [_with_length(fix, room) if fix.removed == (problem.field,) else fix for fix in better]
         return tuple(fix for number, fix in enumerate(better) if fix not in better[:number])
 
     return [replace(problem, fixes=fixes(problem)) for problem in problems]
+
+
+def _default_leaves_none(room: int, offer: Offer) -> bool:
+    default = _default(offer)
+    return isinstance(default, int) and default >= room
+
+
+def _is_renaming(fix: Fix, field: str) -> bool:
+    return FIELD in fix.settings and fix.removed == (field,) and field != FIELD
+
+
+def _with_length(fix: Fix, room: int) -> Fix:
+    """A removal that sets the length as well, which would be what is wrong next."""
+    if fix.settings:
+        return fix
+    label = f"{fix.label}, and use {_fitting(room)} as {FIELD.rpartition('.')[2]}"
+    return replace(fix, label=label, settings={FIELD: _fitting(room)})
 
 
 def _too_long(fix: Fix, room: int, default: Any) -> bool:

@@ -27,7 +27,7 @@ def described(slips: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     ("slip", "awaited", "waiting"),
     [
         ("training: {max_steps: 1e1}\n", "Steps", ["Time", "Disk"]),
-        ("training: {max_stps: 10}\n", "Steps", ["Time", "Disk"]),
+        ("training: {max_stps: 10}\n", "max_stps", ["Time", "Disk"]),
         ("training: {max_steps: 10}\nlaunch: {processes: two}\n", "Processes", ["Memory", "Time", "Disk"]),
         ("training: {max_steps: 10}\nlora: {r: x}\n", "LoRA rank", ["Memory", "Time", "Disk"]),
         ("training: {max_steps: 10}\nstages: [{training: {beta: x}}]\n", "KL weight", ["Memory", "Time"]),

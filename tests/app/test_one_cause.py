@@ -24,6 +24,9 @@ def offered(registry_home: Path, no_worker: None) -> None:
     models.install_starter()
 
 
+REMOVED = "Remove it, and use 256 as max_completion_length"  # the starter reads no more than TRL's default
+
+
 def said(text: str) -> list[tuple[str, int | None, str]]:
     return [(one.field, one.line, one.message) for one in launch.problems_of_text(text)]
 
@@ -41,7 +44,7 @@ def test_a_misspelt_setting_is_no_missing_one_and_its_value_is_kept_by_the_first
     text = f"{HEAD}training:\n  max_completion_lenght: 48  # as short as it goes\n  beta: 0.1\n"
     [problem] = launch.problems_of_text(text)
     assert problem.field == "training.max_completion_lenght"
-    assert fixes_of(problem) == ["Rename it to max_completion_length", "Remove it"]
+    assert fixes_of(problem) == ["Rename it to max_completion_length", REMOVED]
     shown = [one["field"] for one in new_run.edit_settings({"text": text})["problems"] if one["level"] == "blocking"]
     assert shown == ["training.max_completion_lenght"]
     mended = edits.apply(text, first_fix(problem))
@@ -108,7 +111,7 @@ def test_max_length_is_offered_as_what_is_near_and_what_it_counts_elsewhere_is_s
         "TRL's GRPOConfig has no such field. In SFT and DPO it counts prompt and completion together; "
         "max_completion_length counts the completion alone."
     )
-    assert fixes_of(problem) == ["Use it as max_completion_length (48)", "Remove it"]
+    assert fixes_of(problem) == ["Use it as max_completion_length (48)", REMOVED]
     assert edits.apply(text, first_fix(problem)) == text.replace("max_length", "max_completion_length")
     [beside] = launch.problems_of_text(f"{text}  max_completion_length: 40\n")
     assert beside.message.endswith("counts the completion alone, and is set already.")

@@ -171,6 +171,26 @@ def test_what_is_not_set_in_a_part_whose_bracket_is_open_is_said_with_it(registr
     assert [one for one in seen if one.startswith(THEN)] == [THEN + blocking[0]]
 
 
+def test_who_removes_another_name_of_the_length_sets_it(registry_home: Path) -> None:
+    models.install_starter()
+    text = HEAD + "model: {id: starter}\ntraining: {max_steps: 10, max_new_tokens: 64}\n"
+    offered = replace(OFFER, training={**(OFFER.training or {}), "max_completion_length": LONG})
+    [said] = [one for one in view.describe_text(text, offered)["problems"] if one["level"] == BLOCKING]
+    rename, remove = said["fixes"]
+    assert rename["settings"] == {"training.max_completion_length": 64}
+    assert remove["label"] == "Remove it, and use 256 as max_completion_length"
+    assert remove["settings"] == {"training.max_completion_length": 256}
+    assert remove["removed"] == ["training.max_new_tokens"]
+
+
+def test_what_would_follow_from_the_starter_is_not_said_while_a_model_is_to_be_chosen(registry_home: Path) -> None:
+    models.install_starter()
+    text = HEAD + "model: {id: null}\ntraining: {max_steps: 10}\n"
+    offered = replace(OFFER, training={**(OFFER.training or {}), "max_completion_length": LONG})
+    seen = view.describe_text(text, offered)["problems"]
+    assert [one["field"] for one in seen if one["level"] == BLOCKING] == ["model.id"]
+
+
 def test_a_package_that_the_setting_needs_which_replaces_another_is_named_with_it(own_home: Path) -> None:
     fields = {**(OFFER.training or {}), "use_liger_kernel": {"types": ["bool"], "default": False}}
     text = HEAD + "training: {use_liger_loss: true}\n"

@@ -1,7 +1,7 @@
 """From a spec's text to a queued run: the last check, the row, and a worker to take it."""
 
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -143,14 +143,14 @@ def say_all_at_once(
     return said_later.say_what_follows(problems, raw, lines, lambda one: problems_of_values(one, offer, known), types)
 
 
-def unread_settings(reading: Reading) -> set[str]:
-    """The settings that are given and not in the sound spec: what is wrong with their form, and where they belong that
-    stand under another name, but for what is read by the name that was meant."""
+def unread_settings(reading: Reading) -> dict[str, str]:
+    """The settings that are given and not in the sound spec, and where they are given: what is wrong with their form,
+    and where they belong that stand under another name, but for what is read by the name that was meant."""
     named = [one for one in reading.problems if one.level == BLOCKING and one.field not in reading.left_out.renamed]
-    return {*reading.left_out.written, *answered_places(named)}
+    return {path: path for path in reading.left_out.written} | answered_places(named)
 
 
-def _follows_from(unread: set[str], problem: Problem) -> bool:
+def _follows_from(unread: Collection[str], problem: Problem) -> bool:
     """Whether a problem is that one of these settings is not set: it is, in a text that cannot be read yet."""
     setting = [path for fix in problem.fixes if problem.field not in fix.removed for path in fix.settings]
     return any(path in unread for path in setting)  # what a renaming sets is given, under another name
@@ -234,11 +234,11 @@ def spec_and_problems(text: str, known: Any = None) -> tuple[RunSpec | None, lis
 
 def estimates(
     spec: RunSpec, offer: Offer, known: Any = None, *, told: bool = True, blamed: Collection[str] = (),
-    unread: Collection[str] = (),
+    unread: Mapping[str, str] | None = None,
 ) -> Report:  # fmt: skip
     """What the run will do and take. `told`: else only the problems, where nobody sees the rest. `blamed`: the fields
-    that have a problem already; `unread`: the settings that are given and not in the spec. Where no row is left nothing
-    follows from that but what whoever counted them says: it is the cause."""
+    that have a problem already; `unread`: the settings that are given and not in the spec, and where. Where no row is
+    left nothing follows from that but what whoever counted them says: it is the cause."""
     about = known_of(known, spec.data)
     if about.rows == 0:
         about = Known()

@@ -33,7 +33,7 @@ def say_what_follows(
     said = {one.field for one in found if one.level == BLOCKING}
     now, values, ways = found, raw, list[_Way]()
     for _ in range(ROUNDS):
-        fixes = [one.fixes[0] for one in now if one.level == BLOCKING and one.fixes and _is_of_values(one.fixes[0])]
+        fixes = [one.fixes[0] for one in now if one.level == BLOCKING and one.fixes and _is_meant(one.fixes[0])]
         after = _after_fixes(values, fixes, types)
         if after == values:
             break
@@ -44,9 +44,7 @@ def say_what_follows(
         # what a fix moves has a problem at its own place already, which is not this one
         moved = {_place_at_first(one.field, ways) for one in new if ways[-1].moves(one.field)}
         placed = [replace(one, field=_place_at_first(one.field, ways)) for one in new]
-        written = {_place_at_first(path, ways) for fix in fixes if not fix.fallback for path in fix.settings}
-        if not any(fix.fallback for fix in fixes):  # else a warning elsewhere may follow from that default
-            written |= lines.keys()
+        written = {_place_at_first(path, ways) for fix in fixes for path in fix.settings} | lines.keys()
         then = [*say_then(placed, said - moved, lines), *_say_doubts(placed, written, lines)]
         said |= {one.field for one in then if one.level == BLOCKING}
         for one in then:
@@ -157,8 +155,10 @@ def _without_lines(problem: Problem) -> str:
     return re.sub(r"line \d+", "line", problem.message.removeprefix(THEN)).partition(COMMA)[0]
 
 
-def _is_of_values(fix: Fix) -> bool:
-    return not (fix.cut or fix.leads)
+def _is_meant(fix: Fix) -> bool:
+    """Whether a fix makes values what was meant. What follows from a usual one (another model can be chosen than the
+    starter) is wrong only for who takes it."""
+    return not (fix.cut or fix.leads or fix.fallback)
 
 
 def _after_fixes(raw: dict[str, Any], fixes: list[Fix], types: Types) -> dict[str, Any]:

@@ -204,10 +204,11 @@ def _places_of(problem: Problem) -> Iterable[str]:
     return (problem.field, *(path for fix in setting for path in fix.settings))
 
 
-def answered_places(problems: Iterable[Problem]) -> set[str]:
-    """The places, by their paths without a stage's, that a problem of another name offers its value for."""
+def answered_places(problems: Iterable[Problem]) -> dict[str, str]:
+    """The places, by their paths without a stage's, that a problem of another name offers its value for; and that
+    name's path."""
     return {
-        _STAGE.sub("", path)
+        _STAGE.sub("", path): one.field
         for one in problems
         for fix in one.fixes
         if one.field in fix.removed

@@ -1,6 +1,6 @@
 """Everything that is known of a run before it is started: sentences, figures, and what to do about problems."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,18 +41,20 @@ def report(
     *,
     told: bool = True,
     blamed: Collection[str] = (),
-    unread: Collection[str] = (),
+    unread: Mapping[str, str] | None = None,
     sums: bool = False,
     point: str = "",
     tags: Collection[str] = (),
 ) -> Report:
     """What a spec will do and need; without `told` its problems alone. `blamed`: the fields whose problem is said
-    there, and not here again. `unread`: the settings that are given and cannot be read. `facts`: None while the
-    model's files are not here. `rows`: how many rows the data has, as the preview counted them. `prompt_tokens`: the
-    longest prompt, as the data checks counted it. `sums`: whether every prompt is one that the starter knows. `point`:
-    an answer with a decimal point, where the prompts have a comma. `tags`: those in the prompts."""
+    there, and not here again. `unread`: the settings that are given and cannot be read, and where they
+    stand. `facts`: None while the model's files are not here. `rows`: how many rows the data has, as the preview
+    counted them. `prompt_tokens`: the longest prompt, as the data checks counted it. `sums`: whether every prompt is
+    one that the starter knows. `point`: an answer with a decimal point, where the prompts have a comma. `tags`: those
+    in the prompts."""
     readable = _readable(prompt_tokens, facts)
-    awaited = awaited_settings(spec, offer, unread)
+    typed = unread or {}
+    awaited = awaited_settings(spec, offer, typed)
     estimate = None if MEMORY in awaited else memory.estimate(spec, offer, facts, readable)
     written = None if DISK in awaited else disk.disk(spec, offer, facts, rows, disk.free_space())
     said: list[str] = []
@@ -60,7 +62,7 @@ def report(
     if told:
         pace, steps = (None, None) if TIME in awaited else _pace(spec, offer, facts, rows, readable)
         refused, kept_by = awaited.get(STEPS, ""), awaited.get(MEMORY, "")
-        told_there = {*blamed, *unread}
+        told_there = {*blamed, *typed}
         said = _say_refused("Steps cannot be counted", refused, told_there)
         said += [] if refused else counts.sentences(spec, offer, rows)
         said += _say_refused("Memory cannot be estimated", kept_by, told_there)
@@ -68,7 +70,7 @@ def report(
         said += [begins] if (begins := _begin_sentence(spec)) else []
         said += [waits] if (waits := queue.wait_sentence()) else []
         shown = _figures(estimate, written, pace, steps)
-        shown += [_show_waiting(label, awaited[label]) for label in FIGURES if label in awaited and facts]
+        shown += [_show_waiting(label, awaited[label], typed) for label in FIGURES if label in awaited and facts]
         shown.sort(key=lambda one: FIGURES.index(one["label"]))
     problems = [
         *memory_fixes.memory_problems(spec, offer, facts, estimate),
@@ -115,9 +117,11 @@ def _pace(
     return Pace(low, high, name, rough), known[0]
 
 
-def _show_waiting(label: str, awaited: str) -> dict[str, Any]:
-    """Of an estimate that is not made, and why."""
-    return {"label": label, "value": "—", "detail": f"waits until “{own_label(awaited)}” is fixed"}
+def _show_waiting(label: str, awaited: str, typed: Mapping[str, str]) -> dict[str, Any]:
+    """Of an estimate that is not made, and why: what it waits for by the name that is `typed`, as in its problem."""
+    place = typed.get(awaited, awaited)
+    name = own_label(awaited) if place == awaited else place.rpartition(".")[2]
+    return {"label": label, "value": "—", "detail": f"waits until “{name}” is fixed"}
 
 
 def _say_refused(kept: str, path: str, blamed: Collection[str]) -> list[str]:
