@@ -3,6 +3,7 @@ it can be trained."""
 
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 from groupwise.storage.checks.loading import check_loading
@@ -26,6 +27,24 @@ FORMS = {"gguf": "GGUF", "h5": "TensorFlow’s", "msgpack": "Flax’s"}
 
 def check_model(spec: RunSpec, offer: Offer) -> list[Problem]:
     """The model's problems, gravest first where one hides the others."""
+    revision = spec.model.revision is not None
+    return [_with_revision_out(problem, is_given=revision) for problem in _problems_of_model(spec, offer)]
+
+
+def _with_revision_out(problem: Problem, *, is_given: bool) -> Problem:
+    """A problem whose buttons take the revision out that is given, and write none where none is."""
+    fixes = tuple(
+        replace(
+            fix, settings={path: value for path, value in fix.settings.items() if path != "model.revision"},
+            removed=(*fix.removed, "model.revision") if is_given else fix.removed,
+        )
+        if "model.revision" in fix.settings else fix
+        for fix in problem.fixes
+    )  # fmt: skip
+    return replace(problem, fixes=fixes)
+
+
+def _problems_of_model(spec: RunSpec, offer: Offer) -> list[Problem]:
     found = _name(spec) or _revision(spec)
     if any(problem.level == BLOCKING for problem in found):
         return found + check_loading(spec, offer, None)

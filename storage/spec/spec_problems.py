@@ -11,7 +11,13 @@ from pydantic.fields import FieldInfo
 from groupwise.storage.spec.rows.number_text import meant_number_words, number_fixes
 from groupwise.storage.spec.rows.units import say_unit
 from groupwise.storage.spec.words.misfits import entry_fix, in_words, listed_fix, meant_truth, text_fix, truth_words
-from groupwise.storage.spec.words.misplaced import misplaced_problem, misspelt_elsewhere, part_in_a_part
+from groupwise.storage.spec.words.misplaced import (
+    misplaced_problem,
+    misspelt_elsewhere,
+    model_by_name,
+    name_in_a_part,
+    part_in_a_part,
+)
 from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.odd_spaces import trim_spaces, trimmed_words
 from groupwise.storage.spec.words.problem import Fix, Problem, line_of, nearest_name
@@ -106,13 +112,14 @@ def _unknown(detail: Any, path: list[str], line: int | None, raw: dict[str, Any]
     if _is_entry(".".join(path[:-1])):
         known = named_as_setting(field, value, given, line)
     known = known or recipe_problem(field, value, raw, line)
+    if "name" in raw or given.get("id") is None:
+        known = known or model_by_name(field, value, given, line)
     if elsewhere := known or misplaced_problem(field, value, raw, line):
         return elsewhere
     if len(path) > 1 and (whole := part_in_a_part(field, value, raw, line)):
         return whole
     if len(path) > 1 and name in parts[()].model_fields:
-        return Problem(field, f"is indented too far: “{name}” begins at the left edge.", line,
-                       fixes=(Fix("Remove it", {}, (field,)),))  # fmt: skip
+        return name_in_a_part(field, value, raw, line)
     if len(path) == 1 and (inside := _with_its_part(name, value, parts)):
         remove = Fix("Remove it", {}, (field,))
         return Problem(field, f"there is no such field. Write {inside}.", line, fixes=(remove,))

@@ -430,3 +430,44 @@ def test_a_text_that_begins_indented_is_one_slip(head: str, label: str) -> None:
     assert raw == {
         "name": "a", "rewards": [{"name": "format"}], "training": {"max_steps": 5, "num_generations": 4},
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("model", "words", "labels", "after"),
+    [
+        ("name: starter", "Did you mean “id”?", ["Rename it to id", "Remove it"], {"id": "starter"}),
+        ("model: starter", "Did you mean “id”?", ["Rename it to id", "Remove it"], {"id": "starter"}),
+        ("path: starter", "Did you mean “id”?", ["Rename it to id", "Remove it"], {"id": "starter"}),
+        ("id: starter, name: other", "Did you mean “id”? It is set already.", ["Remove it"], {"id": "starter"}),
+    ],
+)
+def test_a_model_under_another_name_is_renamed_to_id(
+    model: str, words: str, labels: list[str], after: dict[str, Any]
+) -> None:
+    text = HEAD + f"model: {{{model}}}\n"
+    [problem] = problems(text)
+    assert problem.message == f"there is no such field. {words}"
+    assert [fix.label for fix in problem.fixes] == labels
+    assert yaml_text.read_yaml(_after_first(text, problem))[0]["model"] == after
+
+
+def test_a_runs_name_below_its_model_is_moved_where_the_run_has_none() -> None:
+    text = "model:\n  id: starter\n  name: mine\nrewards:\n- name: format\n"
+    [problem] = [one for one in problems(text) if one.field == "model.name"]
+    assert [fix.label for fix in problem.fixes] == ["Move it to the left edge", "Remove it"]
+    assert yaml_text.read_yaml(_after_first(text, problem))[0] == {
+        "model": {"id": "starter"}, "rewards": [{"name": "format"}], "name": "mine",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("revision", ["", "  revision: main\n"])
+def test_the_starter_takes_a_revision_away_and_writes_none(revision: str) -> None:
+    text = f"{HEAD}model:\n  id: /nowhere\n{revision}"
+    [problem] = problems(text)
+    assert [fix.label for fix in problem.fixes] == ["Use the starter model"]
+    assert _after_first(text, problem) == f"{HEAD}model:\n  id: starter\n"
+
+
+def _after_first(text: str, problem: Any) -> str:
+    """The text once its first button is pressed."""
+    return edits.apply(text, edits.read_edits(json.loads(json.dumps([{"fix": asdict(problem.fixes[0])}])), {}))

@@ -63,6 +63,9 @@ def apply(parts: dict[str, Any], problem: Problem, number: int = 0) -> dict[str,
         for key in above:
             place = place[int(key)] if isinstance(place, list) else place.setdefault(key, {})
         place[name] = value
+    for path in problem.fixes[number].removed:
+        part, name = path.split(".")
+        del fixed[part][name]
     return fixed
 
 
@@ -157,8 +160,8 @@ def test_a_slip_of_a_model_at_hand_or_used_before_is_known_and_another_size_is_n
     def meant(name: str) -> list[dict[str, Any]]:
         return [fix.settings for fix in only(model={"id": name}).fixes]
 
-    assert meant("org/Tinny-0.5B") == [{"model.id": "org/Tiny-0.5B", "model.revision": None}]
-    assert meant("my-modle") == [{"model.id": str(model), "model.revision": None}]
+    assert meant("org/Tinny-0.5B") == [{"model.id": "org/Tiny-0.5B"}]
+    assert meant("my-modle") == [{"model.id": str(model)}]
     assert meant("org/Tiny-1.5B") == [] and meant("org/other") == []
 
 

@@ -79,6 +79,26 @@ def part_in_a_part(path: str, value: Any, given: Mapping[str, Any], line: int | 
     return Problem(path, f"{said}.", line, fixes=(move, remove))
 
 
+def model_by_name(path: str, value: Any, beside: Mapping[str, Any], line: int | None = None) -> Problem | None:
+    """The problem of a model that is given as `model.name` or `model.model`; None of any other setting. `beside`: what
+    else is set there."""
+    if path not in ("model.name", "model.model") or not isinstance(value, str):
+        return None
+    said, remove = "there is no such field. Did you mean “id”?", Fix("Remove it", {}, (path,))
+    if beside.get("id") is not None:
+        return Problem(path, f"{said} It is set already.", line, fixes=(remove,))
+    return Problem(path, said, line, fixes=(Fix("Rename it to id", {"model.id": value}, (path,)), remove))
+
+
+def name_in_a_part(path: str, value: Any, given: Mapping[str, Any], line: int | None = None) -> Problem:
+    """The problem of the run's name inside a part. It is moved where the run has none."""
+    move = Fix("Move it to the left edge", {"name": value}, (path,))
+    is_free = isinstance(value, str) and given.get("name") is None
+    remove = Fix("Remove it", {}, (path,))
+    return Problem(path, "is indented too far: “name” begins at the left edge.", line,
+                   fixes=(move, remove) if is_free else (remove,))  # fmt: skip
+
+
 def _belongs(
     path: str, value: Any, given: Mapping[str, Any], home: tuple[str, str], said: str, line: int | None
 ) -> Problem:
