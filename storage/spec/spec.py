@@ -285,3 +285,11 @@ def line_numbers(text: str) -> dict[str, int]:
 def to_yaml(spec: RunSpec) -> str:
     """The spec as YAML, in the order people think: name, model, data, rewards, training."""
     return dump(spec.model_dump())
+
+
+def placed_rewards(spec: RunSpec) -> Iterator[tuple[str, RewardSpec]]:
+    """The reward functions of a run and of its stages, each with its path."""
+    if not spec.stages or any(stage.rewards is None for stage in spec.stages):
+        yield from ((f"rewards.{number}", one) for number, one in enumerate(spec.rewards))
+    for stage, part in enumerate(spec.stages):
+        yield from ((f"stages.{stage}.rewards.{number}", one) for number, one in enumerate(part.rewards or []))

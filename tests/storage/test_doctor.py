@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from groupwise.storage.analysis.doctor import rates
 from groupwise.storage.analysis.doctor import verdict as verdicts
 from groupwise.storage.analysis.doctor.curve import POINTS, Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
 from groupwise.storage.analysis.doctor.examine import RULES, examine
 from groupwise.storage.checks.tag_room import tag_room
+from groupwise.storage.spec.spec import RewardSpec
 from tests.support.doctor import STEPS, drawn, healthy, line, said, scored
 from tests.support.doctor_cases import SICK, WELL
 
@@ -280,6 +282,34 @@ def test_a_fall_in_the_first_steps_is_the_rate_and_not_the_prompts() -> None:
     assert told(fallen) == ["learning_rate_high"]
     assert "was 0.90 at its first step and is 0 now" in examine(fallen).verdicts[0].sentence
     assert examine(fallen).begin == 0, "no mean of the first steps is said"
+
+
+@pytest.mark.parametrize("told_by", ["the last groups", "the steps of now"])
+def test_a_function_that_stopped_scoring_is_no_fall_that_a_rate_explains(told_by: str) -> None:
+    """The total fell from 1.88 to 0.47 as its share was gone: a lower learning rate was proposed."""
+    right, paid = [0.6, 0.5, 0.75, 0.4, 0.6, 0.3, 0.5, 0.45, 0.5], [1.3, 1.1, 1.3, 1.06]
+    total = [a + b for a, b in zip(right, [*paid, *[0.0] * 5], strict=True)]
+    groups = [
+        Sample(step * 4 + n // 4, n % 4, step, f"{step} {n}", value + (n % 4 - 1.5) / 20)
+        for step, value in enumerate(total, 1) for n in range(16)
+    ]  # fmt: skip
+    told_here = told_by == "the last groups"
+    bomb = Function(
+        1.0, {"ok": 128, "error": 160} if told_here else {"ok": 1280, "error": 80}, 1.0, 1.4, 0.1, (1.0, 1.4),
+        scored=() if told_here else ((64, 64), (0, 64)),
+    )  # fmt: skip
+    names = {name: line(0.5, 0.5, steps=9) for name in healthy().curves}
+    curves = names | {
+        "reward": Curve.of(range(1, 10), total), "rewards/correctness/mean": Curve.of(range(1, 10), right),
+        "rewards/bomb/mean": Curve.of(range(1, 5), paid), "learning_rate": None,
+    }  # fmt: skip
+    rewards = [RewardSpec(name="bomb"), RewardSpec(name="correctness")]
+    fallen = healthy(
+        curves=curves, functions={"bomb": bomb}, rewards=rewards, first=groups[:64], last=groups[-64:], step=9
+    )
+    assert rates.fall(fallen) is None
+    sound = replace(fallen, functions={**fallen.functions, "bomb": Function(1.0, {"ok": 288}, 1.0, 1.4)})
+    assert rates.fall(sound) is not None, "it is a fall where all score"
 
 
 def test_a_function_that_gives_all_the_highest_is_no_sign_of_easy_prompts() -> None:

@@ -30,7 +30,7 @@ from groupwise.storage.registry.messages.functions import Function
 from groupwise.storage.registry.messages.message import FARTHEST, Ask
 from groupwise.storage.registry.messages.model import ModelQuestion
 from groupwise.storage.registry.messages.preview import PreviewQuestion
-from groupwise.storage.spec.spec import DataSpec, RewardSpec, RunSpec
+from groupwise.storage.spec.spec import DataSpec, RunSpec, placed_rewards
 from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.problem import BLOCKING, Problem, SpecError, line_of, without_advice_on_refused
 from groupwise.storage.spec.words.setting_names import answered_places, without_answered
@@ -229,7 +229,7 @@ def about_rewards(spec: RunSpec) -> CallRewardsQuestion | None:
     """The question whether the functions of one's own score at all, with their code as it is saved now; None where
     there is none. One that may use the network is not called: a judge may cost money."""
     found = []
-    for place, reward in _placed_rewards(spec):
+    for place, reward in placed_rewards(spec):
         with contextlib.suppress(library.LibraryError, sqlite3.Error):  # it ships, or is said not to be there
             kept = library.get_reward(reward.name, reward.version)
             function = Function(name=kept.name, code=kept.code, parameters=reward.parameters)
@@ -238,14 +238,6 @@ def about_rewards(spec: RunSpec) -> CallRewardsQuestion | None:
     if not found:
         return None
     return CallRewardsQuestion(data=spec.data, model=spec.model, functions=found[:MOST_CALLED])
-
-
-def _placed_rewards(spec: RunSpec) -> Iterator[tuple[str, RewardSpec]]:
-    """The reward functions of a run and of its stages, each with its path."""
-    if not spec.stages or any(stage.rewards is None for stage in spec.stages):
-        yield from ((f"rewards.{number}", one) for number, one in enumerate(spec.rewards))
-    for stage, part in enumerate(spec.stages):
-        yield from ((f"stages.{stage}.rewards.{number}", one) for number, one in enumerate(part.rewards or []))
 
 
 def about_model(spec: RunSpec) -> ModelQuestion:

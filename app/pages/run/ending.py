@@ -1,5 +1,7 @@
 """How a run that did not end as planned is told: its reason in one sentence, and the one button that can help."""
 
+import contextlib
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -11,11 +13,11 @@ from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.doctor.evidence_reader import places
 from groupwise.storage.home import disk, files
 from groupwise.storage.library.models import learning_rates, model_files
-from groupwise.storage.library.rewards import library
+from groupwise.storage.library.rewards import library, signature
 from groupwise.storage.record import checkpoint_files, endings, groups, run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
-from groupwise.storage.spec.spec import RewardSpec, RunSpec
+from groupwise.storage.spec.spec import RewardSpec, RunSpec, placed_rewards
 
 # What a sentence says of the cause, where no exit record does.
 GUESSES = (
@@ -167,10 +169,39 @@ def _help_reward(run: registry.Run, found: dict[str, Any]) -> Help:
             second=Help(opens, f"/rewards?{urlencode(asked)}"),
         )  # fmt: skip
     at = {"line": line} if line else {}
-    return Help(
+    open_it = Help(
         f"{opens}{place}", f"/rewards?{urlencode(asked | at)}",
         note="Fix and save it there, then start a new run like this one with one click.", second=without,
     )  # fmt: skip
+    other = _help_parameter(run, name, found.get("reason") or "")
+    return replace(other, second=replace(open_it, second=None)) if other else open_it
+
+
+def _help_parameter(run: registry.Run, name: str, reason: str) -> Help | None:
+    """New run with the default of the parameter that a function's failure names, or open at it where it has none; None
+    where it names none that the run sets."""
+    said = reason.partition(f"“{name}”")[2]  # the function may be called as its parameter is
+    spec = run_files.spec_of(run.folder)
+    for place, reward in placed_rewards(spec) if spec else ():
+        for parameter, value in reward.parameters.items() if reward.name == name else ():
+            if not re.search(rf"\b{re.escape(parameter)}\b", said):
+                continue
+            field, given = f"{place}.parameters.{parameter}", format.shorten(str(value), 40)
+            was = f"“{name}” failed with {parameter} {given}."
+            default = _default_of(name, reward.version, parameter)
+            if default in (None, ""):
+                return Help(f"Change {parameter} of {format.shorten(name, 40)}", _new_run(run, {}, field), note=was)
+            label = f"New run with the default {parameter} ({default})"
+            return Help(label, _new_run(run, {field: default}, field), note=was)
+    return None
+
+
+def _default_of(name: str, version: str | None, parameter: str) -> Any:
+    """The default of a parameter of one's own function; None where it has none."""
+    with contextlib.suppress(library.LibraryError):
+        for function in signature.analyse(library.get_reward(name, version).code, name).functions:
+            return next((one["default"] for one in function.parameters if one["name"] == parameter), None)
+    return None
 
 
 def _help_without_reward(run: registry.Run, name: str) -> Help | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from groupwise.storage.analysis.doctor import changes, clear_fall, grounds, rise
 from groupwise.storage.analysis.doctor.curve import Curve, mean, median
-from groupwise.storage.analysis.doctor.evidence import Evidence
+from groupwise.storage.analysis.doctor.evidence import Evidence, Function
 from groupwise.storage.analysis.doctor.verdict import (
     COMMON,
     CORPUS,
@@ -149,12 +149,25 @@ def _fall_from_the_first(e: Evidence) -> float | None:
 
 
 def _functions_fell(e: Evidence) -> bool:
-    """Whether a function's own scores fell, where some have none: the total falls already when one that pays well
-    is silent."""
-    if all(told.failure_share + told.unscored_share < FELL for told in e.functions.values()):
+    """Whether a function's own scores fell beyond noise, where some have none: the total falls already when one that
+    pays well is silent."""
+    if not any(told.weight and _falls_silent(told) for told in e.functions.values()):
         return True
-    curves = [e.curves[name] for one in e.functions if (name := f"rewards/{one}/mean") in e.curves]
-    return any(max(curve.first, curve.peak) - curve.late >= LOST * (curve.high - curve.low) > 0 for curve in curves)
+    return any(_fell_by_itself(e, e.curve(f"rewards/{name}/mean")) for name in e.functions)
+
+
+def _falls_silent(told: Function) -> bool:
+    """Whether a function leaves many of the last completions without a score, of all or of those of now."""
+    scored, of = told.scored[-1] if told.scored else (0, 0)
+    return max(told.failure_share + told.unscored_share, 1 - scored / of if of else 0.0) >= FELL
+
+
+def _fell_by_itself(e: Evidence, curve: Curve) -> bool:
+    """Whether what a function gives, and gives still, has fallen; of a few steps that is not known."""
+    if len(curve) < EARLY or curve.steps[-1] <= e.reward.course.ended[0]:
+        return False
+    fell = max(curve.first, curve.peak) - curve.late
+    return fell >= LOST * (curve.high - curve.low) > 0 and fell > SURE_OF_FIRST * curve.error
 
 
 def beta_high(e: Evidence) -> Verdict | None:
