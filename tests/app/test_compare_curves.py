@@ -236,6 +236,13 @@ def test_the_length_of_those_that_ended_is_of_the_steps_that_the_others_are_of(t
         assert finals.last_means(record)[name] == 41.5
 
 
+def test_a_function_that_scores_nothing_any_more_has_no_mean_of_the_last_steps(tmp_path: Path) -> None:
+    path, name = tmp_path / "run.db", "rewards/bomb/mean"
+    written(path, {s: {"reward": 1.0, name: 1.2 if s < 5 else None} for s in range(1, 10)})
+    with contextlib.closing(db.open_reader(path)) as record:
+        assert name not in finals.last_means(record)
+
+
 def test_a_run_that_collapsed_is_not_ranked_by_its_peak_and_every_reader_has_the_same_held_out_reward(
     tmp_path: Path,
 ) -> None:

@@ -138,6 +138,15 @@ def test_the_length_of_those_that_ended_is_of_the_steps_that_now_is_of(page: Pag
     assert page.evaluate("names => names.map((name) => curves.now(name))", [name, held_out]) == [7, 9]
 
 
+def test_a_function_that_scores_nothing_any_more_has_no_score_now(page: Page) -> None:
+    """“bomb 1.19” stood under “the mean of the last 4 steps”, in none of which it had scored."""
+    bomb, right = "rewards/bomb/mean", "rewards/correctness/mean"
+    x, scored = list(range(1, 10)), [1.1, 1.3, 1.2, 1.16, *[None] * 5]
+    both = {"reward": {"x": x, "y": [1.0] * 9}, bomb: {"x": x, "y": scored}, right: {"x": x, "y": [0.5] * 9}}
+    taken(page, {"reset": True, "curves": both})
+    assert page.evaluate("names => names.map((name) => curves.now(name) ?? null)", [bomb, right]) == [None, 0.5]
+
+
 @pytest.mark.parametrize(("steps", "every"), [(3, 3), (34, 10), (60, 10), (65, 10), (400, 10), (3000, 10), (4497, 10)])
 @pytest.mark.parametrize("state", [states.FINISHED, states.STOPPED])
 def test_now_is_of_the_same_steps_whether_it_was_logged_or_known_of_each(

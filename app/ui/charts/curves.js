@@ -172,10 +172,14 @@ export class Curves {
     const steps = this.whole(name, "x");
     return this.whole(name, "y").filter((value, i) => value !== null && steps[i] > since);
   }
+  // What not every step has (of_some in storage/analysis/compare/finals.py): a function may score nothing in one.
+  static isOfSome(name) {
+    return /(_terminated_length|^rewards\/[^/]+\/(mean|std))$/.test(name);
+  }
   // What a metric is now: the mean of the last steps, as many as the server says (storage/record/recent.py); of what
   // only grows, is set, or is seldom measured, the last value.
   now(name) {
-    if (name.endsWith("_terminated_length")) return this.nowOfSome(name);
+    if (Curves.isOfSome(name)) return this.nowOfSome(name);
     return Curves.single(name) ? this.newest(name, this.stageBegan()).at(-1) : this.recent(name)?.mean;
   }
   // The same of what not every step has: what the steps before these had says nothing of now.

@@ -1,6 +1,7 @@
 """What a run came to, in one row of numbers: the means of the last values that it logged, and its totals."""
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,6 +53,7 @@ def _steps_of_means(logs: recent.Logs) -> int | None:
 
 
 OF_SOME = "_terminated_length"  # what not every step has: where no completion ended by itself
+OF_FUNCTION = re.compile(r"rewards/[^/]+/(mean|std)$")  # nor this: where a function scored nothing
 MOST_METRICS = 500  # of one run: a reward function may log as many as it likes
 
 
@@ -62,15 +64,16 @@ def last_means(run: Database, counting: list[Part] | None = None) -> dict[str, f
     logs = recent.last_logs(run, lately)
     means = {name: recent.now(run, name, key, lately, logs) for name, key in keys}
     for name, key in keys:
-        if name.endswith(OF_SOME):
-            means[name] = _now_of_some(run, key, keys_of(run).get(name.replace(OF_SOME, "_length")), name, lately, logs)
+        if name.endswith(OF_SOME) or OF_FUNCTION.match(name):
+            of_all = "reward" if OF_FUNCTION.match(name) else name.replace(OF_SOME, "_length")
+            means[name] = _now_of_some(run, key, keys_of(run).get(of_all), name, lately, logs)
     return {name: mean for name, mean in means.items() if mean is not None}
 
 
 def _now_of_some(
     run: Database, key: int, of_all: int | None, name: str, lately: list[Part], logs: recent.Logs
 ) -> float | None:
-    """The mean over the steps that the length of all completions is now of, as a run's page has it; None where none of
+    """The mean over the steps that a metric of all completions is now of, as a run's page has it; None where none of
     these has a value: what the steps before them had says nothing of now."""
     known = recent.recent_points(run, key, lately, logs)
     if logs and not recent.SINGLE.match(name):
