@@ -12,6 +12,8 @@ from groupwise.app.pages.new import new_run
 from groupwise.storage.spec.words.word_quotes import QUOTES_ARE_LETTERS
 from groupwise.storage.spec.yaml import yaml_text
 from groupwise.storage.spec.yaml.dashes import NO_DASH
+from groupwise.storage.spec.yaml.fences import AROUND
+from groupwise.storage.spec.yaml.fences import LABEL as KEEP
 from groupwise.storage.spec.yaml.line_above import UNNAMED
 from groupwise.storage.spec.yaml.odd_indentation import ONE, SEVERAL
 from groupwise.storage.spec.yaml.own_line import SECOND
@@ -83,6 +85,15 @@ def view_of(text: str, fix: dict[str, Any] | None = None) -> dict[str, Any]:
          "training: {max_steps: 5}\nlaunch: {processes: 1}\n"),
         ("training:\n  max_steps: 5\n   beta: 0.1\n", 5, INDENTATION, "Begin the line at column 3",
          "training:\n  max_steps: 5\n  beta: 0.1\n"),
+        ('training: {"max_steps": 5 "beta": 0.1}\n', 3, 'comma is missing between “5” and “beta”.',
+         "Put a comma before “beta”", 'training: {"max_steps": 5, "beta": 0.1}\n'),
+        ("training: {max_steps: 5 beta: 0.1 seed: 1}\n", 3, "commas are missing before “beta” and “seed”.",
+         "Put commas before “beta” and “seed”", "training: {max_steps: 5, beta: 0.1, seed: 1}\n"),
+        ("training: {\n  max_steps: 5 # few\n  beta: 0.1\n}\nlaunch: {processes: 1}\n", 4,
+         "comma is missing between “5” and “beta”.", "Put a comma before “beta”",
+         "training: {\n  max_steps: 5, # few\n  beta: 0.1\n}\nlaunch: {processes: 1}\n"),
+        ("stages: [\n  {name: a}\n  {name: b}\n]\n", 4, "comma is missing between “}” and “{”.",
+         "Put a comma before “{”", "stages: [\n  {name: a},\n  {name: b}\n]\n"),
         ("training: {max_steps: !!int 5}\n", 3, "tags (!name) are not allowed", "Remove the tag",
          "training: {max_steps: 5}\n"),
         ("training: &t {max_steps: 5}\nstages:\n- training: *t\n- training: {beta: 0.1}\n", 5, ALIAS,
@@ -391,3 +402,30 @@ def test_a_word_processors_quotes_around_a_name_are_said_and_go() -> None:
     assert text == "name: t12\nrewards:\n- name: format\nmodel:\n  id: starter\n"
     inner = view_of("name: the “best” run\nrewards:\n- name: format\n")["problems"]
     assert QUOTES_ARE_LETTERS not in [one["message"] for one in inner]
+
+
+CHAT = "name: a\nrewards:\n- name: format\ndata:\n  prompt_template: |\n    ```\n    {question}\n    ```\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Here is the config:\n\n```yaml\n", "```\n\nHope that helps!\n"),
+        ("Here is the config:\n```\n", ""),
+        ("", "```\nNote: it trains fast.\n"),
+        ("```bash\npip install trl\n```\nand then\n~~~yaml\n", "~~~\n- beta: how far it may go\n```\nx: 1\n```\n"),
+    ],
+)
+def test_what_a_chat_says_around_a_spec_goes_with_its_fences_by_one_click(before: str, after: str) -> None:
+    [problem] = view_of(before + CHAT + after)["unreadable"]["problems"]
+    assert problem["message"] == f"This is not YAML: {AROUND}"
+    assert [fix["label"] for fix in problem["fixes"]] == [KEEP]
+    assert view_of(before + CHAT + after, problem["fixes"][0])["text"].strip() == CHAT.strip()
+
+
+def test_a_chat_around_a_spec_hides_nothing_of_it_and_parts_around_it_are_kept() -> None:
+    text = f"Here:\n```yaml\n{HEAD}training:\n  max_steps:5\n  beta: fast\n```\nBye\n"
+    said = view_of(text)["unreadable"]["problems"]
+    assert [(one["line"], one["field"]) for one in said] == [(1, ""), (6, ""), (7, "training.beta")]
+    said = view_of("name: a\n```yaml\nrewards: [{name: format}]\n```\n")["unreadable"]["problems"]
+    assert [[fix["label"] for fix in one["fixes"]] for one in said] == [["Remove the line"]] * 2

@@ -3,19 +3,19 @@
 import re
 from collections.abc import Iterator
 
+from groupwise.storage.spec.yaml.fences import FENCE
 from groupwise.storage.spec.yaml.plain_rows import shorten
 from groupwise.storage.spec.yaml.repairs import EQUALS, Repair
 
 FENCE_WORDS = "this line is no setting: it marks code in a chat or a Markdown text."
 OF_A_COMMAND = "this is an argument of a command. A setting is its name, a colon and its value."
 _ARGUMENT = re.compile(r"( *)(?:--([A-Za-z_][\w-]*)(?: *= *| +)|([A-Za-z_]\w*) *= *)([^\s=].*?),? *")
-_FENCE = re.compile(r"\s*(?:```+|~~~+)\s*[\w-]*\s*")
 
 
 def repair_arguments(rows: list[str], row: int) -> Iterator[Repair]:
     """A row that is a fence, without it; those around it that are arguments, as settings. YAML takes lines without a
     colon for one text: what puts one of them right alone does not let it read on."""
-    if _FENCE.fullmatch(rows[row]):
+    if FENCE.fullmatch(rows[row]):
         yield Repair(row, [""], "Remove the line", FENCE_WORDS)
     for at in (row, row - 1):
         if at >= 0 and (hit := _ARGUMENT.fullmatch(rows[at])):

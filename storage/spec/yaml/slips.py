@@ -12,8 +12,10 @@ from groupwise.storage.spec.yaml.arguments import repair_arguments
 from groupwise.storage.spec.yaml.bare_parts import parts_without_colon
 from groupwise.storage.spec.yaml.deep_beginning import deep_beginning
 from groupwise.storage.spec.yaml.entries import entries_without_dash
+from groupwise.storage.spec.yaml.fences import chat_around
 from groupwise.storage.spec.yaml.line_above import repairs_above
 from groupwise.storage.spec.yaml.misread import points_for_commas_in_braces
+from groupwise.storage.spec.yaml.missing_commas import missing_commas
 from groupwise.storage.spec.yaml.odd_indentation import odd_indentation
 from groupwise.storage.spec.yaml.own_line import settings_apart
 from groupwise.storage.spec.yaml.repairs import Repair, opening_row, quotes_before_parts, repairs
@@ -82,7 +84,12 @@ class _Reader:
     def get_past(self, error: SpecError) -> bool:
         """Take the first slip out of the way; whether the reading gets any further."""
         first = error.problems[0]
-        if self._take_beginning(first) or self._take_anywhere(first) or self._take_open_quote(first):
+        if (
+            self._take_chat(first)
+            or self._take_beginning(first)
+            or self._take_anywhere(first)
+            or self._take_open_quote(first)
+        ):
             return True
         if first.field and any(fix.cut for fix in first.fixes):
             return self._take_cut(first)
@@ -96,6 +103,7 @@ class _Reader:
         so_far = self._reach(self.rows, around)
         tried = chain(
             (Repair(*found, here=True) for found in wide_colons(self.rows, around)),
+            (Repair(*found, here=True) for found in (missing_commas(self.rows, row) if OPEN in first.message else ())),
             settings_apart(row, self.rows[row]),
             entries_without_dash(self.rows, row),
             repair_arguments(self.rows, row),
@@ -108,6 +116,13 @@ class _Reader:
                 return True
         self.found.setdefault(("", row), first)
         return self.left > 0 and self._leave_out(row)
+
+    def _take_chat(self, first: Problem) -> bool:
+        """Whichever line the parser stops at: what is said around a spec is to be read as no part of it."""
+        repair = None if self.found else next(chat_around(self.rows), None)
+        if repair is not None:
+            self._take(repair, replace(first, field=""))
+        return repair is not None
 
     def _take_beginning(self, first: Problem) -> bool:
         """Whichever line the parser stops at: with the first one indented, all that follow are wrong."""
@@ -156,7 +171,7 @@ class _Reader:
         before = self.found.get(("", repair.row))
         self.found["", repair.row] = replace(before or problem, message=before.message if before else message,
                                              line=line, fixes=(fix,))  # fmt: skip
-        if repair.put is not None:
+        if repair.put is not None and _said_in(put) != _said_in("\n".join(repair.rows)):
             self.unread.add(self._part_of(repair.row))
 
     def _take_cut(self, problem: Problem) -> bool:
@@ -219,3 +234,8 @@ class _Reader:
             first = error.problems[0]
             return math.inf if first.field else first.line or 0
         return math.inf
+
+
+def _said_in(text: str) -> list[str]:
+    """The lines of a text but for blank ones."""
+    return [line for line in text.split("\n") if line.strip()]
