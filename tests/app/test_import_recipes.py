@@ -8,6 +8,7 @@ from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import launch
 from groupwise.app.pages.new.imports import RECIPE, describe_brought, read_brought, take_brought
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.words.recipe_names import OF_ACCELERATE, recipe_problem
 
 TWICE = "model_name_or_path: a/b\nreward_funcs:\n- accuracy\nseed: 1\nreward_funcs:\n- format\nseed: 2\n"
 
@@ -34,6 +35,19 @@ def test_a_recipe_for_wandb_brings_its_project() -> None:
     assert "project: p" in found.text and "wandb_project" not in "".join(found.notes)
     words = "W&B reads WANDB_ENTITY from the environment that Groupwise is started in."
     assert f"wandb_entity (line 4) was not taken: {words}" in found.notes
+
+
+def test_what_is_accelerates_is_said_in_one_note() -> None:
+    text = "model_name_or_path: a/b\nnum_processes: 8\ndistributed_type: DEEPSPEED\ndeepspeed_config: {zero_stage: 2}\n"
+    found = read_brought("r.yaml", text)
+    assert found.raw["launch"] == {"processes": 8} and "deepspeed_config" not in found.raw["training"]
+    assert "num_processes (line 2) is accelerate's, and was taken as launch.processes." in found.notes
+    assert [note for note in found.notes if "distributed_type" in note] == [
+        f"distributed_type (line 3) and deepspeed_config (line 4) are accelerate's, and were not taken: {OF_ACCELERATE}"
+        " training.deepspeed takes DeepSpeed's own config."
+    ]
+    typed = recipe_problem("training.distributed_type", "NO", {})
+    assert typed is not None and typed.message == f"is not set here: it is accelerate's. {OF_ACCELERATE}"
 
 
 JOINED = """

@@ -35,6 +35,16 @@ def test_what_trl_reads_as_it_trains_is_taken(args: str, weights: str):
     assert "no place" not in said and "torch" not in said
 
 
+def test_tools_and_environments_are_noted_where_the_trainer_is_given_them():
+    args = "args=GRPOConfig(max_tool_calling_iterations=3), environment_factory=Env, "
+    made = TWO.format(set="", args=args).replace("def short(", "class Env:\n    pass\n\n\ndef short(")
+    raw, said = read(made)
+    line = 1 + made.split("\n").index(next(one for one in made.split("\n") if one.startswith("trainer = ")))
+    assert f"environment_factory (line {line}) was not taken: there are no environments here." in said
+    assert "max_tool_calling_iterations" not in raw["training"]
+    assert f"max_tool_calling_iterations (line {line}) was not taken: models cannot call tools here." in said
+
+
 def test_one_side_of_the_clip_leaves_the_other_as_it_was():
     assert taken("trainer.epsilon_low = 0.1")[0]["training"] == {"epsilon": 0.1, "epsilon_high": 0.2}
     assert taken("trainer.epsilon_low = 0.1", "epsilon=0.3")[0]["training"] == {"epsilon": 0.1, "epsilon_high": 0.3}

@@ -80,15 +80,33 @@ def brought() -> ScriptImport:
 
 def test_what_vllm_samples_by_arrives(brought: ScriptImport) -> None:
     assert brought.raw["training"] == {"temperature": 0.9, "min_p": 0.1, "top_p": 0.95}
-    assert "vllm_sampling_params' seed (code cell 10, line 5) was not taken: a spec has no place for it." in (
-        brought.notes
-    )
+    assert (
+        "vllm_sampling_params' seed (code cell 10, line 5) was not taken: all completions of a group would be the "
+        "same. training.seed is the run's."
+    ) in brought.notes
     (nothing,) = [note for note in brought.notes if note.startswith("Left out, as they change nothing here")]
     assert "vllm_sampling_params' top_k (code cell 10, line 5)" in nothing and "subprocess.check_output(…)" in nothing
     other = read_script(notebook([*CELLS[:-1], TRAIN.replace("temperature=0.9, top_p", "temperature=0.5, top_p")]))
     assert other.raw["training"]["temperature"] == 0.9
     words = "was not taken: training.temperature has another value already."
     assert f"vllm_sampling_params' temperature (code cell 10, line 5) {words}" in other.notes
+
+
+def test_what_else_vllm_samples_by_is_handed_on_where_vllm_generates() -> None:
+    said = TRAIN.replace("seed=7", 'stop=["</a>"], include_stop_str_in_output=True, bad_words=words()')
+    without = read_script(notebook([*CELLS[:-1], said]))
+    words = "was not taken: training.generation_kwargs takes it where use_vllm is true."
+    assert f"vllm_sampling_params' stop (code cell 10, line 5) {words}" in without.notes
+    assert "generation_kwargs" not in without.raw["training"]
+    said = said.replace("temperature=0.9, max_p", "use_vllm=True, temperature=0.9, max_p")
+    brought = read_script(notebook([*CELLS[:-1], said]))
+    assert brought.raw["training"]["generation_kwargs"] == {"stop": ["</a>"], "include_stop_str_in_output": True}
+    notes = [note for note in brought.notes if "vllm_sampling_params" in note and "top_k" not in note]
+    assert len(notes) == 1 and notes[0].startswith("vllm_sampling_params' bad_words (code cell 10, line 5)")
+    given = said.replace("use_vllm", 'generation_kwargs={"stop": "x"}, use_vllm')
+    other = read_script(notebook([*CELLS[:-1], given]))
+    assert other.raw["training"]["generation_kwargs"] == {"stop": "x"}
+    assert any("training.generation_kwargs is set already. Add it there." in note for note in other.notes)
 
 
 def test_what_is_measured_is_said_and_a_setting_that_is_gone_is_not_asked_for(brought: ScriptImport) -> None:

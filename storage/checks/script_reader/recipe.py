@@ -13,7 +13,13 @@ from groupwise.storage.checks.script_reader.source import MOVED
 from groupwise.storage.checks.script_reader.unsaid import FOLDER, FROM_RECIPE, NO_CHANGE, Unsaid, list_names
 from groupwise.storage.spec.spec import MOST_NAME
 from groupwise.storage.spec.words.number_words import join_words
-from groupwise.storage.spec.words.recipe_names import LORA_OF_RECIPES, RECIPE_ONLY, RECIPE_PLACES
+from groupwise.storage.spec.words.recipe_names import (
+    ACCELERATE,
+    LORA_OF_RECIPES,
+    OF_ACCELERATE,
+    RECIPE_ONLY,
+    RECIPE_PLACES,
+)
 
 _SETTING = re.compile(r"([A-Za-z_]\w*):(?:\s|$)")
 _TRL_USUAL = {"max_completion_len": 1280, "soft_punish_cache": 256}  # of get_soft_overlong_punishment in trl grpo
@@ -111,7 +117,9 @@ class _Recipe:
         if not rewards:
             self.notes.append("The recipe names no reward functions that could be taken: choose them here.")
         processes = self.take("num_processes", int)
-        raw |= {"launch": {"processes": processes}} if processes else {}
+        if processes:
+            raw |= {"launch": {"processes": processes}}
+            self.note("num_processes", "is accelerate's, and was taken as launch.processes.")
         raw |= {"training": self._training()}
         self.notes += self.unsaid.sentences()
         return raw
@@ -289,6 +297,7 @@ class _Recipe:
 
     def _training(self) -> dict[str, Any]:
         taken = {}
+        self._leave_accelerate()
         if "project" not in self.left and "wandb_project" in self.left:
             self.left["project"] = self.left.pop("wandb_project")
         for name, value in self.left.items():
@@ -301,6 +310,18 @@ class _Recipe:
             else:
                 taken[name] = value
         return taken
+
+    def _leave_accelerate(self) -> None:
+        named = [name for name in self.left if name in ACCELERATE]
+        if named:
+            are = "are accelerate's, and were" if len(named) > 1 else "is accelerate's, and was"
+            how = " training.deepspeed takes DeepSpeed's own config." if "deepspeed_config" in named else ""
+            self.notes.append(f"{join_words(self._with_lines(named))} {are} not taken: {OF_ACCELERATE}{how}")
+        for name in named:
+            del self.left[name]
+
+    def _with_lines(self, names: list[str]) -> list[str]:
+        return [f"{name} (line {self.lines[name]})" if name in self.lines else name for name in names]
 
     def _leave(self, name: str, value: Any, after: str) -> None:
         line = self.lines.get(name)

@@ -1,5 +1,7 @@
 """The trainer's other arguments: none of them is dropped without a word."""
 
+import ast
+
 from groupwise.storage.checks.script_reader.model import ModelReader, model_id
 from groupwise.storage.checks.script_reader.places import PLACES
 from groupwise.storage.checks.script_reader.reading import Reading
@@ -32,11 +34,18 @@ def note_arguments(reading: Reading, model: ModelReader) -> None:
             else "was not taken: TRL's GRPOTrainer has no such argument."
         )
         more = _set_by_optimizer(reading, value) if name == "optimizers" else ""
-        reading.note(name, value, _NOTES.get(name, unknown) + more)
+        reading.note(name, _argument_place(reading, name, value), _NOTES.get(name, unknown) + more)
         reading.account(value)
     for name in ("processing_class", "tokenizer"):
         if name in reading.trainer and not _says_nothing(reading.trainer[name]):
             _note_tokenizer(reading, model, name, reading.trainer[name])
+
+
+def _argument_place(reading: Reading, name: str, value: Value) -> Value | ast.AST:
+    """Where the trainer is given it: what it is may be made far from there."""
+    call = reading.made_trainer.node if reading.made_trainer is not None else None
+    given = call.keywords if isinstance(call, ast.Call) else []
+    return next((one for one in given if one.arg == name), value)
 
 
 _OPTIMIZER = {"lr": "learning_rate", "weight_decay": "weight_decay", "eps": "adam_epsilon"}

@@ -17,6 +17,7 @@ from groupwise.storage.checks.script_reader.values import (
     Either,
     Function,
     Made,
+    Mapping,
     Outer,
     Plain,
     Value,
@@ -179,7 +180,17 @@ def training(reading: Reading) -> dict[str, Any]:
     reading.note_dark(config.dark, "the settings under training")
     for extra in config.arguments[1:]:
         reading.note_computed("An argument of GRPOConfig", extra)
-    return reading.settings("training", _with_sampling(reading, config_values(reading)))
+    return reading.settings("training", _without_tools(reading, _with_sampling(reading, config_values(reading))))
+
+
+def _without_tools(reading: Reading, given: dict[str, Value]) -> dict[str, Value]:
+    """Without what is set for tools alone, which are not taken either."""
+    value = given.get("max_tool_calling_iterations")
+    if value is None:
+        return given
+    reading.account(value)
+    reading.note("max_tool_calling_iterations", value, "was not taken: models cannot call tools here.")
+    return {name: one for name, one in given.items() if one is not value}
 
 
 def _note_besides(reading: Reading) -> None:
@@ -199,17 +210,47 @@ def _with_sampling(reading: Reading, given: dict[str, Value]) -> dict[str, Value
         return given
     reading.account(params)
     taken = {name: value for name, value in given.items() if name != "vllm_sampling_params"}
+    others: dict[Any, Value] = {}
     for name, value in params.keywords.items():
         what = f"vllm_sampling_params' {name}"
         if name not in _SAMPLING:
-            reading.note(what, value, "was not taken: a spec has no place for it.")
+            others[name] = value
         elif plain_or(value, 0) == -1:  # vLLM's word for all tokens, which is TRL's default
             reading.leave_out(what, value, NO_CHANGE)
         elif name in given and plain_or(given[name], ...) != plain_or(value, 0):
             reading.note(what, value, f"was not taken: training.{name} has another value already.")
         else:
             taken[name] = value
-    return taken
+    return taken | _other_sampling(reading, params, taken, others)
+
+
+# With the seed in each request vLLM would write the same for every completion of a group.
+_OF_GROUPS = {
+    "seed": "all completions of a group would be the same. training.seed is the run's.",
+    "n": "training.num_generations says how many there are.",
+    "max_tokens": "training.max_completion_length says how long they are.",
+}
+
+
+def _other_sampling(
+    reading: Reading, params: Made, given: dict[str, Value], others: dict[Any, Value]
+) -> dict[str, Value]:
+    """What SamplingParams takes and GRPOConfig has no name for: TRL hands it on from generation_kwargs where vLLM
+    generates."""
+    kept: dict[Any, Value] = {}
+    for name, value in others.items():
+        what = f"vllm_sampling_params' {name}"
+        if name in _OF_GROUPS:
+            reading.note(what, value, f"was not taken: {_OF_GROUPS[name]}")
+        elif plain_or(given.get("use_vllm")) is not True:
+            reading.note(what, value, "was not taken: training.generation_kwargs takes it where use_vllm is true.")
+        elif "generation_kwargs" in given:
+            reading.note(what, value, "was not taken: training.generation_kwargs is set already. Add it there.")
+        elif plain_or(value, ...) is not ...:
+            kept[name] = value
+        else:
+            reading.note_computed(what, value)
+    return {"generation_kwargs": Mapping(params.node, kept)} if kept else {}
 
 
 def _parser(reading: Reading) -> Made | None:

@@ -49,6 +49,14 @@ RECIPE_ONLY = {
     "morph_router_url": "“code_tests” runs code in Groupwise's own sandbox.",
     "num_completions_to_print": "the page of a run shows every completion.",
 }  # fmt: skip
+# What stands in accelerate's own file, and in recipes that were joined with it.
+ACCELERATE = frozenset({
+    "compute_environment", "deepspeed_config", "distributed_type", "downcast_bf16", "dynamo_config",
+    "enable_cpu_affinity", "gpu_ids", "machine_rank", "main_process_ip", "main_process_port", "main_training_function",
+    "megatron_lm_config", "mixed_precision", "rdzv_backend", "same_network", "tpu_env", "tpu_use_cluster",
+    "tpu_use_sudo",
+})  # fmt: skip
+OF_ACCELERATE = "Groupwise starts the processes itself, as many as launch.processes says."
 _PARTS = ("", "training", "model", "lora")  # under which they are typed
 _QUANTIZED = {"load_in_4bit": "4bit", "load_in_8bit": "8bit"}
 
@@ -74,7 +82,7 @@ def recipe_problem(path: str, value: Any, given: Mapping[str, Any], line: int | 
             return Problem(path, f"{message}, and {place} is set already.", line, fixes=(remove,))
         use = Fix(f"Write it as “{place}: {meant}”", {place: meant}, (path,))
         return Problem(path, f"{message}.", line, fixes=(use, remove) if value is True else (remove,))
-    reason = RECIPE_ONLY.get(name, "")
+    reason = RECIPE_ONLY.get(name, f"it is accelerate's. {OF_ACCELERATE}" if name in ACCELERATE else "")
     return Problem(path, f"is not set here: {reason}", line, fixes=(remove,)) if reason else None
 
 
