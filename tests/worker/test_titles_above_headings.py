@@ -48,8 +48,15 @@ def test_a_title_of_a_csv_file_comes_with_the_same_click(registry_home: Path, ab
     [problem] = answer_preview(PreviewQuestion(data=DataSpec(source="file:a.csv"))).problems
     assert problem.fixes[0].settings["data.skip_lines"] == above.count("\n")
     assert problem.fixes[0].settings["data.prompt_template"] == "{Aufgabe}"
-    chosen = answer_preview(PreviewQuestion(data=DataSpec(source="file:a.csv", prompt_column="x"))).problems[0]
+    mine = DataSpec(source="file:a.csv", prompt_column="Ergebnis")
+    chosen = answer_preview(PreviewQuestion(data=mine)).problems[0]
     assert chosen.fixes[0].settings == {"data.skip_lines": above.count("\n")}, "a column was chosen"
+    old = DataSpec(source="file:a.csv", prompt_column="Frage", answer_column="Antwort", answer_pattern="x(.)")
+    [other] = answer_preview(PreviewQuestion(data=old)).problems
+    fix = other.fixes[0]
+    assert fix.label.endswith("; use the mapping that fits"), "the columns are those of another file"
+    assert fix.settings == problem.fixes[0].settings
+    assert set(fix.removed) == {"data.prompt_column", "data.answer_pattern"}
     assert opened("a.csv", skip_lines=above.count("\n")).columns == ["Aufgabe", "Ergebnis"]
 
 

@@ -96,19 +96,23 @@ def failed_preview(error: DataError, asked: DataSpec) -> Failed:
 
 
 def _with_mapping_below(fix: Fix, asked: DataSpec) -> Fix:
-    """A click that takes the heading below a title, with the columns that fit then where none were chosen: they would
-    be the next to put right."""
+    """A click that takes the heading below a title, with the columns that fit then where none were chosen, or none that
+    the file has (those of another file): they would be the next to put right."""
     skip = fix.settings.get("data.skip_lines")
-    if skip is None or read_as.is_mapped(asked):
+    if skip is None:
         return fix
     try:
         table = preview_source.table_of(asked.model_copy(update={"skip_lines": skip}))
+        if read_as.is_mapped(asked) and not read_as.is_mapped_to_others(asked, table.columns):
+            return fix
         guessed = mapping.guess(table.columns, list(itertools.islice(table.rows(), FIRST)))
     except DataError:  # said once the click is made
         return fix
     fitting = {path: value for path, value in guessed.items() if value is not None}
     label = f"{fix.label}; use the mapping that fits" if fitting else fix.label
-    return replace(fix, label=label, settings={**fix.settings, **fitting})
+    chosen = [*read_as.mapped_paths(asked), *(["data.answer_pattern"] if asked.answer_pattern else [])]
+    gone = tuple(path for path in chosen if path not in fitting) if fitting else ()
+    return replace(fix, label=label, settings={**fix.settings, **fitting}, removed=(*fix.removed, *gone))
 
 
 def _find_reading(said: tuple[str, ...]) -> Fix:

@@ -1,11 +1,13 @@
 """What the preview says of how a file was read: in words, with its first rows, and what looks read wrongly."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
 from groupwise.storage.registry.messages.preview import RAW_CELL, RAW_COLUMNS, RAW_ROWS, SHEETS, ReadAs
 from groupwise.storage.spec.rows.file_format import ENCODING_WORDS, SEPARATOR_WORDS, SEPARATORS
 from groupwise.storage.spec.rows.heading_names import unnamed_columns
+from groupwise.storage.spec.rows.prompt_template import named_columns
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 from groupwise.worker.data import mapping
@@ -146,7 +148,19 @@ def _as_row(columns: list[str], first: mapping.Rows, asked: DataSpec) -> Fix:
 
 def is_mapped(asked: DataSpec) -> bool:
     """Whether columns were chosen."""
-    return any(getattr(asked, name) != getattr(mapping.UNSAID, name) for name in _MAPPING)
+    return bool(mapped_paths(asked))
+
+
+def mapped_paths(asked: DataSpec) -> list[str]:
+    """The settings, by dotted path, by which columns were chosen."""
+    return [f"data.{name}" for name in _MAPPING if getattr(asked, name) != getattr(mapping.UNSAID, name)]
+
+
+def is_mapped_to_others(asked: DataSpec, columns: Collection[str]) -> bool:
+    """Whether columns were chosen, and none that there is: they are another file's."""
+    chosen = {path: getattr(asked, path.removeprefix("data.")) for path in mapped_paths(asked)}
+    named = {*named_columns(chosen.pop("data.prompt_template", "")), *filter(None, chosen.values())}
+    return bool(named) and not named & set(columns)
 
 
 _MAPPING = ("prompt_template", "prompt_column", "answer_column")
