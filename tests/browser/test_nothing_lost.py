@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from playwright.sync_api import APIResponse, Locator, Page, Route, expect
 
@@ -208,6 +209,9 @@ def test_many_drafts_are_one_line_and_those_alike_are_one(
     picture(page, "new-many-drafts")
     offered.locator("summary").click()
     expect(offered.locator("li")).to_have_count(3)
+    for line, own in zip(offered.locator("li").all(), ("again", "other", "3"), strict=True):  # all of one name
+        expect(line).to_contain_text(f"with “name: {own}”")
+        expect(line).to_contain_text(re.compile(r"\d\d:\d\d:\d\d"))
     offered.get_by_role("button", name="Discard", exact=True).first.click()
     expect(offered.locator("li")).to_have_count(2)
     expect(offered.locator("summary")).to_have_count(0)

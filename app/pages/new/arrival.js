@@ -227,11 +227,20 @@ function wayOut(name) {
 }
 
 // ---- drafts of other tabs, and of this one's other beginnings ----
-const when = (at) => new Date(at).toLocaleString("sv", { dateStyle: "short", timeStyle: "short" });
+const when = (at, timeStyle) => new Date(at).toLocaleString("sv", { dateStyle: "short", timeStyle });
 const OPEN = 2; // drafts that are listed at once: more would push the form out of sight
 export function drawOffered() {
   const drafts = offeredDrafts(page.request).filter((one) => one.text !== page.text);
-  const list = el("ul", { "aria-label": "Unfinished drafts" }, ...drafts.map(offer));
+  const list = el(
+    "ul",
+    { "aria-label": "Unfinished drafts" },
+    ...drafts.map((one) =>
+      offer(
+        one,
+        drafts.find((other) => other !== one && other.name === one.name),
+      ),
+    ),
+  );
   const unfolded = offered.querySelector("details")?.open ?? false;
   offered.hidden = !drafts.length;
   offered.replaceChildren(drafts.length > OPEN ? fold(list, drafts, unfolded) : list);
@@ -244,7 +253,17 @@ function fold(list, drafts, open) {
   const words = el("b", countWords(drafts.length, "unfinished draft"));
   return el("details", { open }, el("summary.s", words), list, link("Discard all", discardAll));
 }
-function offer(draft) {
+const MOST_SHOWN = 60; // letters of a line that tells a draft from another
+// When a draft was left; and what it has that another of its name has not.
+function apart(draft, namesake) {
+  if (!namesake) return ` · ${when(draft.at, "short")}`;
+  const others = new Set(namesake.text.split("\n").map((line) => line.trim()));
+  const own = draft.text.split("\n").find((line) => line.trim() && !others.has(line.trim()));
+  const has = own ? ` · with “${own.trim().slice(0, MOST_SHOWN)}”` : "";
+  return `${has} · ${when(draft.at, "medium")}`;
+}
+// `namesake`: another that is offered beside it, of the same name.
+function offer(draft, namesake) {
   const take = () => {
     standOn(draft.about ?? {}, asOwnDraft(draft.request ?? ""), draft.changed);
     page.given = draft.given ?? null;
@@ -258,6 +277,6 @@ function offer(draft) {
     drawOffered();
   };
   const from = draft.request && draft.about?.origin ? ` · ${draft.about.origin.replace(/\.$/, "")}` : "";
-  const words = el("span.s", el("b", "Unfinished draft "), draft.name, el("span.mut", `${from} · ${when(draft.at)}`));
+  const words = el("span.s", el("b", "Unfinished draft "), draft.name, el("span.mut", from + apart(draft, namesake)));
   return el("li.row.tight.wrap", words, link("Continue with it", take), link("Discard", discard));
 }
