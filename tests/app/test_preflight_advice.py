@@ -54,6 +54,34 @@ def test_of_a_good_spec_nothing_is_said() -> None:
     assert said(a_spec(), "NVIDIA A100-SXM4-80GB") == []
 
 
+MINE = "def {0}(completions, **kwargs):\n    return [float(len({1})) for one in completions]\n"
+
+
+def own_rewards(**codes: str) -> Offer:
+    own = {name: {"own": True, "hash": name, "code": code} for name, code in codes.items()}
+    return Offer(FIELDS, rewards={**own, "correctness": {"help": ""}, "format": {"help": ""}})
+
+
+def test_rewards_of_which_none_looks_at_the_answer_are_said_before_the_launch() -> None:
+    there = own_rewards(mine=MINE.format("mine", "one"), other=MINE.format("other", "kwargs['answer']"))
+    alone = a_spec(rewards=[{"name": "mine"}, {"name": "other", "weight": 0.0}])
+    (found,) = advise(alone, there, MODEL)
+    assert (found.field, found.level) == ("rewards.0.name", WARNING)
+    assert found.message.startswith(
+        "no reward looks at the answer. Rows have an answer, and “mine”, the only function that counts, looks at no "
+        "column of the data:"
+    )
+    assert [fix.settings for fix in found.fixes] == [{"rewards.2": {"name": "correctness", "weight": 1.0}}]
+    unweighed = a_spec(rewards=[{"name": "mine"}, {"name": "correctness", "weight": 0.0}])
+    assert advise(unweighed, there, MODEL)[0].fixes[0].settings == {"rewards.1.weight": 1.0}
+    for listed in (["mine", "other"], ["mine", "correctness"]):
+        assert advise(a_spec(rewards=[{"name": name} for name in listed]), there, MODEL) == []
+    of_file = a_spec(rewards=[{"name": "mine"}], data={"source": "file:a.csv"})
+    for columns, warned in {None: [], ("question",): [], ("question", "answer"): ["rewards.0.name"]}.items():
+        warnings = [one.field for one in advise(of_file, there, MODEL, columns=columns) if one.level == WARNING]
+        assert warnings == warned
+
+
 def test_what_the_starter_can_do_is_said_where_the_data_is_none_of_its_own() -> None:
     for source in ("file:fragen.csv", "hub:openai/gsm8k", "gym:chain_sum"):
         (found,) = said(a_spec(data={"source": source}))

@@ -248,7 +248,7 @@ def estimates(
     facts = model_files.facts_at_hand(spec.model)
     return report(
         spec, offer, facts, about.rows, tokens, told=told, blamed=blamed, unread=unread, sums=about.sums,
-        point=about.point, tags=about.tags or (),
+        point=about.point, tags=about.tags or (), columns=about.columns,
     )  # fmt: skip
 
 

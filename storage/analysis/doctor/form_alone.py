@@ -12,8 +12,8 @@ from groupwise.storage.analysis.doctor.verdict import (
     chart,
     completions,
 )
+from groupwise.storage.library.rewards.form_alone import say_form_alone
 from groupwise.storage.record import group_metrics
-from groupwise.storage.spec.words.number_words import join_words
 
 HALF = 0.5  # of the last groups, whose rows have an answer
 POINTS = 5  # logged steps
@@ -28,14 +28,8 @@ def form_alone(e: Evidence) -> Verdict | None:
         return None
     if length.length_alone(e) is not None:
         return None  # which says more
-    named = join_words([f"“{name}”" for name in counting])
-    words = (
-        f"Rows have an answer, and {named}, {'all' if len(counting) > 1 else 'the only function'} that "
-        f"{'count' if len(counting) > 1 else 'counts'}, {'look' if len(counting) > 1 else 'looks'} at no column of the "
-        "data: a completion earns by how it is written, right or wrong, and that is all that can be learned."
-    )
     return Verdict(
-        "form_alone", WARNING, "No reward looks at the answer", words,
+        "form_alone", WARNING, "No reward looks at the answer", say_form_alone(counting),
         "Shown where rows have an answer, no function that counts looks at a column of the data, and one of them is "
         "your own.", COMMON,
         (chart(f"rewards/{own[0]}/mean", f"The chart of {own[0]}"),

@@ -3,10 +3,12 @@ column of its rows. Read from the syntax tree, never run."""
 
 import ast
 import functools
+from collections.abc import Sequence
 
 from groupwise.storage.library.rewards import defined
 from groupwise.storage.library.rewards.bodies import Function
 from groupwise.storage.spec.syntax_tree import parse_module
+from groupwise.storage.spec.words.number_words import join_words
 
 # What TRL gives beside the rows. `prompts` is not among it: the answer to a sum can be told by the question.
 NO_ROWS = {"completions", "completion_ids", "trainer_state", "log_extra", "log_metric"}
@@ -25,6 +27,16 @@ def looks_at_form_alone(code: str, name: str) -> bool:
         return not _read_names(found) & (_may_be_columns(found) | INDIRECT)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
+
+
+def say_form_alone(names: Sequence[str]) -> str:
+    """What comes of it where all functions that count (`names`) look at form alone."""
+    several, named = len(names) > 1, join_words([f"“{name}”" for name in names])
+    which = "all that count, look" if several else "the only function that counts, looks"
+    return (
+        f"Rows have an answer, and {named}, {which} at no column of the data: a completion earns by how it is written, "
+        "right or wrong, and that is all that can be learned."
+    )
 
 
 def _may_be_columns(function: Function) -> set[str]:

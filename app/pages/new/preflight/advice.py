@@ -12,6 +12,7 @@ from groupwise.app.core import format
 from groupwise.app.pages.new.preflight.counts import Counts, counts
 from groupwise.app.pages.new.preflight.odd_numbers import odd_numbers
 from groupwise.app.pages.new.preflight.settings import Settings
+from groupwise.storage.checks.answer_unread import check_answer_read
 from groupwise.storage.checks.batch import FEW, MANY, group_for
 from groupwise.storage.checks.format_untold import untold_format
 from groupwise.storage.checks.held_out import HOLDOUT, fewer_held_out
@@ -38,11 +39,12 @@ WITHOUT_BF16 = ("V100", "T4", "P100", "P40", "GTX", "RTX 20", "Quadro RTX", "TIT
 
 def advise(
     spec: RunSpec, offer: Offer, facts: ModelFacts | None, rows: int | None = None, prompt_tokens: int | None = None,
-    *, sums: bool = False, point: str = "", tags: Collection[str] = (),
+    *, sums: bool = False, point: str = "", tags: Collection[str] = (), columns: Collection[str] | None = None,
 ) -> list[Problem]:  # fmt: skip
     """What is to be said, each thing once, though several stages may have it. prompt_tokens: the longest that was
     counted; None while nobody has. sums: whether every prompt is one of those that the starter knows. point: an answer
-    with a decimal point, where the prompts have a comma. tags: those in the prompts."""
+    with a decimal point, where the prompts have a comma. tags: those in the prompts. columns:
+    those of the data, where they are known."""
     starter = () if sums else _starter(spec, facts)
     found: dict[tuple[str, str], Problem] = {(one.field, one.message): one for one in starter}
     for number, stage in enumerate(spec.by_stage()):
@@ -50,7 +52,7 @@ def advise(
         rules = (
             *_group(numbers), *_rate(settings, facts), *_positions(settings, facts, prompt_tokens),
             *_tags(settings, facts), *_sampling(settings), *_precision(settings), *_devices(settings), *_rewards(stage),
-            *_commas(stage, point), *untold_format(stage, facts, tags),
+            *_commas(stage, point), *untold_format(stage, facts, tags), *check_answer_read(stage, offer, columns),
             *_steps(settings, numbers), *odd_numbers(settings, numbers), *_saving(settings, numbers),
             *_watching(settings, numbers),
         )  # fmt: skip

@@ -45,13 +45,14 @@ def report(
     sums: bool = False,
     point: str = "",
     tags: Collection[str] = (),
+    columns: Collection[str] | None = None,
 ) -> Report:
     """What a spec will do and need; without `told` its problems alone. `blamed`: the fields whose problem is said
     there, and not here again. `unread`: the settings that are given and cannot be read, and where they
     stand. `facts`: None while the model's files are not here. `rows`: how many rows the data has, as the preview
     counted them. `prompt_tokens`: the longest prompt, as the data checks counted it. `sums`: whether every prompt is
     one that the starter knows. `point`: an answer with a decimal point, where the prompts have a comma. `tags`: those
-    in the prompts."""
+    in the prompts. `columns`: those of the data."""
     readable = _readable(prompt_tokens, facts)
     typed = unread or {}
     awaited = awaited_settings(spec, offer, typed)
@@ -75,7 +76,7 @@ def report(
     problems = [
         *memory_fixes.memory_problems(spec, offer, facts, estimate),
         *disk.disk_problems(spec, offer, written),
-        *advice.advise(spec, offer, facts, rows, prompt_tokens, sums=sums, point=point, tags=tags),
+        *advice.advise(spec, offer, facts, rows, prompt_tokens, sums=sums, point=point, tags=tags, columns=columns),
     ]
     return Report(said, shown, sorted(problems, key=lambda problem: ORDER[problem.level]), estimate,
                   tuple(awaited.values()))  # fmt: skip

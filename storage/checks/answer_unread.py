@@ -1,0 +1,41 @@
+"""Reward functions of one's own of which none looks at the answer that rows have: told by their code before the launch,
+as the doctor tells it of a run (storage/analysis/doctor/form_alone.py). Pure."""
+
+from collections.abc import Collection, Iterator
+
+from groupwise.storage.checks.reward_columns import TASK_COLUMNS, source_kind_and_name
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.rewards.form_alone import looks_at_form_alone, say_form_alone
+from groupwise.storage.record.group_metrics import OF_ANSWERS
+from groupwise.storage.spec.spec import RewardSpec, RunSpec
+from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
+
+
+def check_answer_read(spec: RunSpec, offer: Offer, columns: Collection[str] | None) -> Iterator[Problem]:
+    """`columns`: those that the preview has seen. Nothing is said of functions that ship alone: their names say that
+    they grade the form."""
+    counting = [(n, one) for n, one in enumerate(spec.rewards) if one.weight != 0 or one.schedule]
+    own = [n for n, one in counting if (offer.function(one.name, one.version) or {}).get("own")]
+    if not own or not _is_answered(spec, columns) or not all(_reads_no_column(one, offer) for _, one in counting):
+        return
+    words = f"no reward looks at the answer. {say_form_alone([one.name for _, one in counting])}"
+    yield Problem(f"rewards.{own[0]}.name", words, level=WARNING, fixes=_compare_too(spec, offer))
+
+
+def _is_answered(spec: RunSpec, columns: Collection[str] | None) -> bool:
+    there = TASK_COLUMNS.get(source_kind_and_name(spec.data)[0], columns or ())
+    return spec.data.answer_column in there
+
+
+def _reads_no_column(reward: RewardSpec, offer: Offer) -> bool:
+    code = (offer.function(reward.name, reward.version) or {}).get("code") or ""
+    return reward.name not in OF_ANSWERS and looks_at_form_alone(code, reward.name)
+
+
+def _compare_too(spec: RunSpec, offer: Offer) -> tuple[Fix, ...]:
+    name = "correctness"
+    listed = next((n for n, one in enumerate(spec.rewards) if one.name == name), None)
+    if listed is not None:
+        return (Fix(f"Give {name} weight 1", {f"rewards.{listed}.weight": 1.0}),)
+    added = {f"rewards.{len(spec.rewards)}": {"name": name, "weight": 1.0}}
+    return (Fix(f"Also reward {name}", added),) if name in offer.rewards else ()
