@@ -43,14 +43,14 @@ function sayPercent(share, whole) {
   return `${known}\u202f%`;
 }
 // Parts of a share in whole percent that add up to what percent writes of it: where rounding down leaves them short,
-// those that lost most have one more. Where they are not all of it, each for itself (words.py, as above).
+// those that lost most have one more, of equal ones the largest. Where they are not all of it, each for itself (words.py).
 export function percentParts(whole, parts) {
   const sum = (values) => values.reduce((a, b) => a + b, 0);
   if (Math.abs(sum(parts) - whole) > 1e-6) return parts.map(percent);
   const sizes = parts.map((part) => Math.round(part * 1e8) / 1e6);
-  const lost = sizes.map((size) => size - Math.floor(size));
+  const lost = sizes.map((size) => Math.round((size - Math.floor(size)) * 1e6) / 1e6);
   const short = wholePercent(whole) - sum(sizes.map(Math.floor));
-  const raised = [...parts.keys()].sort((a, b) => lost[b] - lost[a]).slice(0, Math.max(0, short));
+  const raised = [...parts.keys()].sort((a, b) => lost[b] - lost[a] || sizes[b] - sizes[a]).slice(0, Math.max(0, short));
   return parts.map((part, i) => sayPercent(part, Math.floor(sizes[i]) + raised.includes(i)));
 }
 

@@ -62,6 +62,7 @@ def test_parts_of_a_share_add_up_to_it_in_whole_percent_on_both_sides(bare_page:
     rng = random.Random(7)
     told = [[rng.randint(0, 26) / 80 for _ in range(3)] for _ in range(300)]
     told += [[0.0, 0.0625, 0.0125], [0.0, 0.0, 0.0], [0.001, 0.0, 0.999], [0.004, 0.059, 0.017]]
+    told += [[0.1125, 0.7625, 0.1125], [0.1125, 0.7625, 0.125], [0.0125, 0.1125, 0.0125]]
     both = [(sum(parts), parts) for parts in told]
     write = "both => both.map(([whole, parts]) => percentParts(whole, parts))"
     written = bring(bare_page, "ui/number.js", "percentParts").evaluate(write, both)
@@ -71,6 +72,7 @@ def test_parts_of_a_share_add_up_to_it_in_whole_percent_on_both_sides(bare_page:
                                  for one in (percent(whole), *words))  # fmt: skip
         assert sum(map(int, numbers)) == int(whole_words), (whole, parts, words)
     assert percent_parts(0.075, told[300]) == ["0 %", "7 %", "1 %"]
+    assert percent_parts(0.9875, [0.1125, 0.7625, 0.1125]) == ["11\u202f%", "77\u202f%", "11\u202f%"], "as 9 of 80 are"
     assert percent_parts(0.5, [0.25, 0.125]) == [percent(0.25), percent(0.125)], "they are not all of it"
 
 
