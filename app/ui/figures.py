@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from groupwise.storage.analysis.tie_words import TIE_WORDS
+from groupwise.storage.spec.words.number_words import count_words
 
 # A panel draws the metrics of `keys` (or all that match `pattern`, with * for one name), each as one line.
 Panel = dict[str, Any]
@@ -50,6 +51,7 @@ def sections(
     """The board's sections for a run with these settings (GRPOConfig's names); None: not known. `over`: it ended;
     `kl_target`: its beta follows the KL; `tells_right`: a reward function of it says what is right; `teller`: that one,
     where a run may not bear that out."""
+    span = "the steps since the point before" if training is None else span_of_log(training)
     beta = 1 if training is None else training.get("beta") or 0
     training = training or {}
     wait = ""
@@ -57,19 +59,20 @@ def sections(
         wait = f"Waiting for the first evaluation{first_evaluation(training)}."
         wait = "This run ended before its first evaluation." if over else wait
     made = {
-        "Learning": learning_panels(wait, tells_right, teller),
+        "Learning": learning_panels(wait, tells_right, teller, span),
         "Held-out evaluation": held_out_panels(wait, tells_right, teller) if wait else [],
         "Stability": stability_panels(beta == 0, kl_target), "Length": length_panels(), "Speed": speed_panels(),
     }  # fmt: skip
     return [{"title": title, "panels": panels} for title, panels in made.items() if panels]
 
 
-def learning_panels(wait: str, tells_right: bool = True, teller: str = "") -> list[Panel]:
-    """`wait`: what held-out reward waits for; empty in a run that never evaluates. The rest as for `sections`."""
+def learning_panels(wait: str, tells_right: bool = True, teller: str = "", span: str = "a step") -> list[Panel]:
+    """`wait`: what held-out reward waits for; empty in a run that never evaluates. `span`: what a point of the reward
+    is the mean of. The rest as for `sections`."""
     instead = "" if tells_right else NOTHING_RIGHT
     panels = [
         panel(
-            "reward", ["reward"], note="mean of a step; shaded: ± the spread within its groups",
+            "reward", ["reward"], note=f"mean of {span}; shaded: ± the spread within its groups",
             spread=("groups/spread", "reward_std"),
         ),
         panel("rewards by function", [], pattern="rewards/*/mean", note="unweighted"),
@@ -82,6 +85,17 @@ def learning_panels(wait: str, tells_right: bool = True, teller: str = "") -> li
         note = "on prompts that are not trained on"
         panels.append(panel("held-out reward", ["eval_reward"], ["held-out"], note=note, wait=wait))
     return panels
+
+
+def span_of_log(training: dict[str, Any]) -> str:
+    """What a log is of, as these settings say: “a step”, “10 steps”, “an epoch”."""
+    strategy = training.get("logging_strategy") or "steps"
+    if strategy == "epoch":
+        return "an epoch"
+    steps = every(training, "logging_steps", training.get("max_steps"))
+    if steps is None:
+        return "the steps since the point before"
+    return count_words(steps, "step") if steps > 1 else "a step"
 
 
 def held_out_panels(wait: str, tells_right: bool = True, teller: str = "") -> list[Panel]:

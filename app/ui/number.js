@@ -50,7 +50,9 @@ export function percentParts(whole, parts) {
   const sizes = parts.map((part) => Math.round(part * 1e8) / 1e6);
   const lost = sizes.map((size) => Math.round((size - Math.floor(size)) * 1e6) / 1e6);
   const short = wholePercent(whole) - sum(sizes.map(Math.floor));
-  const raised = [...parts.keys()].sort((a, b) => lost[b] - lost[a] || sizes[b] - sizes[a]).slice(0, Math.max(0, short));
+  const raised = [...parts.keys()]
+    .sort((a, b) => lost[b] - lost[a] || sizes[b] - sizes[a])
+    .slice(0, Math.max(0, short));
   return parts.map((part, i) => sayPercent(part, Math.floor(sizes[i]) + raised.includes(i)));
 }
 

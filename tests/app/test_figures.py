@@ -58,6 +58,19 @@ def test_metrics_of_every_step_need_no_announcement() -> None:
     assert figures.first_metrics({"logging_steps": 10, "logging_first_step": True}, 60, True) == ""
 
 
+@pytest.mark.parametrize(
+    ("training", "span"),
+    [
+        ({"logging_steps": 1}, "a step"), ({"logging_steps": 10}, "10 steps"), ({}, "10 steps"),
+        ({"logging_steps": 0.1, "max_steps": 50}, "5 steps"), ({"logging_strategy": "epoch"}, "an epoch"),
+        ({"logging_steps": 0.1}, "the steps since the point before"), (None, "the steps since the point before"),
+    ],
+)  # fmt: skip
+def test_the_reward_is_said_to_be_the_mean_of_what_a_log_is_of(training: dict[str, Any] | None, span: str) -> None:
+    """“mean of a step” stood above points that were each the mean of ten."""
+    assert panels(training)["reward"]["note"].startswith(f"mean of {span};")
+
+
 def test_the_loss_panel_says_that_near_zero_is_normal() -> None:
     assert "normal" in panels({})["loss"]["note"]
 

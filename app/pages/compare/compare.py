@@ -28,7 +28,7 @@ MOST_CHARTS = 24
 FOUND = 8  # runs that the search for another one shows
 # The charts of the first look: metric, title, what stands under it, unit (“%” multiplies by 100).
 CURATED = (
-    ("reward", "reward", "mean over all completions of a step", ""),
+    ("reward", "reward", "mean over all completions since the point before", ""),
     ("eval_reward", "held-out reward", "on prompts that are not trained on", ""),
     ("groups/solved", "solved", "scored correct by the reward that says what is right", "%"),
     ("groups/tied", "tied groups", "no learning signal", "%"),

@@ -34,7 +34,8 @@ def percent_without(share: float) -> str:
 
 def percent_parts(whole: float, parts: Sequence[float]) -> list[str]:
     """Parts of a share in whole percent that add up to what `percent` writes of it: where rounding down leaves them
-    short, those that lost most have one more, of equal ones the largest. Where they are not all of it, each for itself (app/ui/number.js)."""
+    short, those that lost most have one more, of equal ones the largest. Where they are not all of it, each for itself
+    (app/ui/number.js)."""
     if abs(math.fsum(parts) - whole) > 1e-6:
         return [percent(part) for part in parts]
     sizes = [round(part * 100, 6) for part in parts]
