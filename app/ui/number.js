@@ -43,7 +43,8 @@ function sayPercent(share, whole) {
   return `${known}\u202f%`;
 }
 // Parts of a share in whole percent that add up to what percent writes of it: where rounding down leaves them short,
-// those that lost most have one more, of equal ones the largest. Where they are not all of it, each for itself (words.py).
+// those that lost most have one more, of equal ones the largest. Where they are not all of it, each for itself
+// (words.py, as above).
 export function percentParts(whole, parts) {
   const sum = (values) => values.reduce((a, b) => a + b, 0);
   if (Math.abs(sum(parts) - whole) > 1e-6) return parts.map(percent);

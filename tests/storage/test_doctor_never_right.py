@@ -56,6 +56,24 @@ def test_a_function_that_says_nearly_the_same_of_everything_is_named() -> None:
     assert verdict(mine(curves=in_between), "constant") is None, "it told them apart in between"
 
 
+def test_a_function_that_reads_no_column_and_returns_none_is_to_be_changed_itself() -> None:
+    """It was asked whether the rows have the columns that it goes by, and other data were offered."""
+    given = scored(format=[1.0, 0.0, 1.0, 0.0], mine=[None] * 4)
+    for reads_no_column in (True, False):
+        functions = {"mine": Function(1.0, {"none": 256}, reads_no_column=reads_no_column)}
+        told = verdict(healthy(rewards=MINE, functions=functions, last=given), "unscored")
+        assert told is not None and told.title == "mine never scored"
+        fields, edited = [one.field for one in told.changes], [one.edit_reward for one in told.changes]
+        if not reads_no_column:
+            assert fields == ["data.source", ""] and told.sentence.endswith("the columns that it goes by?")
+            continue
+        assert fields == [""] and edited == ["mine"]
+        assert told.sentence == (
+            "“mine” returned None for every one of the last 256 completions, so it teaches nothing. It looks at no "
+            "column of the data: what it returns is up to its code."
+        )
+
+
 def test_no_weight_is_taken_from_the_function_that_says_what_is_right() -> None:
     same = {"mine": Function(1.0, {"ok": 256}, 0.5, 0.5, 0.0, (0.5, 0.5)), "correctness": Function(0.0)}
     always = mine(0.5, 0.5)
