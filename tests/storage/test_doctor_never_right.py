@@ -118,8 +118,8 @@ def test_the_starter_is_named_where_it_is_asked_what_it_was_not_made_for() -> No
     first = examine(asked).verdicts[0]
     assert (first.key, first.changes[0].label, first.changes[0].field) == ("too_hard", "Another model", "model.id")
     assert first.sentence.endswith(
-        "it knows only sums such as “12+30?”, and finds no right answers to other questions. For those, choose another "
-        "model, such as Qwen/Qwen2.5-0.5B-Instruct."
+        "it knows only sums such as “12+30?”, and finds hardly any right answers to other questions. For those, choose "
+        "another model, such as Qwen/Qwen2.5-0.5B-Instruct."
     )
     other = examine(replace(asked, beyond_starter=False)).verdicts[0]
     assert (other.key, other.changes[0].label) == ("too_hard", "Groups of 16"), "most that ends by itself earns nothing"

@@ -90,20 +90,25 @@ def leaves_unscored(e: Evidence) -> Verdict | None:
     name = max(sick, key=lambda one: (sick[one], abs(e.functions[one].weight)))
     mute, counts = _is_mute(e, name), abs(e.functions[name].weight) >= HALF * heaviest
     last = f"the last {e.functions[name].calls} completions"
+    blind = e.functions[name].reads_no_column  # then no row lacks what it needs
     words = (
-        f"“{name}” gave none of {last} a score, so it teaches nothing. Do the rows have the columns that it goes by?"
+        f"“{name}” {'returned None for every one' if blind else 'gave none'} of {last}{'' if blind else ' a score'}, "
+        "so it teaches nothing."
         if mute
         else f"“{name}” has no score for {percent(sick[name])} of {last}, and no other function scores those in its "
-        "place. Do their rows lack the answer?"
+        "place."
     )
+    asks = "Do the rows have the columns that it goes by?" if mute else "Do their rows lack the answer?"
+    asks = "It looks at no column of the data: what it returns is up to its code." if blind else asks
+    answers = () if blind else (Change("Prompts with answers", field="data.source"),)
     title = f"{name} never scored" if mute else f"{name} leaves completions without a score"
     return Verdict(
-        "unscored", PROBLEM if sick[name] >= MOSTLY and counts else WARNING, title, words,
+        "unscored", PROBLEM if sick[name] >= MOSTLY and counts else WARNING, title, f"{words} {asks}",
         f"Shown from {percent(UNSCORED)} on, for a function that weighs half of the heaviest or more; for any that "
         "counts where it never scored.",
         f"{TRL}; {CORPUS}",
         (completions("The last completions", sort="newest"), Link("The settings", "config")),
-        (Change("Prompts with answers", field="data.source"), Change(f"Change {name}", edit_reward=name)),
+        (*answers, Change(f"Change {name}", edit_reward=name)),
         Grounds(Place.SCORING, True, sick[name], _without_score(e, name)),
     )  # fmt: skip
 
