@@ -6,7 +6,7 @@ from groupwise.storage.checks.reward_columns import source_kind_and_name
 from groupwise.storage.library.models.model_facts import ModelFacts
 from groupwise.storage.spec.spec import RunSpec
 
-STARTER_KNOWS = "it knows only sums such as “12+30?”, and finds no right answers to other questions"
+STARTER_KNOWS = "it knows only sums such as “12+30?”, and finds hardly any right answers to other questions"
 SUM = re.compile(r"([0-9]{1,2})\+([0-9]{1,2})\?")  # 12+30?
 NUMBER = re.compile(r"[-+]?[0-9]{1,9}(?:\.[0-9]{1,9})?")
 # Its type, vocabulary, width, inner width and layers (worker/builtin/starter/make.py), which no other model has.
@@ -23,7 +23,7 @@ def is_from_starter(model: str, facts: ModelFacts | None) -> bool:
 
 def is_beyond_starter(spec: RunSpec, facts: ModelFacts | None) -> bool:
     """Whether the starter, or what was trained from it, is asked what it was not made for: anything but the built-in
-    tasks. Such a run ends with no answer right."""
+    tasks. Such a run ends with hardly any answer right."""
     kind, name = source_kind_and_name(spec.data)
     return kind != "task" and bool(name.strip()) and is_from_starter(spec.model.id, facts)
 
