@@ -86,7 +86,16 @@ def test_what_ends_the_run_is_said_with_the_same_count_in_the_event_and_in_the_r
     failed = Note("mine", ["error"] * 4, [{"row": None, "message": "KeyError: 'answer'", "line": 3}])
     events = [[event.message for event in failures.saw([failed])] for _ in range(5)]
     assert failures.reason is not None and "scored nothing in 5 calls in a row" in failures.reason
-    assert [len(said) for said in events] == [1, 1, 0, 1, 1] and events[4][0].endswith("(5 times).")
+    assert [len(said) for said in events] == [1, 1, 0, 1, 1] and events[4][0].endswith("line 3. 5 calls failed so.")
+
+
+def test_the_row_of_the_last_failure_is_not_said_to_have_failed_each_time() -> None:
+    """“at row 1,600 of the data (5 times)” read as if that row had failed five times."""
+    failures = Failures(5)
+    wrong = [{"row": 0, "source_row": 1594 + n, "message": "KeyError: 'answer'", "line": 3} for n in range(1, 6)]
+    said = [event.message for one in wrong for event in failures.saw([Note("mine", ["error"] * 4, [one])])]
+    assert said[0].endswith("KeyError: 'answer', line 3, at row 1,596 of the data.")
+    assert said[-1].endswith("line 3. The last of 5 calls that failed so was at row 1,600 of the data.")
 
 
 def test_a_rate_that_ruins_the_weights_is_what_ended_the_run(registry_home: Path) -> None:

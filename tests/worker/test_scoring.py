@@ -178,7 +178,7 @@ def test_a_completion_without_any_score_is_said_in_words_without_trls_dict(
     said = [line for line in caplog.text.splitlines() if "all reward functions gave a completion no score" in line]
     assert len(said) == 4, "the 1st, the 2nd, the 4th and the 8th"
     assert re.search(r"no score, at row \d+ of the data\.$", said[0]), said
-    assert said[2].endswith(" (4 times).")
+    assert re.search(r"no score; the last of 4 such completions was at row \d+ of the data\.$", said[2]), said
     printed = caplog.text + "".join(capfd.readouterr())
     assert "kwargs" not in printed and "groupwise_row" not in printed
 

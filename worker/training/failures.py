@@ -85,14 +85,21 @@ def failure_kind(failure: dict[str, Any]) -> tuple[int | None, str]:
     return (line, message.partition(":")[0]) if line else (None, message)
 
 
+def _say_again(times: int, place: int | None) -> str:
+    """How many calls have failed so by now; the row is that of the last of them alone."""
+    if place is None:
+        return f"{times} calls failed so."
+    return f"The last of {times} calls that failed so was at {row_words(place)}."
+
+
 def _event(note: Note, failed: int, first: dict[str, Any], times: int) -> Event:
     line = f", line {first['line']}" if first.get("line") else ""
     place = first.get("source_row")
-    line += f", at {row_words(place)}" if place is not None else ""
-    again = f" ({times} times)" if times > 2 else ""
+    line += f", at {row_words(place)}" if place is not None and times <= 2 else ""
+    again = f" {_say_again(times, place)}" if times > 2 else ""
     gave = (
         f"gave no score to {count_part(failed, len(note.statuses), 'completion')}" if failed else "gave its scores, but"
     )
-    message = f"{note.function} {gave}: {first['message'].rstrip('.')}{line}{again}."
+    message = f"{note.function} {gave}: {first['message'].rstrip('.')}{line}.{again}"
     row, trace = first.get("row"), str(first.get("traceback") or "")[:TRACE]
     return Event("reward", message, {"function": note.function, "row": row, "traceback": trace, "failed": failed})

@@ -27,9 +27,13 @@ class UnscoredInWords(logging.Filter):
         self._times += 1
         times = self._times
         place = PLACE.search(said)
-        at = f", at {row_words(int(place[1]))}" if place else ""
-        again = f" ({times} times)" if times > 2 else ""
-        record.msg, record.args = f"Warning: all reward functions gave a completion no score{at}{again}.", ()
+        at = f"at {row_words(int(place[1]))}" if place else ""
+        words = "Warning: all reward functions gave a completion no score"
+        if times > 2:
+            words += f"; the last of {times} such completions was {at}" if at else f"; {times} such completions so far"
+        elif at:
+            words += f", {at}"
+        record.msg, record.args = f"{words}.", ()
         return times & (times - 1) == 0
 
 
