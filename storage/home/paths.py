@@ -126,6 +126,11 @@ def questions_lock() -> Path:
     return home() / "questions.lock"
 
 
+def questions_ready_lock() -> Path:
+    """Held by that process once it has loaded its libraries, and answers."""
+    return home() / "questions_ready.lock"
+
+
 def supervisor_lock() -> Path:
     """Held by the one supervisor of this home for as long as it lives."""
     return home() / "supervisor.lock"

@@ -246,6 +246,8 @@ def test_a_question_that_nobody_takes_up_says_why_and_what_to_do(registry_home: 
         assert waiting(1) == "Waiting for the worker…"
         assert waiting(10) == f"The worker is loading its libraries, {busy}{goes_on}"
         with holding(paths.questions_lock()):
+            assert waiting(10) == f"The worker is loading its libraries, {busy}{goes_on}", "which it does for seconds"
+        with holding(paths.questions_lock()), holding(paths.questions_ready_lock()):
             assert waiting(10) == f"The worker is busy: 1 other question like this one came first.{goes_on}"
             questions.answer_question(first, offer.PREVIEWED)
             idle = "The worker does not answer yet: the machine is busy, with a run perhaps."

@@ -79,7 +79,14 @@ def text(**parts: Any) -> str:
 def files() -> set[str]:
     """Everything in the home but what is the supervisor's own, and in the folder for what is temporary. `os.walk`, as
     what is being removed meanwhile is passed over."""
-    own = {"registry.db", "registry.db-journal", "worker.log", "questions.lock", "supervisor.lock"}
+    own = {
+        "registry.db",
+        "registry.db-journal",
+        "worker.log",
+        "questions.lock",
+        "questions_ready.lock",
+        "supervisor.lock",
+    }
     places = (paths.home(), Path(tempfile.gettempdir()))
     found = (os.path.join(at, name) for place in places for at, *inside in os.walk(place) for name in sum(inside, []))
     return {path for path in found if os.path.basename(path) not in own}

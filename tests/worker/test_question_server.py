@@ -122,6 +122,7 @@ def test_it_sees_no_gpu_no_secret_and_ends_with_who_started_it(registry_home: Pa
     try:
         assert ask(BUILD, {"spec": SPEC}) == {"problems": []}
         (pid,) = children(keeper.pid)
+        assert locks.is_held(paths.questions_ready_lock()), "it has loaded what it answers with"
         environment = Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
         assert "CUDA_VISIBLE_DEVICES=" in environment
         assert not any("canary" in pair for pair in environment)

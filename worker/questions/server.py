@@ -262,6 +262,7 @@ def main() -> int:
     _prefer_others()
     with no_collections():
         warm_up()
+    locks.hold(paths.questions_ready_lock())
     question_server = QuestionServer()
     signal.signal(signal.SIGTERM, lambda *_: setattr(question_server, "leaving", True))
     log.info("warm")

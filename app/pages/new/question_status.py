@@ -75,7 +75,7 @@ def _waiting_sentence(question: questions.Question) -> str:
     before = questions.count_before(question)
     if not locks.is_held(paths.supervisor_lock()):
         why = "The worker is still starting, which takes longer on a busy machine"
-    elif not locks.is_held(paths.questions_lock()):
+    elif not locks.is_held(paths.questions_ready_lock()):
         why = "The worker is loading its libraries, which takes longer on a busy machine"
     elif before:
         why = f"The worker is busy: {count_words(before, 'other question')} like this one came first"
