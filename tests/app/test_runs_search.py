@@ -112,3 +112,11 @@ def test_deleted_runs_and_those_that_train_are_searched_alike(three: dict[str, s
 )
 def test_anything_may_be_searched_for(three: dict[str, str], asked: str) -> None:
     assert "fault" not in runs_table.draw_runs({"search": asked})
+
+
+def test_a_failed_run_is_found_by_its_reason_which_its_row_shows(three: dict[str, str]) -> None:
+    """“reward” found the verdict of one run, and not the reason of another in the same column."""
+    failed = made_run("third", 3, state=states.FAILED)
+    registry.set_state(failed, states.FAILED, "Failed at step 3: the reward function “mine” scored nothing.")
+    assert names(search="reward") == ["bad", "third"]
+    assert names(search="SCORED nothing failed") == ["third"] and names(search="scored fell") == []

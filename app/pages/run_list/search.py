@@ -1,5 +1,6 @@
-"""What is searched for on Runs: words in what a row shows, its verdict too; tag:NAME; and what a setting, a metric or a
-column is, as learning_rate>1e-4 or state:finished. A part that can mean nothing is left out, and why is said."""
+"""What is searched for on Runs: words in what a row shows, its verdict and why it ended so, too; tag:NAME; and what a
+setting, a metric or a column is, as learning_rate>1e-4 or state:finished. A part that can mean nothing is left out, and
+why is said."""
 
 import operator
 import re
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from groupwise.app.core import format, run_facts, run_query
+from groupwise.app.core.end_reason import reason_of
 from groupwise.app.core.run_query import STATES
 from groupwise.app.pages.run_list import choices, columns
 from groupwise.app.pages.run_list.columns import METRIC, SETTING, Row
@@ -153,8 +155,8 @@ def _unknown_words(rows: Sequence[Row], name: str) -> str:
 def _is_true(row: Row, term: Term) -> bool:
     if term.sign and _is_met(row, term):
         return True
-    verdict = run_query.plain_letters(row.verdict)
-    return all(word in verdict or run_query.matches(row.run, [word]) for word in term.words)
+    shown = run_query.plain_letters(f"{row.verdict}\n{reason_of(row.run)}")
+    return all(word in shown or run_query.matches(row.run, [word]) for word in term.words)
 
 
 def _is_met(row: Row, term: Term) -> bool:
