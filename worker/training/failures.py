@@ -88,8 +88,8 @@ def failure_kind(failure: dict[str, Any]) -> tuple[int | None, str]:
 def _say_again(times: int, place: int | None) -> str:
     """How many calls have failed so by now; the row is that of the last of them alone."""
     if place is None:
-        return f"{times} calls failed so."
-    return f"The last of {times} calls that failed so was at {row_words(place)}."
+        return f"{count_words(times, 'call')} failed so."
+    return f"The last of {count_words(times, 'call')} that failed so was at {row_words(place)}."
 
 
 def _event(note: Note, failed: int, first: dict[str, Any], times: int) -> Event:
