@@ -429,3 +429,25 @@ def test_a_chat_around_a_spec_hides_nothing_of_it_and_parts_around_it_are_kept()
     assert [(one["line"], one["field"]) for one in said] == [(1, ""), (6, ""), (7, "training.beta")]
     said = view_of("name: a\n```yaml\nrewards: [{name: format}]\n```\n")["unreadable"]["problems"]
     assert [[fix["label"] for fix in one["fixes"]] for one in said] == [["Remove the line"]] * 2
+
+
+def test_a_number_that_is_written_otherwise_has_its_button_before_the_text_can_be_read() -> None:
+    text = (
+        f"{HEAD}training:\n  beta: ０．０２ # mine\n  learning_rate: 0,0001\n  max_steps:5\n"
+        "data: {limit: '1 000', holdout: 8.0}\nlaunch: {processes: 1\n"
+    )
+    found = {one["field"]: one for one in view_of(text)["unreadable"]["problems"] if one["field"]}
+    labels = {"training.beta": "Use 0.02", "training.learning_rate": "Use 0.0001", "data.limit": "Use 1000",
+              "data.holdout": "Use 8"}  # fmt: skip
+    assert {field: found[field]["fixes"][0]["label"] for field in labels} == labels
+    for field in reversed(labels):
+        text = view_of(text, found[field]["fixes"][0])["text"]
+    assert text == (
+        f"{HEAD}training:\n  beta: 0.02 # mine\n  learning_rate: 0.0001\n  max_steps:5\n"
+        "data: {limit: 1000, holdout: 8}\nlaunch: {processes: 1\n"
+    )
+
+
+def test_of_a_line_that_has_a_slip_itself_no_number_is_written() -> None:
+    found = view_of(f"{HEAD}training:\n  beta:0,5\n  seed: 1\n")["unreadable"]["problems"]
+    assert [fix["label"] for one in found for fix in one["fixes"]] == ["Write it as “beta: 0,5”"]

@@ -23,6 +23,7 @@ from groupwise.storage.spec.rows.as_written import say_as_written
 from groupwise.storage.spec.rows.decimal_commas import offer_points_in_all
 from groupwise.storage.spec.rows.number_remarks import keep_remarks
 from groupwise.storage.spec.rows.number_text import ask_for_thousands
+from groupwise.storage.spec.rows.numbers_in_place import write_in_place
 from groupwise.storage.spec.spec import NO_MODEL, RunSpec
 from groupwise.storage.spec.words.problem import BLOCKING, Problem, SpecError, in_order_of_lines
 from groupwise.storage.spec.words.reward_entries import below_filled_rewards
@@ -174,7 +175,7 @@ def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = No
         if one.line not in guessed
         and (past.whole or (one.field in past.lines and one.field.split(".")[0] not in past.unread))
     ]  # fmt: skip
-    listed = (*in_order_of_lines(slips), *in_order_of_lines(of_others))
+    listed = (*in_order_of_lines(slips), *in_order_of_lines(write_in_place(of_others, past.text, text)))
     found = [replace(one, fixes=tuple(fix for fix in one.fixes if fix.cut)) for one in listed]
     then = _say_of_readable(text, found, offer or Offer.read_published())
     return [*found, *then]

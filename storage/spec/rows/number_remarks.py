@@ -15,13 +15,13 @@ from groupwise.storage.spec.yaml.yaml_text import parse_document
 def keep_remarks(problems: Iterable[Problem], text: str) -> list[Problem]:
     """The problems of a text, with such buttons."""
     found = list(problems)
-    offered = {one.field for one in found if any(_writes_number(one.field, fix) for fix in one.fixes)}
+    offered = {one.field for one in found if any(writes_number(one.field, fix) for fix in one.fixes)}
     values = {path: node for path, node in _block_values(text) if path in offered} if offered else {}
     return [replace(one, fixes=tuple(_with_remark(one.field, fix, values[one.field]) for fix in one.fixes))
             if one.field in values else one for one in found]  # fmt: skip
 
 
-def _writes_number(field: str, fix: Fix) -> bool:
+def writes_number(field: str, fix: Fix) -> bool:
     value = fix.settings.get(field)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return is_number and len(fix.settings) == 1 and not fix.fallback and fix.label.startswith("Use ")
@@ -29,7 +29,7 @@ def _writes_number(field: str, fix: Fix) -> bool:
 
 def _with_remark(field: str, fix: Fix, node: ScalarNode) -> Fix:
     remark = split_remark(str(node.value))[1]
-    if not remark or not _writes_number(field, fix):
+    if not remark or not writes_number(field, fix):
         return fix
     put = f"{fix.label.removeprefix('Use ')}  # {remark}"
     cut = Cut(node.start_mark.line + 1, node.start_mark.column, str(node.value), put)

@@ -176,22 +176,27 @@ def _may_be_thousand(node: ScalarNode) -> bool:
 
 def scalars_by_path(text: str, is_meant: Callable[[ScalarNode], bool]) -> dict[str, str]:
     """The values of a spec that are meant, as they are written, by dotted path; of a text that is no YAML none."""
+    return {path: node.value for path, node in nodes_by_path(text, is_meant).items()}
+
+
+def nodes_by_path(text: str, is_meant: Callable[[ScalarNode], bool]) -> dict[str, ScalarNode]:
+    """The same with each value's place in the text."""
     try:
         root = parse_document(text).root
     except SpecError:
         return {}
-    return dict(_written_so(root, "", is_meant)) if root is not None else {}
+    return dict(_nodes_in(root, "", is_meant)) if root is not None else {}
 
 
-def _written_so(node: Node, path: str, is_meant: Callable[[ScalarNode], bool]) -> Iterator[tuple[str, str]]:
+def _nodes_in(node: Node, path: str, is_meant: Callable[[ScalarNode], bool]) -> Iterator[tuple[str, ScalarNode]]:
     if isinstance(node, ScalarNode) and is_meant(node):
-        yield path, node.value
+        yield path, node
     elif isinstance(node, MappingNode):
         for key, value in node.value:
-            yield from _written_so(value, f"{path}.{key.value}".lstrip("."), is_meant)
+            yield from _nodes_in(value, f"{path}.{key.value}".lstrip("."), is_meant)
     elif isinstance(node, SequenceNode):
         for place, value in enumerate(node.value):
-            yield from _written_so(value, f"{path}.{place}".lstrip("."), is_meant)
+            yield from _nodes_in(value, f"{path}.{place}".lstrip("."), is_meant)
 
 
 def ask_for_thousands(problems: Iterable[Problem], text: str) -> list[Problem]:
