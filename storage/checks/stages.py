@@ -68,11 +68,9 @@ def at_own_setting(problem: Problem, spec: RunSpec, index: int) -> Problem:
     stages as it is."""
     if not spec.stages:
         return problem
-    own = spec.stages[index].training
 
     def place(path: str) -> str:
-        section, _, name = path.partition(".")
-        return f"stages.{index}.{path}" if section == "training" and name.partition(".")[0] in own else path
+        return f"stages.{index}.{path}" if _is_its_own(spec.stages[index], path) else path
 
     return problem.move(place)
 

@@ -82,6 +82,14 @@ def test_rewards_of_which_none_looks_at_the_answer_are_said_before_the_launch() 
         assert warnings == warned
 
 
+def test_what_is_said_of_a_stages_own_rewards_is_said_there() -> None:
+    stages = [{"training": {"max_steps": 20}}, {"rewards": [{"name": "mine"}], "training": {"max_steps": 20}}]
+    raw = {"name": "a", "training": GOOD, "rewards": [{"name": "correctness"}], "stages": stages}
+    (found,) = advise(spec.from_dict(raw), own_rewards(mine=MINE.format("mine", "one")), MODEL)
+    assert found.field == "stages.1.rewards.0.name"
+    assert list(found.fixes[0].settings) == ["stages.1.rewards.1"]
+
+
 def test_what_the_starter_can_do_is_said_where_the_data_is_none_of_its_own() -> None:
     for source in ("file:fragen.csv", "hub:openai/gsm8k", "gym:chain_sum"):
         (found,) = said(a_spec(data={"source": source}))
