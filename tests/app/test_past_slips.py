@@ -451,3 +451,12 @@ def test_a_number_that_is_written_otherwise_has_its_button_before_the_text_can_b
 def test_of_a_line_that_has_a_slip_itself_no_number_is_written() -> None:
     found = view_of(f"{HEAD}training:\n  beta:0,5\n  seed: 1\n")["unreadable"]["problems"]
     assert [fix["label"] for one in found for fix in one["fixes"]] == ["Write it as “beta: 0,5”"]
+
+
+def test_a_part_without_its_colon_before_braces_gets_it_also_where_a_comma_is_missing() -> None:
+    for braces in ("{r: 8, lora_alpha: 16}", "{r: 8 lora_alpha: 16}"):
+        text = f"{HEAD}lora {braces}\ntraining:\n  beta: 0.1\n"
+        [problem] = view_of(text)["unreadable"]["problems"]
+        assert problem["line"] == 3 and len(problem["fixes"]) == 1
+        after = view_of(text, problem["fixes"][0])["text"]
+        assert after == f"{HEAD}lora: {{r: 8, lora_alpha: 16}}\ntraining:\n  beta: 0.1\n"

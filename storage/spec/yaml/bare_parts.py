@@ -5,18 +5,23 @@ import re
 from collections.abc import Iterator
 
 from groupwise.storage.spec.yaml.line_above import PARTS
-from groupwise.storage.spec.yaml.plain_rows import rows_outside_text
+from groupwise.storage.spec.yaml.plain_rows import rows_outside_text, shorten
 from groupwise.storage.spec.yaml.repairs import Repair
 from groupwise.storage.spec.yaml.yaml_text import NO_COLON
 
 _BARE = re.compile(rf"((?: *- +)?|  +)({'|'.join(PARTS)})[ \t]*(#.*)?")
+_BEFORE_BRACES = re.compile(rf"({'|'.join(PARTS)})[ \t]+([{{\[].*)")
 _BEGINS = re.compile(r"([A-Za-z_]\w*)")
 _BELOW = re.compile(r"( *)(?:([^\w\s'\"#])[ \t]*)?[A-Za-z_]\w*[ \t]*(?:[:=]|$)")
 
 
 def parts_without_colon(rows: list[str]) -> Iterator[Repair]:
-    """Each such row of the spec, or of a stage, with its colon."""
+    """Each such row of the spec, or of a stage, with its colon; first those with settings in braces behind it."""
     said = [row for row in rows_outside_text(rows) if rows[row].strip() and not rows[row].lstrip().startswith("#")]
+    for row in said:
+        if braces := _BEFORE_BRACES.fullmatch(rows[row]):
+            written = f"{braces[1]}: {braces[2]}"
+            yield Repair(row, [written], f"Write it as “{shorten(written)}”", NO_COLON, here=True)
     part = ""
     for at, row in enumerate(said[:-1]):
         begins, found = _BEGINS.match(rows[row]), _BARE.fullmatch(rows[row])
