@@ -11,13 +11,12 @@ from playwright.sync_api import Page, expect
 
 from groupwise.app.pages.new import presets
 from groupwise.storage.library.rewards import library
-from groupwise.storage.registry import registry, trash
+from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
 from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
 from tests.browser.new_run_page import follows, launch, reward, show, write_yaml, yaml_of
 from tests.support.homes import wait_for
 from tests.support.made_runs import stopped_before_it_started
-from tests.support.runs import ended_run
 
 SHORT = "def short(completions, **kwargs):\n    return [float(len(text) < 9) for text in completions]\n"
 
@@ -256,28 +255,6 @@ def use(page: Page, address: str, name: str) -> None:
     page.get_by_role("button", name="Use in a new run").click()
     page.wait_for_url("**/new*")
     expect(page.locator(".gw-new_run[data-ready]")).to_be_attached()
-
-
-def test_a_function_goes_into_what_new_run_opens_with_or_into_the_run_that_was_chosen(
-    open_page: OpenPage, shared_dashboard: str, past: str
-) -> None:
-    """Tried on the newest run, which nobody chose, it came into a copy of that run."""
-    newest = ended_run(presets.quickstart_text().replace("limit: 2500", "limit: 77"), step=2, planned_steps=60)
-    page = open_page(f"{shared_dashboard}/rewards?name=short")
-    expect(page.locator("select.data")).to_have_value(f"run:{newest}")
-    use(page, shared_dashboard, "short")
-    expect(reward(page, "short")).to_be_visible()
-    expect(page.locator(".arrival")).not_to_contain_text("From run ")
-    assert "from=" not in page.url and "limit: 77" not in yaml_of(page)
-    page = open_page(f"{shared_dashboard}/rewards?name=short")  # another tab, with no draft
-    expect(page.locator("select.data")).to_have_value(f"run:{newest}")
-    page.locator("select.data").select_option(f"run:{past}")
-    page.locator("select.data").select_option(f"run:{newest}")
-    page.get_by_role("button", name="Use in a new run").click()
-    page.wait_for_url("**/new?from=*")
-    expect(page.locator(".arrival")).to_contain_text("From run ")
-    expect(reward(page, "short")).to_be_visible()
-    trash.delete_run(newest)
 
 
 def test_a_function_that_is_handed_over_outlives_a_reload_at_once(

@@ -67,12 +67,11 @@ export const takeQuickstart = () => chooseData(QUICKSTART, askColumns);
 // The settings that the New run page is at, in this tab.
 const newRunText = () => currentDraft()?.text ?? "";
 
-// What a new run begins from, as pairs for its address: the draft that New run is at, else what functions are tried on,
-// where that is not a run which nobody chose: then what New run opens with.
+// What a new run begins from, as pairs for its address: the draft that New run is at, else what functions are tried on.
 export function beginningOfRun() {
   const { value } = find("select.data");
   const [kind, id] = value.split(/:(.*)/s);
-  if (currentDraft() || !id || value === unchosenRun) return [];
+  if (currentDraft() || !id) return [];
   if (kind !== "file") return [[{ run: "from", preset: "preset" }[kind], id]];
   return pairsOfFile(value);
 }
@@ -89,8 +88,6 @@ export function rememberData(name) {
 }
 
 const BUILT_ON = "what it was built on";
-const NEWEST = "your newest run";
-let unchosenRun = ""; // which stands there as it is the newest
 // Whoever came from New run to write a function of its own tries it on the data of that run.
 const CAME_TO_BEGIN = params().has("new");
 const CAME_FROM = params().get("run");
@@ -106,7 +103,7 @@ function likelyData() {
     ...(CAME_TO_BEGIN && newRunText() ? [["new", "what New run is set to"]] : []),
     ...(chosen ? [[chosen, "chosen by you"]] : []),
     ...(newRunText() ? [["new", "what New run is set to"]] : []),
-    ...(newest ? [[newest.value, NEWEST]] : []),
+    ...(newest ? [[newest.value, "your newest run"]] : []),
     [QUICKSTART, "the built-in example"],
   ];
 }
@@ -162,7 +159,6 @@ function chooseLikely(then = () => {}) {
     select.value = value;
     if (select.selectedIndex < 0) continue;
     isOfOpened = why === BUILT_ON;
-    unchosenRun = why === NEWEST ? value : "";
     sayWhy(why);
     break;
   }
@@ -207,7 +203,6 @@ export function drawSource() {
 // Where this data is not there (any more), what is likely.
 function chooseData(value, then = () => {}) {
   const select = find("select.data");
-  unchosenRun = "";
   tryStore(() => sessionStorage.setItem(CHOSEN, value));
   isOfOpened = false;
   select.value = value;
