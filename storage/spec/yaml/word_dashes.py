@@ -26,11 +26,10 @@ def word_dashes(rows: list[str]) -> Iterator[tuple[int, list[str], str, str]]:
     """Of each list its first row with such a dash, the rows from there to the last with the dash that is meant, the
     button's label and what is wrong there."""
     lists: dict[int, list[int]] = {}  # the row that opens a list → those with such a dash
+    opened = _list_openings(rows)
     for row in rows_outside_text(rows):
-        found = _ODD_ENTRY.fullmatch(rows[row])
-        opens = _opening_of(rows, row, len(found[1])) if found else None
-        if opens is not None:
-            lists.setdefault(opens, []).append(row)
+        if row in opened and _ODD_ENTRY.fullmatch(rows[row]):
+            lists.setdefault(opened[row], []).append(row)
     for odd in lists.values():
         first, last = odd[0], odd[-1]
         written = [_with_dash(rows[row]) if row in odd else rows[row] for row in range(first, last + 1)]
@@ -40,18 +39,27 @@ def word_dashes(rows: list[str]) -> Iterator[tuple[int, list[str], str, str]]:
         yield first, written, label, WORDS.format(sign) if one else SEVERAL.format(sign, lines)
 
 
-def _opening_of(rows: list[str], row: int, column: int) -> int | None:
-    """The row that opens the list in which one stands; None where it is in none, and may be text."""
-    for at in range(row - 1, -1, -1):
-        line = rows[at]
-        begins = len(line) - len(line.lstrip(" "))
-        if not line.strip() or line.lstrip().startswith("#") or begins > column:
+def _list_openings(rows: list[str]) -> dict[int, int]:
+    """By entry, the row that opens its list; none of one that may be a line of a text."""
+    found: dict[int, int] = {}
+    around: list[tuple[int, bool, int | None]] = []  # lines that others are below: (column, whether it opens, its list)
+    for row, line in enumerate(rows):
+        if not line.strip() or line.lstrip().startswith("#"):
             continue
-        if opens := _OPENS.fullmatch(line):
-            return None if opens[1] in TEXTS else at
-        if not (begins == column and (_ENTRY.match(line) or _ODD_ENTRY.fullmatch(line))):
-            return None
-    return None
+        column = len(line) - len(line.lstrip(" "))
+        while around and around[-1][0] > column:
+            around.pop()
+        opens, is_entry = _OPENS.fullmatch(line), _ENTRY.match(line) or _ODD_ENTRY.fullmatch(line)
+        above = around[-1] if around else None
+        leads = above[2] if above and is_entry and (above[1] or above[0] == column) else None
+        if leads is not None:
+            found[row] = leads
+        if opens:
+            leads = None if opens[1] in TEXTS else row
+        while around and around[-1][0] >= column:
+            around.pop()
+        around.append((column, bool(opens), leads))
+    return found
 
 
 def _with_dash(line: str) -> str:
