@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from groupwise.app.pages.new import new_run
+from groupwise.app.pages.new.said_later import THEN
+from tests.app.test_any_slips import shown_of
+from tests.app.test_said_at_once import HEAD
 from tests.support import offer
 
 HEAD = "# mine\nname: a  # the name\nrewards: [{name: format}]\n"
@@ -140,3 +143,11 @@ def test_each_of_two_settings_given_twice_has_its_own_buttons() -> None:
     assert view["text"] == f"{HEAD}training: {{beta: 0.5}}\ndata: {{limit: 5, limit: 6}}\n"
     graves = [one["field"] for one in view["unreadable"]["problems"] if one["level"] == "blocking"]
     assert graves == ["data.limit"]
+
+
+def test_of_a_text_far_longer_than_a_spec_what_follows_is_not_looked_for(own_home: Path) -> None:
+    """A thousand lines of a log, pasted, held the page for twenty seconds."""
+    slip = f"{HEAD}rewards:\n- 1.000\n  weight: 2\n"
+    short, long = (shown_of("# one more line\n" * lines + slip) for lines in (4, 400))
+    assert any(one["message"].startswith(THEN) for one in short)
+    assert long and not any(one["message"].startswith(THEN) for one in long)

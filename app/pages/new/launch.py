@@ -33,6 +33,7 @@ from groupwise.storage.spec.yaml.repairs import BRACKET
 from groupwise.storage.spec.yaml.slips import read_past_slips
 from groupwise.storage.spec.yaml.twice import is_given_twice
 
+MOST_LINES = 400  # of a text of which it is looked for what follows once its slips are put right
 ROUNDS = 8  # of reading a spec without what was wrong with it before
 STAND_INS: dict[str, Any] = {"name": "…", "rewards": [{"name": "format"}]}  # for what a spec must have
 TASK_TOKENS = 16  # of a built-in task's question, until the checks have counted them
@@ -183,7 +184,10 @@ def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = No
 
 def _say_of_readable(text: str, found: list[Problem], offer: Offer) -> list[Problem]:
     """What is to be said, beside what is found, once the first button of each slip makes a text readable, or the last:
-    of a part that is given twice, either may be kept."""
+    of a part that is given twice, either may be kept. Of a text that is far longer than specs are it is not looked for:
+    each slip is a reading of the whole."""
+    if text.count("\n") > MOST_LINES:
+        return []
     said, twice = {one.field for one in found}, {one.field for one in found if is_given_twice(one)}
     told: list[Problem] = []
     for button in (0, -1):
