@@ -219,13 +219,17 @@ FILES = {
 }
 
 
-def mended_by_one_click(page: Page, text: str) -> None:
-    """The verdict on a bad spec comes, its first fix is clicked, and nothing blocks any more; nor is the length spoken
-    of again, whose default is too long for the starter model."""
+# What cannot be mended here leads to another file first; this is the click that keeps the run.
+CLICKED = {"a ragged CSV": "Switch to the built-in task"}
+
+
+def mended_by_one_click(page: Page, text: str, label: str = "") -> None:
+    """The verdict on a bad spec comes, its first fix (or the one of this label) is clicked, and nothing blocks any
+    more; nor is the length spoken of again, whose default is too long for the starter model."""
     write_yaml(page, text)
     blocking = page.locator(".verdict.blocking")
     expect(blocking.first).to_be_visible(timeout=90_000)
-    blocking.first.locator(".fix").first.click()
+    blocking.first.locator(".fix", has_text=label).first.click()
     none_left(page)
     # what the worker says of what the fix made of it
     page.wait_for_function("() => !pending.length && page.text === page.view.text && isSaid('build')", timeout=90_000)
@@ -245,7 +249,7 @@ def test_each_blocking_verdict_is_mended_by_one_click(new_run: Page) -> None:
     stuck = {}
     for what, text in BLOCKING.items():
         try:
-            mended_by_one_click(new_run, text)
+            mended_by_one_click(new_run, text, CLICKED.get(what, ""))
         except (AssertionError, TimeoutError) as error:
             stuck[what] = f"{new_run.locator('.verdict').all_inner_texts()} {str(error)[:100]}"
     assert stuck == {}

@@ -27,7 +27,8 @@ def test_every_field_of_trls_config_is_taken_or_said():
     for field in dataclasses.fields(GRPOConfig):
         raw, said = read(script(config=f", {field.name}=7") if field.name not in ("output_dir", "beta") else script())
         quiet = {"output_dir", "beta", "reward_weights", "model_init_kwargs", "use_cpu"}
-        if field.name in OWNED or field.name in quiet:
+        of_tools = {"max_tool_calling_iterations"}  # which models cannot call here
+        if field.name in {*OWNED, *of_tools, *quiet}:
             assert f"{field.name} (line 8)" in said or field.name in quiet, field.name
         else:
             assert raw["training"][field.name] == 7 and said == "", field.name

@@ -88,9 +88,10 @@ def failed_preview(error: DataError, asked: DataSpec) -> Failed:
     said = tuple(f"data.{name}" for name in FILE_SETTINGS if getattr(asked, name) is not None)
     found = (_find_reading(said),) if said and of_reading and asked.source.startswith("file:") else ()
     unusable = error.field == "data.source"
-    offered = tuple(_with_mapping_below(fix, asked) for fix in error.fixes) or ((MEANWHILE,) if unusable else ())
+    offered = tuple(_with_mapping_below(fix, asked) for fix in error.fixes)
     another = (CHOOSE_ANOTHER,) if unusable and asked.source.startswith("file:") else ()
-    problem = Problem(error.field, str(error), fixes=found + another + offered)
+    meanwhile = (MEANWHILE,) if unusable and not offered else ()
+    problem = Problem(error.field, str(error), fixes=found + offered + another + meanwhile)
     sheets = read_as.name_sheets(error.sheets)
     return Failed(error=str(error), field=error.field, problems=messages_of([problem]), sheets=sheets)
 

@@ -107,6 +107,13 @@ on("line", () => {
   choosing = false;
   if (way !== "code") showWay("code");
 });
+// What a person writes into the code counts: blocks that were changed before it make no code any more.
+on("edited", () => {
+  clearTimeout(timer);
+  turn += 1;
+  newest = true;
+  page.toBuild = false;
+});
 let choosing = false; // the way is still to be chosen by what the text turns out to be
 on("looked", () => {
   if (page.open?.builtIn || page.text === made) return;

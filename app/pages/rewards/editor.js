@@ -39,7 +39,9 @@ export async function makeEditor() {
     exec: () => tell("try"),
   });
   code.session.on("change", () => {
-    if (!quiet) typed();
+    if (quiet) return;
+    tell("edited");
+    typed();
   });
 }
 
