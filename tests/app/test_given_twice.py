@@ -10,7 +10,6 @@ import pytest
 from groupwise.app.pages.new import new_run
 from groupwise.app.pages.new.said_later import THEN
 from tests.app.test_any_slips import shown_of
-from tests.app.test_said_at_once import HEAD
 from tests.support import offer
 
 HEAD = "# mine\nname: a  # the name\nrewards: [{name: format}]\n"
