@@ -80,6 +80,26 @@ def test_what_was_built_opens_as_blocks_again_here_in_another_browser_and_from_a
     expect(rewards.locator(".way-blocks")).to_be_visible()
 
 
+def test_what_is_typed_while_an_earlier_text_is_on_its_way_can_be_saved_at_once(rewards: Page) -> None:
+    form = build(rewards, "Right length")
+    form.locator("[name=name]").fill("overtaken")
+    field, button = form.get_by_label("At most"), rewards.get_by_role("button", name="Save", exact=True)
+    field.fill("40")
+    save(rewards)
+    expect(button).to_have_attribute("aria-disabled", "true")
+    held = Held(rewards, "build_function")
+    field.fill("40")  # as it is saved
+    wait_for("the blocks, on their way", lambda: rewards.wait_for_timeout(30) or held.kept)
+    held.function, answer = None, held.kept[0].fetch()
+    field.fill("41")
+    with rewards.expect_response("**/component_server/"):
+        held.kept[0].fulfill(response=answer)
+    rewards.wait_for_timeout(20)
+    expect(button).to_have_attribute("aria-disabled", "false", timeout=1)
+    button.click(force=True)
+    wait_for("what was typed, in the library", lambda: rewards.wait_for_timeout(30) or is_saved("<= 41"), 30)
+
+
 def test_code_edited_by_hand_goes_back_to_blocks_or_says_which_line_it_is(rewards: Page) -> None:
     build(rewards, "Right length")
     rewards.get_by_label("At most").fill("40")

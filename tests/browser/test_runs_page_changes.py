@@ -248,6 +248,7 @@ def test_many_are_chosen_tagged_deleted_and_taken_back(open_page: OpenPage, home
     question.get_by_role("button", name="Delete").click()
     expect(page.locator(".undo span")).to_have_text("5 runs deleted.")
     expect(page.locator(".choosing .many")).to_have_text("1 run chosen")
+    expect(page.locator(".choosing .stop")).to_be_hidden()  # the page knows that it ended
     running(waits)
     expect(page.locator(".choosing .stop")).to_be_visible()
     page.locator(".choosing").get_by_role("button", name="Delete 1 run", exact=True).click()

@@ -107,17 +107,21 @@ def test_a_row_of_another_kind_says_which_column_and_which_kinds(registry_home: 
         data.load_data(DataSpec(source="file:a.jsonl"), chat=True)
 
 
+ANOTHER = "Choose another file"
+
+
 @pytest.mark.parametrize(
-    ("name", "content", "beside"),
+    ("name", "content", "labels"),
     [
-        ("heading.csv", b"question,answer\n", "It is a row: there is no heading"),
-        ("six.jsonl", b"no\n" * 6 + ROW, preview.MEANWHILE.label),
+        ("heading.csv", b"question,answer\n", ["It is a row: there is no heading", ANOTHER]),
+        ("six.jsonl", b"no\n" * 6 + ROW, [ANOTHER, preview.MEANWHILE.label]),
     ],
 )
 def test_another_file_can_be_chosen_where_one_gives_no_rows(
-    name: str, content: bytes, beside: str, registry_home: Path
+    name: str, content: bytes, labels: list[str], registry_home: Path
 ) -> None:
     (paths.data_folder() / name).write_bytes(content)
     [problem] = preview.answer_preview(PreviewQuestion(data=DataSpec(source=f"file:{name}"))).blocking()
-    assert [fix.label for fix in problem.fixes] == ["Choose another file", beside]
-    assert (problem.field, problem.fixes[0].leads) == ("data.source", True)
+    assert [fix.label for fix in problem.fixes] == labels
+    assert problem.field == "data.source"
+    assert [fix.leads for fix in problem.fixes] == [label == ANOTHER for label in labels]

@@ -24,6 +24,7 @@ let way = "code";
 let made = null; // the text that these blocks made
 let timer = null;
 let turn = 0;
+let changes = 0; // how often something was typed or chosen in the blocks
 let mapped = ""; // the column that the blocks were last told as what the data has as its answer
 let newest = true; // what came of the newest build
 let asTyped = ""; // the name that was typed, where its field says by now what came of it
@@ -134,6 +135,7 @@ on("looked", () => {
 function soon() {
   clearTimeout(timer);
   timer = setTimeout(build, 150);
+  changes += 1;
   page.toBuild = true; // what is typed is not in the code yet: Save, which builds first, can be clicked
   setOff("save", false);
 }
@@ -149,12 +151,13 @@ function build() {
 }
 async function buildNow() {
   const mine = ++turn;
+  const seen = changes;
   const sent = { name: nameBox.value.trim(), blocks: desk.blocks.map(toServer), sentence: sentenceBox.value };
   mapped = page.given?.mapped ?? "";
   const got = await call("build_function", { ...sent, mapped });
   if (mine !== turn) return newest;
   if (!got) return false;
-  page.toBuild = false;
+  page.toBuild = changes !== seen; // more was typed while this was on its way
   const problems = desk.blocks.length ? got.problems : [];
   sayOfCards(desk, got.words, problems);
   const fault = problems.find((one) => one.setting === "name")?.message ?? "";
