@@ -255,7 +255,7 @@ class Supervisor:
             return
         if run.state == states.STARTING and now["begun"]:
             registry.set_state(run.id, states.RUNNING, "Training. It goes on when this page is closed.")
-        if (now["step"], now["total"]) != (run.step, run.total):
+        if (now["at"], now["total"]) != (run.seen_at, run.total):  # a step's log comes after the step itself
             facts = {name: now[name] for name in ("step", "total", "reward", "spark")}
             registry.set_facts(run.id, **facts, seen_at=now["at"])
 

@@ -1,4 +1,4 @@
-"""Reward functions of one's own of which none looks at the answer that rows have: told by their code before the launch,
+"""Reward functions of which none looks at the answer that rows have: told by their code before the launch,
 as the doctor tells it of a run (storage/analysis/doctor/form_alone.py). Pure."""
 
 from collections.abc import Collection, Iterator
@@ -11,15 +11,20 @@ from groupwise.storage.spec.spec import RewardSpec, RunSpec
 from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
 
 
-def check_answer_read(spec: RunSpec, offer: Offer, columns: Collection[str] | None) -> Iterator[Problem]:
-    """`columns`: those that the preview has seen. Nothing is said of functions that ship alone: their names say that
-    they grade the form."""
+def check_answer_read(
+    spec: RunSpec, offer: Offer, columns: Collection[str] | None, *, staged: bool
+) -> Iterator[Problem]:
+    """`columns`: those that the preview has seen. Of a stage with nothing but functions that ship nothing is said:
+    another has others."""
     counting = [(n, one) for n, one in enumerate(spec.rewards) if one.weight != 0 or one.schedule]
     own = [n for n, one in counting if (offer.function(one.name, one.version) or {}).get("own")]
-    if not own or not _is_answered(spec, columns) or not all(_reads_no_column(one, offer) for _, one in counting):
+    if not counting or (staged and not own) or not _is_answered(spec, columns):
         return
+    if not all(_reads_no_column(one, offer) for _, one in counting):
+        return
+    place = (own or [counting[0][0]])[0]
     words = f"no reward looks at the answer. {say_form_alone([one.name for _, one in counting])}"
-    yield Problem(f"rewards.{own[0]}.name", words, level=WARNING, fixes=_compare_too(spec, offer))
+    yield Problem(f"rewards.{place}.name", words, level=WARNING, fixes=_compare_too(spec, offer))
 
 
 def _is_answered(spec: RunSpec, columns: Collection[str] | None) -> bool:

@@ -53,7 +53,7 @@ def test_a_misspelt_setting_is_no_missing_one_and_its_value_is_kept_by_the_first
 
 
 def test_of_a_misspelt_part_only_what_blocks_is_said_and_its_name_is_all_that_its_button_changes() -> None:
-    text = "# mine\nname: a\nrewrds:  # these\n- name: format\n  weight: 1.0\nlora: {r: 8}\ntrainng:  # so\n"
+    text = "# mine\nname: a\nrewrds:  # these\n- name: correctness\n  weight: 1.0\nlora: {r: 8}\ntrainng:  # so\n"
     text += "  learning_rate: 1.0e-4\n  temperature: 1.0\n"
     said = json.loads(json.dumps(new_run.edit_settings({"text": text})))["problems"]
     assert [one["field"] for one in said] == ["rewrds", "trainng", "trainng.max_completion_length"]
@@ -62,7 +62,7 @@ def test_of_a_misspelt_part_only_what_blocks_is_said_and_its_name_is_all_that_it
         edit = json.loads(json.dumps(problem["fixes"][0]).replace("1.0,", "1,").replace("1.0}", "1}"))
         text = new_run.edit_settings({"text": text, "edits": [{"fix": edit}]})["text"]
     assert text == (
-        "# mine\nname: a\nrewards:  # these\n- name: format\n  weight: 1.0\nlora: {r: 8}\ntraining:  # so\n"
+        "# mine\nname: a\nrewards:  # these\n- name: correctness\n  weight: 1.0\nlora: {r: 8}\ntraining:  # so\n"
         "  learning_rate: 1.0e-4\n  temperature: 1.0\n"
     )
 

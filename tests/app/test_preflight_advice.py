@@ -76,6 +76,11 @@ def test_rewards_of_which_none_looks_at_the_answer_are_said_before_the_launch() 
     assert advise(unweighed, there, MODEL)[0].fixes[0].settings == {"rewards.1.weight": 1.0}
     for listed in (["mine", "other"], ["mine", "correctness"]):
         assert advise(a_spec(rewards=[{"name": name} for name in listed]), there, MODEL) == []
+    shipped = Offer(FIELDS, rewards={"format": {"help": "", "code": MINE.format("format", "one")}})
+    assert [one.field for one in advise(a_spec(), shipped, MODEL)] == ["rewards.0.name"]
+    stages = [{}, {"rewards": [{"name": "correctness"}]}]
+    staged = spec.from_dict({"name": "a", "rewards": [{"name": "format"}], "training": GOOD, "stages": stages})
+    assert not any("looks at the answer" in one.message for one in advise(staged, shipped, MODEL))
     of_file = a_spec(rewards=[{"name": "mine"}], data={"source": "file:a.csv"})
     for columns, warned in {None: [], ("question",): [], ("question", "answer"): ["rewards.0.name"]}.items():
         warnings = [one.field for one in advise(of_file, there, MODEL, columns=columns) if one.level == WARNING]

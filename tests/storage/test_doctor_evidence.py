@@ -142,6 +142,23 @@ def test_a_function_that_fails_is_told_with_its_last_words(tmp_path: Path) -> No
     assert verdict.sentence.endswith("step 3.")
 
 
+def test_a_function_that_fails_in_the_evaluation_before_the_first_step_is_told_of_then(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    writer = RunWriter(path, 1, {"format": 1.0, "mine": 1.0})
+    scored = [Completion("x", 1, False, 1.0, 0.0, [(1.0, "ok"), (None, "error")]) for _ in range(4)]
+    event = Event("reward", "mine gave no score to all 4 completions: KeyError: '46'.", {"function": "mine"})
+    writer.commit(0, groups=[Group("eval", 0, "2+2?", {}, scored)], events=[event])
+    evidence = gather(path, None)
+    report = examine(evidence)
+    assert [(one.key, one.level) for one in report.verdicts] == [("failing", "problem")]
+    assert "KeyError: '46'" in report.verdicts[0].sentence
+    assert report.headline == "A problem before the first step. Trends need 10."
+    fine = [Completion("x", 1, False, 1.0, 0.0, [(1.0, "ok"), (1.0, "ok")]) for _ in range(4)]
+    writer.commit(1, groups=[Group("train", 1, "2+2?", {}, fine)])
+    writer.close()
+    assert examine(gather(path, None)).verdicts == ()  # from then on, what it does in training counts
+
+
 def test_each_completion_is_told_with_its_length_and_every_score(tmp_path: Path) -> None:
     """Of more than are read, the first ones of the run and the last; one that nothing scored is among them."""
     path = tmp_path / "run.db"

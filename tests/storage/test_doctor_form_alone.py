@@ -59,10 +59,16 @@ def test_a_reward_that_looks_at_no_answer_is_the_first_thing_said(registry_home:
     [
         (DIGITS.replace("max(1, len(text))", "max(1, len(text), len(kwargs['answer']))"), "7", "mine"),
         (DIGITS, "", "mine"),  # rows without an answer: the form is all there is
-        (DIGITS.replace("mine", "format"), "7", "format"),  # a built-in one, which says so by its name
     ],
 )
-def test_and_of_none_that_reads_it_where_there_is_none_or_of_a_built_in_one(
+def test_and_not_of_one_that_reads_it_or_where_there_is_none(
     registry_home: Path, code: str, answer: str, function: str
 ) -> None:
     assert "form_alone" not in [one.key for one in told(code, answer, function).verdicts]
+
+
+def test_it_is_said_of_built_in_functions_alone_too(registry_home: Path) -> None:
+    """“Learned, no problems detected” was said of a run for `format` alone."""
+    first = told(DIGITS.replace("mine", "format"), "7", "format").verdicts[0]
+    assert (first.key, first.level) == ("form_alone", "warning")
+    assert [change.edit_reward for change in first.changes] == [None]  # there is no code of one's own to change

@@ -61,13 +61,23 @@ def test_any_other_failure_is_said_of_the_function(registry_home: Path, body: st
     assert [fix.label for fix in one.fixes] == ["Open mine in Rewards"]
 
 
+def test_a_function_that_scores_none_of_them_is_told_of(registry_home: Path) -> None:
+    [one] = said("def mine(completions, answer, **kwargs):\n    return [None for _ in completions]\n")
+    assert (one.field, one.level) == ("rewards.1.name", "warning")
+    assert one.message == (
+        "“mine” returned None for all of the 4 sample completions that it was called with, of the first 2 rows. "
+        "A function that scores nothing teaches nothing."
+    )
+    assert [fix.page for fix in one.fixes] == ["/rewards?name=mine"]
+
+
 @pytest.mark.parametrize(
     "code",
     [
         "def mine(completions, answer, prompts, completion_ids, trainer_state, log_extra, log_metric):\n"
         "    log_metric('a', trainer_state.global_step)\n"
         "    return [float(a in c[0]['content']) + len(i) for c, a, i in zip(completions, answer, completion_ids)]\n",
-        "def mine(completions, **kwargs):\n    return [None for _ in completions]\n",
+        "def mine(completions, **kwargs):\n    return [None, *(1.0 for _ in completions[1:])]\n",
         "def mine(completions, level):\n    return [1.0 for _ in level]\n",  # a column that is not there
         "import no_such_package\ndef mine(completions, **kwargs):\n    return [1.0 for _ in completions]\n",
     ],

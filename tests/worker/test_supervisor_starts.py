@@ -19,6 +19,7 @@ from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.home import files, paths, process
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.record import run_files, states
+from groupwise.storage.record.record import RunWriter
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.spec.words.problem import WARNING
 from groupwise.worker import run_start
@@ -65,6 +66,29 @@ def test_a_run_that_was_ended_while_its_start_was_prepared_is_not_started(regist
     assert worker.children == {}
     after = registry.get_run(folder.id)
     assert after is not None and (after.state, after.tag) == (states.STOPPED, None)
+
+
+def test_a_log_that_comes_after_its_step_is_told_of_too(registry_home: Path) -> None:
+    """A run looked at between its last step and the log of that step kept the reward of ten steps before for ever."""
+    folder = queue(make_spec())
+    registry.set_state(folder.id, states.RUNNING, "Training.")
+    writer, worker = RunWriter(folder.db, 1, {"format": 1.0}), Supervisor()
+
+    def seen() -> float | None:
+        run = registry.get_run(folder.id)
+        assert run is not None
+        worker.looked.clear()
+        worker._note_progress(run)
+        run = registry.get_run(folder.id)
+        assert run is not None and run.step == 20
+        return run.reward
+
+    writer.commit(10, metrics={"reward": 0.5}, at=100.0)
+    writer.commit(20, at=200.0)
+    assert seen() == 0.5
+    writer.commit(20, metrics={"reward": 0.25}, at=201.0)
+    writer.close()
+    assert seen() == 0.25
 
 
 def test_what_the_check_finds_is_not_even_started(start_worker: StartWorker) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 import time
 from collections import OrderedDict
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -32,11 +33,22 @@ IN_ALL = 20.0  # seconds for all functions; those that come after are not called
 KEPT = 256  # calls of which it is known what came of them
 LOGGED = ("log_extra", "log_metric")  # that every call gets beside the columns
 
-_known: OrderedDict[str, client.Failure | None] = OrderedDict()
+
+@dataclass(frozen=True)
+class Came:
+    """What came of a call: its first failure, if one of the completions has no score for it, and whether it is `mute`:
+    None for all of them."""
+
+    failure: client.Failure | None = None
+    mute: bool = False
+
+
+FINE = Came()  # or nothing can be told
+_known: OrderedDict[str, Came] = OrderedDict()
 
 
 def answer_call_rewards(question: CallRewardsQuestion) -> CallRewardsAnswer:
-    """A warning of each function that fails on completions made for the first rows."""
+    """A warning of each function that fails on completions made for the first rows, or scores none of them."""
     if registry.is_trusted():  # then code of one's own runs in no sandbox, and only in a run
         return CallRewardsAnswer(problems=[])
     try:
@@ -46,7 +58,7 @@ def answer_call_rewards(question: CallRewardsQuestion) -> CallRewardsAnswer:
     until, found = time.monotonic() + IN_ALL, list[Problem]()
     for one in question.functions:
         if time.monotonic() < until and not _lacks_columns(one.function, batch):
-            found += _failed_call(one, batch)
+            found += _problems_of_call(one, batch)
     return CallRewardsAnswer(problems=messages_of(found))
 
 
@@ -75,34 +87,48 @@ def _lacks_columns(function: Function, batch: dict[str, Any]) -> bool:
     return not found or not {*found[0].arguments} <= {*batch, *LOGGED, *function.parameters}
 
 
-def _failed_call(one: PlacedFunction, batch: dict[str, Any]) -> list[Problem]:
-    failure = _call_once(one.function, batch)
-    if failure is None:
+def _problems_of_call(one: PlacedFunction, batch: dict[str, Any]) -> list[Problem]:
+    came = _call_once(one.function, batch)
+    if came.failure is not None:
+        return [_say_failure(one, batch, came.failure)]
+    if not came.mute:
         return []
+    made = count_words(len(batch["completions"]), "sample completion")
+    message = (
+        f"“{one.function.name}” returned None for all of the {made} that it was called with, of the first {ROWS} rows. "
+        "A function that scores nothing teaches nothing."
+    )
+    return [Problem(f"{one.place}.name", message, level=WARNING, fixes=(_open_in_rewards(one),))]
+
+
+def _say_failure(one: PlacedFunction, batch: dict[str, Any], failure: client.Failure) -> Problem:
     function = one.function
     named = next(iter(names_in_order(function.parameters, failure.message)), None)
     line = f", line {failure.line}" if failure.line else ""
     made = count_words(len(batch["completions"]), "sample completion")
     message = f"“{function.name}” failed when it was called with {made}: {_in_a_line(failure.message)}{line}."
-    asked = {"name": function.name} | ({"line": failure.line} if failure.line else {})
-    asked |= {"version": one.version} if one.version else {}
-    opens = Fix(f"Open {function.name} in Rewards", {}, leads=True, page=f"/rewards?{urlencode(asked)}")
+    opens = _open_in_rewards(one, failure.line)
     if named is None:
-        return [Problem(f"{one.place}.name", message, level=WARNING, fixes=(opens,))]
+        return Problem(f"{one.place}.name", message, level=WARNING, fixes=(opens,))
     path = f"{one.place}.parameters.{named}"
     rest = {name: value for name, value in function.parameters.items() if name != named}
     default = Fix(f"Use the default of {named}", {}, (path,))
-    helps = _call_once(function.model_copy(update={"parameters": rest}), batch) is None
-    return [Problem(path, message, level=WARNING, fixes=(*((default,) if helps else ()), opens))]
+    helps = _call_once(function.model_copy(update={"parameters": rest}), batch).failure is None
+    return Problem(path, message, level=WARNING, fixes=(*((default,) if helps else ()), opens))
+
+
+def _open_in_rewards(one: PlacedFunction, line: int | None = None) -> Fix:
+    name = one.function.name
+    asked = {"name": name} | ({"line": line} if line else {}) | ({"version": one.version} if one.version else {})
+    return Fix(f"Open {name} in Rewards", {}, leads=True, page=f"/rewards?{urlencode(asked)}")
 
 
 def _in_a_line(message: str) -> str:
     return re.sub(r"\s+", " ", message).strip().rstrip(".")[:400]
 
 
-def _call_once(function: Function, batch: dict[str, Any]) -> client.Failure | None:
-    """The first failure of a call; None where each completion has a score or is left out, and where nothing can be
-    told. What came of the same call before is kept."""
+def _call_once(function: Function, batch: dict[str, Any]) -> Came:
+    """What came of a call, also of the same one before, which is kept."""
     said = json.dumps([function.code, function.name, function.parameters, batch], default=str)
     key = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
     if key not in _known:
@@ -110,12 +136,13 @@ def _call_once(function: Function, batch: dict[str, Any]) -> client.Failure | No
         try:
             with client.Host([code], limits=limits) as host:
                 if host.problem(function.name) is not None:  # said where it is loaded; a package may be installed since
-                    return None
+                    return FINE
                 result = host.score(function.name, batch, SECONDS)
         except client.NoSandbox:  # said without a worker
-            return None
+            return FINE
         failed = "error" in result.statuses
-        _known[key] = next((one for one in result.failures if failed and _is_of_error(one, result.statuses)), None)
+        failure = next((one for one in result.failures if failed and _is_of_error(one, result.statuses)), None)
+        _known[key] = Came(failure, mute=set(result.statuses) == {"none"})
         while len(_known) > KEPT:
             _known.popitem(last=False)
     return _known[key]

@@ -130,6 +130,7 @@ class Evidence:
     compares: bool = False  # whether its target is known to read columns, as those do that compare with the answer
     nothing_right: bool = False  # whether none of its functions says what is right, though of one it could be thought
     beyond_starter: bool = False  # whether the starter model is asked what it was not made for
+    staged: bool = False  # whether this is a stage of several
     kl: KlSpec = field(default_factory=KlSpec)  # what KL its weight follows
     logged: int | None = None  # how often its reward was logged; None: as often as the curve has points
     chart_begins: tuple[int, float] | None = (

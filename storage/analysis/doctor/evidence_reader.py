@@ -17,6 +17,7 @@ from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sampl
 from groupwise.storage.analysis.doctor.sample_reader import (
     GROUPS,
     ORDERS,
+    evaluated_ids,
     finite,
     group_ids,
     read_functions,
@@ -119,7 +120,8 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
         run, "SELECT json_extract(data, '$.total') FROM event WHERE kind IN ('begin', 'stage') ORDER BY id DESC LIMIT 1"
     )
     facts = model_files.facts_at_hand(spec.model) if spec else None
-    told = read_functions(run, functions, first, last, ends[1])
+    # Before the first step of all, what they did to the answers that were evaluated then.
+    told = read_functions(run, functions, first, last, ends[1] or evaluated_ids(run, min(since, until)))
     return Evidence(
         training={**around.defaults, **(stage.training if stage else {})},
         rewards=stage.rewards if stage else (), lora=bool(spec and spec.lora is not None),
@@ -128,7 +130,7 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
         logged=len(logged), chart_begins=(logged.steps[0], logged.first) if len(logged) else None,
         low=min(rewards, default=None), high=max(rewards, default=None), not_finite=_not_finite(run, keys, parts),
         gpus=around.gpus, extras=around.extras, step=parts[-1][2] if parts else 0, total=_newest_step(total),
-        since=since, settings_known=spec is not None, places=places(spec, number),
+        since=since, staged=bool(spec and spec.stages), settings_known=spec is not None, places=places(spec, number),
         tags=tag_room(stage.rewards, by_letter=is_from_starter(spec.model.id, facts)) if spec and stage else None,
         beyond_starter=bool(spec and is_beyond_starter(spec, facts)) and not _asks_known_sums([*first, *last]),
         kl=spec.kl if spec else KlSpec(),

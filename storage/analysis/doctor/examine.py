@@ -124,6 +124,10 @@ def _say_too_short(e: Evidence, grave: tuple[Verdict, ...]) -> str:
     done = f"{count_words(steps, 'logged step')}{stage}"
     done = f"{count_words(gone, 'step')}{stage}, its reward logged at {steps:,} of them" if seldom else done
     needed = f"{least} {'logged ' if seldom else ''}steps"
+    if grave and not (e.ended or len(e.reward)):  # of what was evaluated before, or of groups without a reward
+        steps = e.step - e.since
+        when = f"after {count_words(steps, 'step')}{stage}" if steps > 0 else f"before the first step{stage}"
+        return f"{_count(grave).capitalize()} {when}. Trends need {least}."
     if grave and len(e.reward):
         more = (
             f"It ended before trends could be seen ({needed})"

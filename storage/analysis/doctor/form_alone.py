@@ -20,21 +20,23 @@ POINTS = 5  # logged steps
 
 
 def form_alone(e: Evidence) -> Verdict | None:
-    """No function that counts looks at a column of the data, one's own among them: right or wrong, a completion earns
-    by how it is written. Built-in functions say by their names that they grade the form."""
+    """No function that counts looks at a column of the data: right or wrong, a completion earns by how it is written.
+    Not of a stage with nothing but built-in functions for the form: others come before or after it."""
     counting = [name for name, told in e.functions.items() if told.weight]
     own = [name for name in counting if name not in group_metrics.OF_FORM]
-    if not e.reads_no_column or not own or e.tells_nothing_apart or len(e.reward) < POINTS or not _have_answers(e):
+    if not e.reads_no_column or e.tells_nothing_apart or len(e.reward) < POINTS or not _have_answers(e):
+        return None
+    if not own and e.staged:
         return None
     if length.length_alone(e) is not None:
         return None  # which says more
+    first = (own or counting)[0]
     return Verdict(
         "form_alone", WARNING, "No reward looks at the answer", say_form_alone(counting),
-        "Shown where rows have an answer, no function that counts looks at a column of the data, and one of them is "
-        "your own.", COMMON,
-        (chart(f"rewards/{own[0]}/mean", f"The chart of {own[0]}"),
+        "Shown where rows have an answer and no function that counts looks at a column of the data.", COMMON,
+        (chart(f"rewards/{first}/mean", f"The chart of {first}"),
          completions("The best completions", sort="-reward")),
-        (changes.add_reward(e, "correctness"), Change(f"Change {own[0]}", edit_reward=own[0])),
+        (changes.add_reward(e, "correctness"), *(Change(f"Change {name}", edit_reward=name) for name in own[:1])),
         Grounds(Place.SCORING, True, 1.0, grounds.last_of(e, lambda one: True), moves=True),
     )  # fmt: skip
 

@@ -41,6 +41,12 @@ def group_ids(run: Database, order: str, since: int, until: int) -> list[int]:
     return [row[0] for row in rows]
 
 
+def evaluated_ids(run: Database, step: int) -> list[int]:
+    """The groups that were evaluated after this step."""
+    sql = f"SELECT id FROM grp WHERE mode = 'eval' AND step = ? ORDER BY id DESC LIMIT {COUNTED}"
+    return [row[0] for row in rows_of(run, sql, [step])]
+
+
 def read_samples(run: Database, ids: list[int], names: Mapping[int, str], order: str) -> list[Sample]:
     """The completions of these groups, with what each function of `names` (by its number) gave them; where there are
     too many, the first (ASC) or last (DESC) of them."""

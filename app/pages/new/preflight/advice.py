@@ -52,7 +52,8 @@ def advise(
         rules = (
             *_group(numbers), *_rate(settings, facts), *_positions(settings, facts, prompt_tokens),
             *_tags(settings, facts), *_sampling(settings), *_precision(settings), *_devices(settings), *_rewards(stage),
-            *_commas(stage, point), *untold_format(stage, facts, tags), *check_answer_read(stage, offer, columns),
+            *_commas(stage, point), *untold_format(stage, facts, tags),
+            *check_answer_read(stage, offer, columns, staged=bool(spec.stages)),
             *_steps(settings, numbers), *odd_numbers(settings, numbers), *_saving(settings, numbers),
             *_watching(settings, numbers),
         )  # fmt: skip

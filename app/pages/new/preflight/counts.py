@@ -210,8 +210,9 @@ def _epochs(epochs: float) -> str:
 
 
 def evaluation(found: Counts) -> str:
-    """How often the run evaluates, and on how many completions; empty where it does not, or has no rows."""
-    if not found.evaluations or not found.held_out or found.rows == 0:
+    """How often the run evaluates, and on how many completions; empty where it does not, has no rows, or they are not
+    counted yet: how many are held out may be of the data before."""
+    if not found.evaluations or not found.held_out or not found.rows:
         return ""
     prompts = format.plural(found.held_out, "held-out prompt")
     when = format.plural(found.evaluations, "evaluation")
