@@ -98,7 +98,7 @@ def test_of_two_maps_the_second_works_on_what_the_first_made():
     [
         ("r['a'].split('####')[-1].strip()", r"####\s*(.+)", None),
         ("r['a'].split('####')[1].strip().replace(',', '')", r"####\s*(.+)", "replace(',', '') (line 9) on “answer”"),
-        ("r['a'].replace(',', '').replace('$', '')", None, "replace('$', '') (line 9) on “answer”"),
+        ("r['a'].replace(',', '').replace('$', '')", None, "replace(',', '') and replace('$', '') (line 9)"),
         ("r['a'].lower()", None, "lower() (line 9) on “answer”"),
         ("float(r['a'])", None, "“answer” (line 9) is made float in the script"),
         ("re.search(r'is (\\d+)', r['a']).group(1)", r"is (\d+)", None),
@@ -120,6 +120,8 @@ def test_what_is_cut_out_of_an_answer_is_a_pattern_or_said(cut: str, pattern: st
     [
         ("r['a'].replace(',', '')", "point"),
         ("r['a'].strip().replace(',', '.')", "comma"),
+        ("r['a'].replace('$', '').replace(',', '')", "point"),
+        ("r['a'].replace('.', '').replace(',', '.').replace(' €', '')", "comma"),
         ("r['a'].replace('x', '')", None),
     ],
 )
@@ -128,6 +130,7 @@ def test_what_makes_plain_numbers_of_answers_is_a_setting(cut: str, numbers: str
     raw, said = read(script(data=data))
     assert raw["data"].get("answer_numbers") == numbers
     assert (f"became answer_numbers: {numbers}" if numbers else "was not taken") in said
+    assert ("became" in said) != ("was not taken" in said) and said.count(" on “answer”") == 1, "one note, and true"
 
 
 # ---- dropped without a word ----

@@ -20,6 +20,9 @@ AFTER_HASHES = r"####\s*(.+)"  # what the many functions that split GSM8K's answ
 _STRIPS = {"strip", "lstrip", "rstrip"}
 # What a replacement in the script makes of a number → how data.answer_numbers reads the same.
 _NUMBERS = {(",", ""): "point", (",", "."): "comma"}
+# … and what is taken off there reads so, too: what stands around a number (number_of_answer), or its thousands' mark.
+_AROUND = re.compile(r"[^\w.,:/+\-−]+")
+_THOUSANDS = {"comma": "."}
 _CASES = {"lower", "upper", "casefold", "title", "capitalize"}
 
 
@@ -36,9 +39,13 @@ class _Cut:
         self.pattern: str | None = None
         self.derived = False  # the pattern is none that the script says
         self.numbers: str | None = None
+        self.changes: list[Made] = []  # of the text itself, the last one first
 
     def settings(self) -> dict[str, Any]:
         column = self._back(self.value)
+        if column is not None:
+            self.numbers = next(filter(None, map(_numbers_of, self.changes)), None)
+        self._note_changes()
         if column is None:
             return self._lost()
         if self.derived:
@@ -84,7 +91,7 @@ class _Cut:
         if value.name == "group" and isinstance(value.receiver, Made):
             return self._searched(value.receiver, plain_or(value.arguments[0], 0) if value.arguments else 0)
         if value.name in (*_STRIPS, *_CASES, "replace", "removeprefix", "removesuffix"):
-            self._note_change(value)
+            self.changes.append(value)
             return value.receiver
         return None
 
@@ -107,26 +114,22 @@ class _Cut:
                                   "rewards that ship compare numbers by value.")  # fmt: skip
             return call.arguments[0]
         if call.path in ("re.sub", "regex.sub") and len(call.arguments) >= 3:
-            self._note_change(call)
+            self.changes.append(call)
             return call.arguments[2]
         return None
 
-    def _note_change(self, call: Made) -> None:
-        said = ", ".join(repr(plain_or(value, "…"))[:30] for value in call.arguments[:2])
-        numbers = self._numbers_of(call)
-        if numbers is not None and self.numbers in (None, numbers):
-            self.numbers = numbers
-            self.reading.note(f"{call.name}({said})", call, f"on “{self.name}” became answer_numbers: {numbers}, which "
-                              "keeps only the number of an answer. Look at it in the preview.")  # fmt: skip
-            return
-        self.reading.note(f"{call.name}({said})", call, f"on “{self.name}” was not taken: answers stay as they are cut "
-                          "out here. Look at them in the preview.")  # fmt: skip
-
-    def _numbers_of(self, call: Made) -> str | None:
-        """How numbers are written where a replacement makes plain ones of them; None where it does something else."""
-        if call.name != "replace" or len(call.arguments) != 2:
-            return None
-        return _NUMBERS.get((plain_or(call.arguments[0]), plain_or(call.arguments[1])))
+    def _note_changes(self) -> None:
+        """Of those that the way numbers are read covers one note; of each other one that it was not taken."""
+        made = self.changes[::-1]
+        covered = [call for call in made if self.numbers and _is_covered(call, self.numbers)]
+        if covered:
+            said = " and ".join(dict.fromkeys(map(_in_words, covered)))
+            self.reading.note(said, covered[0], f"on “{self.name}” became answer_numbers: {self.numbers}, which keeps "
+                              "only the number of an answer. Look at it in the preview.")  # fmt: skip
+        for call in made:
+            if call not in covered:
+                self.reading.note(_in_words(call), call, f"on “{self.name}” was not taken: answers stay as they are "
+                                  "cut out here. Look at them in the preview.")  # fmt: skip
 
     def _split(self, call: Made, index: Any) -> Value | None:
         """text.split("####")[1], and [-1]; also of partition."""
@@ -151,6 +154,31 @@ class _Cut:
             return None
         self.pattern = pattern
         return text
+
+
+def _in_words(call: Made) -> str:
+    return f"{call.name}({', '.join(repr(plain_or(value, '…'))[:30] for value in call.arguments[:2])})"
+
+
+def _replaced(call: Made) -> tuple[Any, Any] | None:
+    """What a replacement takes away, and what it puts there; None of other steps."""
+    if call.name != "replace" or len(call.arguments) != 2:
+        return None
+    return plain_or(call.arguments[0]), plain_or(call.arguments[1])
+
+
+def _numbers_of(call: Made) -> str | None:
+    """How numbers are written where a replacement makes plain ones of them; None where it does something else."""
+    replaced = _replaced(call)
+    return _NUMBERS.get(replaced) if replaced else None
+
+
+def _is_covered(call: Made, numbers: str) -> bool:
+    """Whether an answer of which only the number is kept, read so, is without what a replacement takes away, too."""
+    old, new = _replaced(call) or (None, None)
+    if (old, new) == (_THOUSANDS.get(numbers), "") or _numbers_of(call) == numbers:
+        return True
+    return isinstance(old, str) and new == "" and bool(_AROUND.fullmatch(old))
 
 
 def _split_pattern(call: Made, mark: str, index: Any) -> str | None:
