@@ -39,8 +39,7 @@ def test_what_belonged_to_the_quickstarts_data_leaves_with_it(with_file: Page) -
     take_file(page)
     fitted = page.locator(".fitted")
     expect(fitted).to_contain_text(
-        "Changed with the data: the run is called zahlen-anna; no limit on its rows; "
-        "4 rows are held out for evaluation.",
+        "Changed with the data: the run is called zahlen-anna; 4 rows are held out for evaluation.",
         timeout=90_000,
     )
     follows(page, "name: zahlen-anna")
@@ -104,8 +103,9 @@ def test_what_a_person_typed_stays_with_other_data(with_file: Page) -> None:
     page.get_by_text("Which rows", exact=True).click()
     page.get_by_label("Held out", exact=True).fill("0.25")
     follows(page, "holdout: 0.25")
+    (paths.data_folder() / "zahlen-anna.csv").write_text(ROWS * 65)  # more than the limit of what was there
     take_file(page)
-    expect(page.locator(".fitted")).to_contain_text("Changed with the data: no limit on its rows.", timeout=90_000)
+    expect(page.locator(".fitted")).to_contain_text("Changed with the data: all its rows are used.", timeout=90_000)
     follows(page, "zahlen-anna")
     assert "name: mine" in yaml_of(page) and "holdout: 0.25" in yaml_of(page)
     page.get_by_role("button", name="Keep what was there").click()

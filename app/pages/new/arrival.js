@@ -107,9 +107,11 @@ export function standOn(about, request = page.request, typed = false) {
   if (about.arrival) drawArrival(about.arrival, about.origin, typed);
 }
 
-// Max completion length 48 → 96
-const change = ({ label, before, after }) =>
-  el("li", el("span.label", label), " ", el("s.mut.mono", before), " → ", el("b.mono", after));
+// Max completion length 48 → 96; Reward format: added, weight 1
+const change = ({ label, before, after }) => {
+  const was = before ? [" ", el("s.mut.mono", before), " → "] : [": "];
+  return el("li", el("span.label", label), ...was, el("b.mono", after));
+};
 
 // `said`: {run, name, changes, refused} as presets.Beginning says it; `from`: where the settings are from, if from no
 // run.

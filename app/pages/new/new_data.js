@@ -71,7 +71,8 @@ function fit(given, is, rows) {
   if (is.limit === given.limit && limit !== is.limit) {
     set("data.limit", limit);
     const atMost = `at most ${countWords(Number(limit), "row")} ${isOrAre(Number(limit))} used`;
-    words.push(["data.limit", limit ? atMost : "no limit on its rows"]);
+    const isMore = rows > Number(is.limit); // else all of them were used with the limit before
+    if (limit || isMore) words.push(["data.limit", limit ? atMost : "all its rows are used"]);
   }
   if (is.holdout === given.holdout && /^[1-9]\d*$/.test(first.holdout)) {
     const used = Math.min(rows, Number(limit || is.limit) || rows);

@@ -88,7 +88,7 @@ def begin(
     elif reward:
         before, text = text, with_reward(text, reward)
         place = f"rewards.{len((yaml_edit.load(text) or {}).get('rewards') or [0]) - 1}.name"
-        changes += [Change(f"Reward {reward}", url_settings.NOT_THERE, "weight 1", place)] if text != before else []
+        changes += [Change(f"Reward {reward}", "", url_settings.ADDED, place)] if text != before else []
     if settings:
         text, more, not_made = url_settings.change(text, settings, known)
         changes += more

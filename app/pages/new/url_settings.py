@@ -10,13 +10,14 @@ from groupwise.storage.library.capabilities import Offer
 
 MOST, LONGEST = 20, 300  # changes in one address; characters of each
 NOT_THERE = "not set"
+ADDED = "added, weight 1"  # of a reward function: it was not there before
 REWARDS = re.compile(r"(stages\.[0-9]{1,4}\.)?rewards")
 
 
 @dataclass(frozen=True)
 class Change:
     """A setting that an address changed: what a person calls it, what it was and what it is, as a field shows them, and
-    its path."""
+    its path. With nothing `before`, `after` says what happened."""
 
     label: str
     before: str
@@ -34,7 +35,7 @@ def change(text: str, asked: object, offer: Offer) -> tuple[str, list[Change], s
         raw = yaml_edit.load(text)
         if _is_next_reward(raw, field) and value in offer.rewards:
             text = edits.apply(text, [edits.Edit(field, {"name": value, "weight": 1.0})])
-            made.append(Change(f"Reward {value}", NOT_THERE, "weight 1", f"{field}.name"))
+            made.append(Change(f"Reward {value}", "", ADDED, f"{field}.name"))
             continue
         types = _types(raw, offer)
         if field not in types or not value:
