@@ -28,7 +28,7 @@ PAGE, MOST = 100, 400  # rows drawn at first, and as many more at a time; at mos
 NEWEST = "-created"
 DELETED = "deleted"
 UNDER_WAY = (states.RUNNING, states.STARTING, states.STOPPING, states.QUEUED)  # as they are counted below
-FEW = 2  # runs, of who may be new here
+FEW = 2  # runs, of who may be new here, deleted ones too
 NAMED = 10  # of the chosen runs that are in no row
 TEMPLATE = f"""
 <div class="row between"><h1>Runs</h1><div class="row tools">
@@ -132,7 +132,7 @@ def draw_runs(payload: Payload) -> dict[str, object]:
         "limits": limits_words(len(found), len(shown), list(colours.values()).count(run_colours.NONE)),
         "more": more_words(len(found), len(shown)), "found": len(found), "sort": asked.sort,
         "sorts": sorts(asked.keys), "columns": asked.keys, "settled": all_known, "empty": not everything,
-        "newcomer": len(everything) <= FEW,
+        "newcomer": is_newcomer(everything),
         "faults": visible_text(" ".join(searched.faults)),
         "nothing": "" if found else nothing_words(payload, asked), "strays": visible_text(strays.stray_words(odd)),
         "every_stray": [visible_text(one) for one in odd[: strays.MOST]] if len(odd) > strays.NAMED else [],
@@ -141,6 +141,12 @@ def draw_runs(payload: Payload) -> dict[str, object]:
         "gone": [run_id for run_id in asked.chosen if run_id not in ids], "hardware": hardware_words(),
         "elsewhere": names_elsewhere(asked.chosen, [row.run for row in shown], everything),
     })  # fmt: skip
+
+
+def is_newcomer(everything: Sequence[Run]) -> bool:
+    """Whether who is here may not know the quickstart yet: few runs were launched, and none has finished."""
+    finished = any(run.state == states.FINISHED for run in everything)
+    return not finished and len(everything) + trash.count_deleted() <= FEW
 
 
 def stoppable(everything: Sequence[Run], of: Collection[str]) -> list[str]:
