@@ -33,7 +33,7 @@ SPEAK_EVERY = 5.0  # seconds between two lines about its steps
 CLAIM_SECONDS = 1.5  # how long a living supervisor takes to claim a run, at most, if it is not about to leave
 OUTCOMES = {states.FINISHED: DONE, states.STOPPED: STOPPED}
 HEAD = ("ID", "NAME", "STATE", "STEP", "REWARD", "AGE")
-LONGEST_NAME, LONGEST_STATE = 32, 32  # characters of them in a table on a terminal
+LONGEST_NAME, LONGEST_STATE = 32, 48  # characters of them in a table on a terminal
 NO_RUNS = "There are no runs yet. `groupwise` opens the dashboard; `groupwise launch SPEC.yaml` starts one."
 REPAIRED = "The registry is in order now."
 # What `list --json` leaves out: no one's business, or bulk.
@@ -130,7 +130,7 @@ def state_words(run: Run, came_to: Outcome | None) -> str:
         return run.state
     from groupwise.app.ui import state_badge
 
-    return state_badge.with_verdict(run.state, run.state, came_to.verdict).replace(" · ", ", ", 1)
+    return state_badge.with_verdict(run.state, came_to.verdict).replace(" · ", ", ", 1)
 
 
 def _table(rows: list[tuple[str, ...]]) -> str:

@@ -32,22 +32,23 @@ def kind(state: str, level: str = "") -> str:
     return f"{alive}{OF_LEVEL[level]}" if level in OF_LEVEL else KINDS.get(state, "idle")
 
 
-def label(state: str, more: str = "") -> str:
-    """The words for a state: Finished, or Finished · reward fell, or Stopped · verdict: reward fell."""
-    return with_verdict(states.LABELS.get(state, state), state, more)
+def label(state: str, verdict: str = "", more: str = "") -> str:
+    """The words for a state: Finished, or Finished · verdict: the reward fell, or Queued · 1st in queue."""
+    words = with_verdict(states.LABELS.get(state, state), verdict)
+    return f"{words} · {more}" if more and not verdict else words
 
 
-def with_verdict(words: str, state: str, more: str) -> str:
-    """A state's words, and what else is to be said: of a run that a person stopped, that it is a verdict, and not why
-    it stopped."""
-    if not more:
+def with_verdict(words: str, verdict: str) -> str:
+    """A state's words, and what is said against the run: called a verdict, so that it is not read as why it stopped or
+    ended, and alike beside each state. What is wrong with its files is none."""
+    if not verdict:
         return words
-    link = "verdict: " if state == states.STOPPED and not outcome.is_of_files(more) else ""
-    return f"{words} · {link}{format.mid_sentence(more)}"
+    link = "" if outcome.is_of_files(verdict) else "verdict: "
+    return f"{words} · {link}{format.mid_sentence(verdict)}"
 
 
 def pill(state: str, verdict: str = "", level: str = "", more: str = "") -> str:
     """The pill as HTML. `verdict`, of this `level`: what the doctor says against the run's end; `more`: what else
     stands beside the state, which changes nothing of its kind."""
-    words = escape(label(state, verdict or more))
+    words = escape(label(state, verdict, more))
     return f'<span class="pill {kind(state, level)}" title="{words}"><i></i><span>{words}</span></span>'

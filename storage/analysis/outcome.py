@@ -31,8 +31,7 @@ from groupwise.storage.registry.messages.facts import Catalogue, Hardware, Shipp
 from groupwise.storage.registry.registry import Run
 from groupwise.storage.spec.spec import RunSpec
 
-FELL = "reward fell"
-GONE, DAMAGED = "folder is missing", "record is damaged"
+GONE, DAMAGED = "Folder is missing", "Record is damaged"
 FALL = "learning_rate_high"  # the verdict that says so itself
 SPEED = {"memory", "slow"}  # verdicts that say nothing of what was learned
 JUDGED = {states.FINISHED, states.STOPPED}  # the others say themselves that they did not end well
@@ -199,10 +198,11 @@ def _tells_right(run: Run, record: Database, spec: RunSpec) -> bool:
 
 
 def verdict_on(report: Report) -> tuple[str, str]:
-    """The words that stand beside the state of a run that ended so, everywhere, and how grave that is, as on its
-    Overview: its first verdict on what was learned, with that its reward fell where it did, or that alone, and why
-    where that is known; where there is none, what speaks against a reward that rose; where nothing is wrong, that right
-    answers hardly moved, as no alarm. No words of a run that learned nothing, which is not shown as a good one."""
+    """The words that stand beside the state of a run that ended so, everywhere, written as a sentence begins, and how
+    grave that is, both as on its Overview: its first verdict on what was learned, with that its reward fell where it
+    did, or that alone, and why where that is known; where there is none, what speaks against a reward that rose; where
+    nothing is wrong, that right answers hardly moved, as no alarm. No words of a run that learned nothing, which is not
+    shown as a good one."""
     told = [one for one in report.verdicts if one.level in (PROBLEM, WARNING) and one.key not in SPEED]
     if report.kind == "down":
         return _say_fall(report, told[0] if told else None), report.level
@@ -216,9 +216,8 @@ def verdict_on(report: Report) -> tuple[str, str]:
 
 
 def _say_fall(report: Report, first: Verdict | None) -> str:
-    if report.cause:
-        return f"{report.cause}: {FELL}"
-    return f"{first.title}, {FELL}" if first and first.key != FALL else FELL
+    fell = report.fell
+    return fell if first is None or first.key == FALL else f"{first.title}, and {fell[0].lower()}{fell[1:]}"
 
 
 def verdict_so_far(run: Run, around: Surroundings) -> tuple[str, str]:

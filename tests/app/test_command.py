@@ -208,13 +208,14 @@ def test_list_narrows_and_sorts_and_says_what_ended_worse(groupwise: Groupwise, 
     waits = make_run(name="waits")
     listed = groupwise("list").stdout
     assert ids_of(listed) == [waits, bad, good]
-    assert re.search(rf"{bad} .* finished, reward fell ", listed) and re.search(rf"{good} .* finished  ", listed)
+    assert re.search(rf"{bad} .* finished, verdict: the reward fell ", listed)
+    assert re.search(rf"{good} .* finished  ", listed)
     assert mid_sentence("The KL weight is too high") == "the KL weight is too high" and mid_sentence("KL x") == "KL x"
     run = registry.get_run(bad)
-    told = "finished, completions are cut off at their limit"
+    told = "finished, verdict: completions are cut off at their limit"
     assert run and state_words(run, Outcome("Completions are cut off at their limit")) == told
     rows = {row["id"]: row for row in json.loads(groupwise("list", "--json").stdout)}
-    assert [rows[run_id]["verdict"] for run_id in (bad, good, waits)] == ["reward fell", None, None]
+    assert [rows[run_id]["verdict"] for run_id in (bad, good, waits)] == ["The reward fell", None, None]
     assert rows[good]["seconds"] == pytest.approx(30 * 0.52) and rows[waits]["seconds"] is None
     assert ids_of(groupwise("list", "--state", "queued").stdout) == [waits]
     assert ids_of(groupwise("list", "--state", "queued", "--state", "finished", "--text", "AD bad").stdout) == [bad]

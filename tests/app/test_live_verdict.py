@@ -31,13 +31,13 @@ def words_in_row(run_id: str) -> str:
 
 def test_a_verdict_on_a_run_that_trains_stands_beside_its_state(registry_home: Path) -> None:
     run_id = running(made_run("falls", 40, metrics=fell, state=states.STOPPED))
-    wait_for("the verdict", lambda: words_in_row(run_id) == "Running · reward fell")
+    wait_for("the verdict", lambda: words_in_row(run_id) == "Running · verdict: the reward is falling")
     head = header.run_status({"run": run_id})
-    assert (head["label"], head["kind"]) == ("Running · reward fell", "run bad")
+    assert (head["label"], head["kind"]) == ("Running · verdict: the reward is falling", "run bad")
     [line] = runs.line_styles([(run_id, registry.get_run(run_id))])
-    assert (line["label"], line["kind"]) == ("Running · reward fell", "run bad")
+    assert (line["label"], line["kind"]) == ("Running · verdict: the reward is falling", "run bad")
     registry.set_state(run_id, states.STOPPING, "")
-    assert header.run_status({"run": run_id})["label"] == "Stopping · reward fell"
+    assert header.run_status({"run": run_id})["label"] == "Stopping · verdict: the reward is falling"
 
 
 @pytest.mark.parametrize("metrics", [None, lambda step: fell(step) if step < 9 else {}])
@@ -62,9 +62,9 @@ def test_what_the_page_of_a_run_says_of_it_is_what_stands_beside_its_state(regis
     report = doctor.diagnose_run({"run": run_id})
     assert "KL is running away" in [verdict["title"] for verdict in report["verdicts"]]
     head = header.run_status({"run": run_id})
-    assert (head["label"], words_in_row(run_id)) == ("Running · KL is running away",) * 2
+    assert (head["label"], words_in_row(run_id)) == ("Running · verdict: KL is running away",) * 2
     assert report["pills"][states.RUNNING] == {"label": head["label"], "kind": head["kind"]}
-    assert report["pills"][states.STOPPING]["label"] == "Stopping · KL is running away"
+    assert report["pills"][states.STOPPING]["label"] == "Stopping · verdict: KL is running away"
 
 
 def test_a_run_is_judged_now_and_then_and_only_where_there_are_new_steps(
@@ -74,7 +74,7 @@ def test_a_run_is_judged_now_and_then_and_only_where_there_are_new_steps(
     own = outcome.verdict_so_far
     monkeypatch.setattr(outcome, "verdict_so_far", lambda run, around: judged.append(run.id) or own(run, around))
     run_id = running(made_run("falls", 40, metrics=fell, state=states.STOPPED))
-    wait_for("the verdict", lambda: "reward fell" in words_in_row(run_id))
+    wait_for("the verdict", lambda: "the reward is falling" in words_in_row(run_id))
     registry.set_facts(run_id, step=41)
     words_in_row(run_id)
     assert judged == [run_id]  # too soon

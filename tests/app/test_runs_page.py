@@ -168,6 +168,23 @@ def test_runs_that_wait_say_their_place_in_the_queue(registry_home: Path) -> Non
     assert said[live_now] == "Running"
 
 
+def test_who_has_finished_a_run_or_launched_several_is_not_new_here(registry_home: Path) -> None:
+    """“New here?” came back once runs were deleted, with a finished one in the list."""
+    waits = [queue(f"run {n}") for n in range(3)]
+    assert not drawn()["newcomer"]
+    for run_id in waits[:2]:
+        registry.set_state(run_id, states.STOPPED, "It was stopped.")
+        trash.delete_run(run_id)
+    assert len(shown(drawn())) == 1 and not drawn()["newcomer"], "three were launched"
+
+
+def test_one_or_two_runs_of_which_none_has_finished_are_a_newcomers(registry_home: Path) -> None:
+    queue()
+    assert drawn()["newcomer"]
+    made_run("quickstart", 5)
+    assert not drawn()["newcomer"]
+
+
 # --- verdicts
 
 
@@ -176,7 +193,7 @@ def test_a_run_that_ended_worse_than_it_began_is_no_plain_finished_one(registry_
     stopped, failed = (made_run(state, 40, metrics=fell, state=state) for state in (states.STOPPED, states.FAILED))
     now = drawn()
     assert [cells(now, run_id)[2] for run_id in (good, bad, stopped, failed)] == [
-        "Finished", "Finished · reward fell", "Stopped · verdict: reward fell", "FailedIt ended",
+        "Finished", "Finished · verdict: the reward fell", "Stopped · verdict: the reward fell", "FailedIt ended",
     ]  # fmt: skip
     registry.set_state(failed, states.FAILED, "Failed at step 40: The reward function “<b>” failed. See the log.")
     assert '<div class="why s" dir="auto" title="The reward function “&lt;b&gt;” failed">' in drawn()["rows"]
@@ -187,7 +204,7 @@ def test_a_run_that_ended_worse_than_it_began_is_no_plain_finished_one(registry_
 @pytest.mark.parametrize(
     ("kind", "found", "words"),
     [
-        ("down", [], "reward fell"), ("down", [PROBLEM], "A problem, reward fell"), ("up", [], ""),
+        ("down", [], "The reward fell"), ("down", [PROBLEM], "A problem, and the reward fell"), ("up", [], ""),
         ("up", [WARNING], "A warning"), ("up", [SUSPICION, PROBLEM], "A problem"), ("level", [WARNING], "A warning"),
         ("level", [SUSPICION], ""), ("waiting", [], ""),
     ],
@@ -197,17 +214,17 @@ def test_the_gravest_verdict_on_what_was_learned_stands_beside_the_state(
 ) -> None:
     verdicts = tuple(Verdict(level, level, f"A {level}", "", "", "") for level in found)
     level = WARNING if kind == "down" else ""
-    said, grave = outcome.verdict_on(Report(kind, level, "", verdicts, (), 10))
+    said, grave = outcome.verdict_on(Report(kind, level, "", verdicts, (), 10, fell="The reward fell"))
     assert said == words
     assert grave == (PROBLEM if words == "A problem" else WARNING if words else "")
     slow = Verdict("slow", PROBLEM, "Steps are slow", "", "", "")
     assert outcome.verdict_on(Report("up", PROBLEM, "", (slow,), (), 10)) == ("", "")
-    fewer = Report(kind, level, "", verdicts, (), 10, against="fewer right answers")  # a symptom, if it has a cause
+    fewer = Report(kind, level, "", verdicts, (), 10, against="Fewer right answers")  # a symptom, if it has a cause
     if kind == "up":
         assert outcome.verdict_on(fewer) == ((words, grave) if words else (fewer.against, WARNING))
-    assert state_badge.label(states.FINISHED, "The reward is flat") == "Finished · the reward is flat"
+    assert state_badge.label(states.FINISHED, "The reward is flat") == "Finished · verdict: the reward is flat"
     assert state_badge.label(states.STOPPED, "The reward is flat") == "Stopped · verdict: the reward is flat"
-    assert state_badge.label(states.STOPPED, "record is damaged") == "Stopped · record is damaged"
+    assert state_badge.label(states.STOPPED, "Record is damaged") == "Stopped · record is damaged"
     kinds = [state_badge.kind(state, "neutral") for state in (states.FINISHED, states.STOPPED)]
     assert kinds == ["done", "idle"], "it learned nothing"
 
@@ -218,7 +235,7 @@ def test_what_runs_came_to_is_worked_out_once(registry_home: Path, monkeypatch: 
     asked: list[str] = []
     monkeypatch.setattr(outcome, "read_outcome", lambda run, around: asked.append(run.id) or Outcome())
     now = runs_table.draw_runs({})
-    assert now["settled"] and all(cells(now, run_id)[2] == "Finished · reward fell" for run_id in ids)
+    assert now["settled"] and all(cells(now, run_id)[2] == "Finished · verdict: the reward fell" for run_id in ids)
     assert outcome.work_out_some() is False and asked == []
     registry.set_facts(ids[0], state_at=time.time() + 5)  # it was resumed, and ended again
     outcome.work_out_some()
@@ -239,7 +256,7 @@ def test_what_is_kept_of_a_run_and_makes_no_sense_is_worked_out_anew(registry_ho
     assert run
     outcomes.keep_outcomes([(run.id, outcome.mark_of(run), json.dumps({"metrics": {"kl": "x"}, "verdict": 7}))])
     assert outcome.outcomes_kept([run]) == {}
-    assert cells(drawn(), run.id)[2] == "Finished · reward fell"
+    assert cells(drawn(), run.id)[2] == "Finished · verdict: the reward fell"
 
 
 def test_where_a_run_goes_on_from_and_what_it_begins_with_are_in_its_row(registry_home: Path) -> None:

@@ -42,7 +42,7 @@ def test_from_a_verdict_to_its_evidence_and_to_a_new_run(open_page: OpenPage, re
     expect(doctor.locator("article .level")).to_have_text(["Problem", "Warning", "Suspicion"])
     _says_why(page)
     _shows_the_chart(page)
-    expect(page.locator(".gw-header .pill")).to_have_text("Finished · completions are cut off", timeout=LONG)
+    expect(page.locator(".gw-header .pill")).to_have_text("Finished · verdict: completions are cut off", timeout=LONG)
     assert no_sideways_scroll(page)
     picture(page, "doctor")
     page.locator("article[data-key=truncated]").get_by_role("link", name="The cut-off completions").click()

@@ -307,7 +307,7 @@ def test_beside_the_state_stand_the_words_of_the_diagnostics_below(open_page: Op
     run_id = training("turns", 100)
     page = open_page(f"{address}/run?id={run_id}")
     expect(page.locator(".gw-doctor .at")).to_contain_text("at step 100")
-    expect(page.locator(".gw-header .pill")).to_have_text("Running · the reward is flat")
+    expect(page.locator(".gw-header .pill")).to_have_text("Running · verdict: the reward is flat")
     writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0})
     for step in range(101, 131):
         writer.commit(step, metrics={**even(step), "kl": 0.02 * 1.3 ** (step - 100)})
@@ -315,6 +315,6 @@ def test_beside_the_state_stand_the_words_of_the_diagnostics_below(open_page: Op
     registry.set_facts(run_id, step=130)
     pill = """() => document.querySelector(".gw-doctor article[data-key=kl]")
         && document.querySelector(".gw-header .pill").textContent"""
-    assert page.wait_for_function(pill).json_value() == "Running · KL is running away"
-    assert page.title().startswith("Running · KL is running away")
+    assert page.wait_for_function(pill).json_value() == "Running · verdict: KL is running away"
+    assert page.title().startswith("Running · verdict: KL is running away")
     picture(page, "run-in-trouble")

@@ -278,7 +278,7 @@ def test_what_a_run_came_to_stands_beside_its_state_and_the_queue_says_who_is_ne
     live_now = running(made_run(f"{word} live", 5, groups=0, state=states.STOPPED))
     waits = [registry.create_run(SPEC, name=f"{word} waits", model="starter", data="task:arithmetic") for _ in range(2)]
     page = table(open_page, home, word, 5)
-    expect(run(page, bad).locator(".pill.bad")).to_have_text("Finished · reward fell")
+    expect(run(page, bad).locator(".pill.bad")).to_have_text("Finished · verdict: the reward fell")
     expect(run(page, live_now).locator(".pill.run")).to_have_text("Running")
     usual_columns_fit_beside_a_long_state(page, bad)
     places = [run(page, one).locator(".pill").inner_text() for one in waits]

@@ -127,7 +127,7 @@ def test_a_rate_far_off_is_named_and_nothing_else_is_proposed() -> None:
     assert near.sentence.endswith("the steps are probably too large.") and len(near.changes) == 2
     assert (far.title, near.title) == ("The learning rate is too high", "The reward is falling")
     beside = [outcome.verdict_on(examine(replace(run, ended=True)))[0] for run in runs.values()]
-    assert beside == ["learning rate too high: reward fell", "reward fell"]
+    assert beside == ["The learning rate is too high: the reward fell", "The reward fell"]
 
 
 def test_no_rule_on_the_steps_proposes_another_change_beside_a_rate_far_off() -> None:

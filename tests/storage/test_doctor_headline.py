@@ -33,7 +33,7 @@ def test_a_held_out_fall_within_two_standard_errors_is_no_fall() -> None:
     report = examine(healthy(curves=HELD_OUT, held_out_error=0.16, held_out_prompts=16, ended=True))
     assert "; held-out reward was 0.90, and 1.20 at first (16 prompts), which may be chance; " in report.headline
     assert (report.against, report.level) == ("", CALM) and report.headline.startswith("Learned, no problems detected")
-    assert examine(healthy(curves=HELD_OUT, held_out_error=0.14)).against == "held-out reward fell"
+    assert examine(healthy(curves=HELD_OUT, held_out_error=0.14)).against == "Held-out reward fell"
 
 
 def test_how_far_held_out_reward_may_be_off_is_told_by_prompt(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_reward_that_is_logged_where_it_generates_is_told_by_the_steps_of_the_
 def test_a_fall_beyond_doubt_is_told_of_few_logged_steps() -> None:
     """A run whose right answers went from 62 % to none was a plain green “Finished”."""
     report = examine(every_sixth_step(0, 0.0))
-    assert (report.kind, outcome.verdict_on(report)) == ("down", ("reward fell", PROBLEM))
+    assert (report.kind, outcome.verdict_on(report)) == ("down", ("The reward fell", PROBLEM))
     assert report.headline.startswith("Got worse: reward fell from 0.63 at its first step to 0 at the end; ")
     assert report.headline.endswith(" Its reward was logged at 5 of 30 steps: other trends need 10.")
     assert examine(every_sixth_step(4, 0.5)).kind == "waiting", "that may be chance"

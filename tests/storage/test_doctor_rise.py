@@ -32,7 +32,7 @@ def test_a_reward_that_rose_hides_no_held_out_fall_and_no_missing_answer() -> No
     assert AT_THE_END in both.headline and both.level == "warning"
     held_out = examine(healthy(curves=HELD_OUT, ended=True))
     assert held_out.headline.startswith("Improved on the training prompts only: ") and held_out.verdicts == ()
-    assert outcome.verdict_on(held_out) == ("held-out reward fell", "warning") == (held_out.against, held_out.level)
+    assert outcome.verdict_on(held_out) == ("Held-out reward fell", "warning") == (held_out.against, held_out.level)
     assert held_out.follows and held_out.follows.to == Link(
         "look for the checkpoint with the best held-out reward", "checkpoints"
     )
@@ -148,7 +148,7 @@ def test_a_reward_that_rose_by_form_hides_no_fall_of_what_is_right() -> None:
     held_out = examine(with_mine(eval_reward=level, eval_groups__solved=evaluated(0.56, 0.19)))
     assert held_out.headline.startswith("Only “format” improved: reward went up from 1.0")
     assert ", but the held-out share scored correct by “mine” fell from 56\u202f% to 19\u202f%; " in held_out.headline
-    assert outcome.verdict_on(held_out) == ("fewer right answers", "warning") == (held_out.against, held_out.level)
+    assert outcome.verdict_on(held_out) == ("Fewer right answers", "warning") == (held_out.against, held_out.level)
     heavier = Change("weight 2 for mine", {"rewards.1.weight": 2.0})
     assert held_out.follows == Next(heavier, ", as right answers became fewer"), "more steps would make it worse"
     trained = examine(with_mine(groups__solved=line(0.31, 0.15, 0.02), eval_reward=level))
@@ -182,7 +182,7 @@ def test_what_fell_soon_and_stayed_low_while_another_function_rose_is_the_verdic
         report.headline
     )
     assert "45\u202f% (16 prompts); " in report.headline and "held-out reward" not in report.headline
-    assert outcome.verdict_on(report) == ("fewer right answers", "warning") == (report.against, report.level)
+    assert outcome.verdict_on(report) == ("Fewer right answers", "warning") == (report.against, report.level)
     assert report.follows is None, "more steps would make it worse"
     (verdict,) = report.verdicts
     labels = ["Learning rate 0.0001", "Weight 2 for correctness", "Close the loophole in format"]
@@ -195,7 +195,7 @@ def test_fewer_right_answers_are_told_of_a_reward_that_stayed_too() -> None:
     report = examine(fewer)
     assert report.headline.startswith("Only “format” improved: reward was 1.00 at the end, about as at the start (")
     assert ", and the share scored correct by “mine” fell from 48\u202f% to 22\u202f%; " in report.headline
-    assert (report.kind, report.level, report.against) == ("level", "warning", "fewer right answers")
+    assert (report.kind, report.level, report.against) == ("level", "warning", "Fewer right answers")
     alone = examine(replace(fewer, curves={**fewer.curves, "rewards/format/mean": line(0.5, 0.5, 0.02)}))
     assert alone.headline.startswith("Did not learn: ") and alone.against
 
@@ -274,7 +274,7 @@ def test_what_was_measured_before_the_first_step_counts(tmp_path: Path) -> None:
     writer.close()
     told = gather(tmp_path / "run.db", RunSpec(name="x", rewards=MINE))
     assert told.curve("eval_groups/solved").values == (0.56, 0.19) and len(told.reward) == 12
-    assert examine(replace(told, ended=True)).against == "fewer right answers"
+    assert examine(replace(told, ended=True)).against == "Fewer right answers"
 
 
 # ---- by which functions, and what is left ----
@@ -299,7 +299,7 @@ def test_a_reward_that_rose_by_form_alone_says_that_right_answers_hardly_moved()
     )
     assert words in report.headline
     assert (report.level, report.verdicts, report.against) == (CALM, (), ""), "it is no alarm"
-    assert outcome.verdict_on(report) == ("right answers hardly moved", CALM), "and stands beside the state everywhere"
+    assert outcome.verdict_on(report) == ("Right answers hardly moved", CALM), "and stands beside the state everywhere"
     assert report.follows is not None and isinstance(report.follows.to, Change)
     assert (report.follows.to.label, report.follows.why) == ("weight 2 for mine", ", as right answers hardly moved")
     assert report.follows.to.settings == {"rewards.1.weight": 2.0}
@@ -320,7 +320,7 @@ def test_a_held_out_fall_of_right_answers_that_training_bears_out_is_a_warning()
     assert report.headline.startswith("Only “format” improved: reward went up from 1.0")
     words = ", but the held-out share scored correct by “mine” fell from 56\u202f% to 44\u202f%"
     assert words in report.headline and "and the share of groups with ≥ 1 solved fell from 10" in report.headline
-    assert outcome.verdict_on(report) == ("fewer right answers", "warning") == (report.against, report.level)
+    assert outcome.verdict_on(report) == ("Fewer right answers", "warning") == (report.against, report.level)
     alone = with_mine(groups__solved=RIGHT_STAYS, groups__any_solved=fewer)
     assert examine(alone).against == "", "more prompts that are always solved may be why"
 
@@ -407,7 +407,7 @@ def test_harder_prompts_are_not_advised_on_few_held_out_ones_without_saying_so(p
 
 def test_right_answers_that_hardly_moved_stand_beside_a_state_only_after_as_many_steps_as_a_flat_reward_takes() -> None:
     """As it was seen: a healthy run that was stopped at step 21 of 60, from 56 % right to 57.5 %."""
-    for steps, words in ((21, ""), (39, ""), (40, "right answers hardly moved")):
+    for steps, words in ((21, ""), (39, ""), (40, "Right answers hardly moved")):
         stayed = {
             "reward": line(1.0, 1.7, 0.03, steps=steps), "rewards/format/mean": line(0.5, 0.95, 0.03, steps=steps),
             "rewards/mine/mean": line(0.56, 0.575, 0.03, steps=steps),

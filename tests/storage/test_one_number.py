@@ -110,7 +110,7 @@ def test_the_verdict_the_headline_and_the_words_beside_the_state_agree(values: l
     report = examine(evidence_of(values, ended=True))
     fell = [verdict for verdict in report.verdicts if verdict.key == "learning_rate_high"]
     said, level = outcome.verdict_on(report)
-    assert (report.kind == "down") == (said == outcome.FELL) == (f": {outcome.FELL} from " in report.headline)
+    assert (report.kind == "down") == (said == "The reward fell") == (": reward fell from " in report.headline)
     if fell:
         assert report.kind == "down" and report.headline.startswith("Got worse: reward fell from ")
         named = re.search(
@@ -128,7 +128,7 @@ def test_a_run_that_rose_and_collapsed_to_where_it_began_is_not_as_at_the_start(
     report = examine(evidence_of(values, ended=True))
     assert report.headline.startswith("Got worse: reward fell from 0.84 at its best to 0 at the end; ")
     assert "The reward was 0.84 at its best and was 0 at the end, while KL was" in report.verdicts[0].sentence
-    assert (report.level, outcome.verdict_on(report)) == (PROBLEM, ("reward fell", PROBLEM))
+    assert (report.level, outcome.verdict_on(report)) == (PROBLEM, ("The reward fell", PROBLEM))
 
 
 def test_prompts_that_were_solved_in_between_are_not_called_too_hard() -> None:
@@ -185,8 +185,8 @@ def test_no_sentence_of_a_run_that_is_over_says_now_or_so_far() -> None:
 
 
 def test_a_fall_without_a_verdict_is_no_calm_headline() -> None:
-    report = Report("down", WARNING, "", (), (), 10)
-    assert outcome.verdict_on(report) == (outcome.FELL, WARNING)
+    report = Report("down", WARNING, "", (), (), 10, fell="The reward fell")
+    assert outcome.verdict_on(report) == ("The reward fell", WARNING)
     slow = [2.0 - n / 100 for n in range(60)]
     moving = [one.model_copy(update={"schedule": [[0, 1.0], [60, 0.5]]}) for one in healthy().rewards]
     told = examine(evidence_of(slow, rewards=moving))

@@ -54,7 +54,7 @@ def test_what_runs_came_to_is_kept_once_they_have_ended(registry_home: Path, mon
     runs = registry.list_runs()
     wait_for("all to be looked at", lambda: (chores.look(), len(outcome.outcomes_kept(runs)) == len(runs))[1])
     assert {run.name: outcome.outcomes_kept(runs)[run.id].verdict for run in runs} == {
-        "good": "", "fell": "reward fell", "broken": "record is damaged", "odd": "",
+        "good": "", "fell": "The reward fell", "broken": "Record is damaged", "odd": "",
     }  # fmt: skip
     wait_for("nothing to be left", lambda: not chores.unjudged)
 

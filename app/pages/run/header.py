@@ -115,7 +115,7 @@ def _status(run: registry.Run, now: float) -> dict[str, object]:
     return {
         "name": visible_text(run.name), "state": run.state, "asked": asked or "",
         "labels": None if gone else labels.labels_of(run),
-        "label": visible_text(state_badge.with_verdict(label, run.state, verdict)),
+        "label": visible_text(state_badge.with_verdict(label, verdict)),
         "kind": state_badge.kind(run.state, level), "colour": run_colours.own_colour(run),
         "sentence": visible_text(sentence), "end": None if asked else ending.describe_end(run), "meanwhile": told,
         "ahead": ahead and {"name": visible_text(format.shorten(ahead.name, AHEAD)), "href": f"/run?id={ahead.id}"},
@@ -159,7 +159,7 @@ def _seconds_trained(run: registry.Run) -> float | None:
 
 def label_with_place(run: registry.Run, busy: Sequence[registry.Run]) -> str:
     """The state's label; of a run that waits, with its place. `busy`: the runs that train or wait."""
-    return state_badge.label(run.state, run_query.queue_words(run_query.queue_places(busy).get(run.id)))
+    return state_badge.label(run.state, more=run_query.queue_words(run_query.queue_places(busy).get(run.id)))
 
 
 def ahead_of(run: registry.Run, busy: Sequence[registry.Run]) -> registry.Run | None:

@@ -44,7 +44,7 @@ HALF = 0.5  # of the groups
 
 OPENING = {"up": "Learning", "down": "Getting worse", "level": "Not learning so far"}
 OPENING_ENDED = {"up": "Learned", "down": "Got worse", "level": "Did not learn"}  # of a run that is over
-RIGHT_STAYED = "right answers hardly moved"  # beside a run's state
+RIGHT_STAYED = "Right answers hardly moved"  # beside a run's state
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ class Report:
     and at its best are means of, `begin`: that at the start; 0: no such figure is said. `against`: what speaks against
     a reward that rose or stayed, in the few words that stand beside a run's state; `aside`: what else is to be known of
     it there, and is no alarm. `follows`: what to do next, of a run that ended well. `opening`: the first words of the
-    headline, up to its colon, where the rest says what they rest on. `cause`: of a reward that fell, what stands beside
-    a state as its cause, where that is as good as certain. `until`: the last of the steps that the figures now are
-    of; 0: none is said."""
+    headline, up to its colon, where the rest says what they rest on. `fell`: that the reward fell, as it stands beside
+    a state, with its cause where that is as good as certain; “” where it did not. `until`: the last of the steps that
+    the figures now are of; 0: none is said."""
 
     kind: str
     level: str
@@ -69,7 +69,7 @@ class Report:
     follows: Next | None = None
     aside: str = ""
     opening: str = ""
-    cause: str = ""
+    fell: str = ""
     until: int = 0
 
 
@@ -97,10 +97,15 @@ def examine(e: Evidence) -> Report:
     aside = RIGHT_STAYED if stayed and rates.has_gone_on_long(e) else ""
     aside = aside or (rise.say_few_right(e) if kind == "up" and not against else "")
     against_it = next(iter(against), "")
-    cause = rates.say_cause_of_fall(e) if grave and grave[0].key == "learning_rate_high" else ""
+    fell = "" if kind != "down" else rates.say_why_it_fell(e) if _is_of_steps(grave) else rates.say_fell(e)
     return Report(
-        kind, level, said, grave, calm, course.count, begin, against_it, follows, aside, opening, cause, course.ended[1]
+        kind, level, said, grave, calm, course.count, begin, against_it, follows, aside, opening, fell, course.ended[1]
     )  # fmt: skip
+
+
+def _is_of_steps(grave: tuple[Verdict, ...]) -> bool:
+    """Whether the first that is said is that steps are too large."""
+    return bool(grave) and grave[0].key == "learning_rate_high"
 
 
 def _level(kind: str, grave: tuple[Verdict, ...], against: bool) -> str:

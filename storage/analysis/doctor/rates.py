@@ -43,6 +43,7 @@ OUTWEIGHS = 4.0  # the gradient as it is under the KL's weight, by that of the f
 AT_AN_END = 3  # steps by which KL's growth is told, at least
 PULLED = 0.5  # how fast KL grows under a heavy weight (1: with the steps; 0: not at all)
 NEAR_TOP = 0.9  # of the scale
+TOO_HIGH = "The learning rate is too high"
 FAR_UNDER = 0.5  # of the learning rate that is set: a warm-up that is over half-way there explains little
 
 
@@ -56,9 +57,8 @@ def learning_rate_high(e: Evidence) -> Verdict | None:
     rate = changes.rate_far_off(e)
     why = "probably too large" if rate is None else f"too large at a learning rate of {setting_text(rate)}"
     words = f"The reward was {then} and {e.verb} {write_figure(e.reward.now)} {e.at_now}{moved}: the steps are {why}."
-    title = "The reward fell" if e.ended else "The reward is falling"
     return Verdict(
-        "learning_rate_high", PROBLEM, title if rate is None else "The learning rate is too high", words,
+        "learning_rate_high", PROBLEM, say_fell(e) if rate is None else TOO_HIGH, words,
         f"Shown when it is {short_number(FELL * e.scale)} (an eighth of the rewards' range) below its best, beyond "
         f"noise, and has lost {percent(LOST)} of what it had gained; of fewer than {EARLY} logged steps where the "
         "completions of the last step earn less than those of the first by more than chance.",
@@ -69,9 +69,15 @@ def learning_rate_high(e: Evidence) -> Verdict | None:
     )  # fmt: skip
 
 
-def say_cause_of_fall(e: Evidence) -> str:
-    """Why the reward fell, in a few words, where the learning rate is so high that nothing else need be looked for."""
-    return "" if changes.rate_far_off(e) is None else "learning rate too high"
+def say_fell(e: Evidence) -> str:
+    """That the reward fell, in the words of a verdict's title."""
+    return "The reward fell" if e.ended else "The reward is falling"
+
+
+def say_why_it_fell(e: Evidence) -> str:
+    """The same with why, where the learning rate is so high that nothing else need be looked for."""
+    fell = say_fell(e)
+    return fell if changes.rate_far_off(e) is None else f"{TOO_HIGH}: {fell[0].lower()}{fell[1:]}"
 
 
 @dataclass(frozen=True)

@@ -34,11 +34,11 @@ def speaks_against(e: Evidence, *, rose: bool) -> dict[str, str]:
     found, told, solved = {}, e.curve("eval_reward"), e.curve("groups/solved")
     if rose and held_out_fell(e):
         then, now = write_figure(told.values[0]), write_figure(told.values[-1])
-        found["held-out reward fell"] = (
+        found["Held-out reward fell"] = (
             f"held-out reward {_fell(e)} from {then}{_first_evaluated(e, told)} to {now}{_of_prompts(e)}"
         )
     if fewer := _say_fewer_right(e):
-        found["fewer right answers"] = fewer
+        found["Fewer right answers"] = fewer
     if rose and comes_to_hardly_right(e):
         beside = "" if _fewer_right_held_out(e) else _say_right_held_out(e)
         found[f"{percent(solved.now)} right"] = f"{percent(solved.now)} of completions {e.verbs} right{beside}"
