@@ -44,7 +44,7 @@ def problems_of_file(
         if not blocked:
             raise CommandError(str(error)) from error
     else:
-        found = _found_here(spec, offer, lines, Known(**confirmed.known), form, out)
+        found = _found_here(spec, offer, lines, Known(**confirmed.known), form, out, confirmed.problems)
         answered = out.problems_as_written(confirmed.problems)
         found = [one for one in found if one.level != ADVICE or not _is_said(one, answered)]
         found += [one for one in answered if not _is_said(one, found)]
@@ -54,14 +54,15 @@ def problems_of_file(
 
 
 def _found_here(
-    spec: RunSpec, offer: Offer, lines: dict[str, int], known: Known, form: Sequence[Problem], out: LeftOut
-) -> list[Problem]:
-    """What is told without the worker, but for what it has seen of the data (`known`)."""
+    spec: RunSpec, offer: Offer, lines: dict[str, int], known: Known, form: Sequence[Problem], out: LeftOut,
+    answered: Sequence[Problem] = (),
+) -> list[Problem]:  # fmt: skip
+    """What is told without the worker, but for what it has seen of the data (`known`) and what it has said
+    (`answered`)."""
     named = {one.field for one in form} - out.renamed.keys()
-    found = [
-        *examine_spec(spec, offer, out.lines_of_rest(lines), known.columns, known.rows),
-        *estimates(spec, offer, known, told=False).problems,
-    ]  # fmt: skip
+    found = examine_spec(spec, offer, out.lines_of_rest(lines), known.columns, known.rows)
+    blamed = {one.field for one in (*form, *found, *answered) if one.level == BLOCKING}
+    found += estimates(spec, offer, known, told=False, blamed=blamed).problems
     return [*form, *(one for one in out.problems_as_written(found) if one.field not in named)]
 
 

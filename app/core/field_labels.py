@@ -7,7 +7,7 @@ practice, as guides to GRPO give them.
 import re
 
 from groupwise.storage.library.models.learning_rates import LORA as LORA_RATES
-from groupwise.storage.library.models.learning_rates import SMALL_WHOLE, WHOLE, as_typed
+from groupwise.storage.library.models.learning_rates import SMALL_LORA, SMALL_WHOLE, WHOLE, as_typed
 
 # path → (label, advice). The order is the form's.
 RUN = {"name": ("Name", "")}
@@ -37,7 +37,8 @@ TRAINING = {
     "training.learning_rate": (
         "Learning rate",
         f"{as_typed(WHOLE.usual)} is usual, at most {as_typed(WHOLE.most)}; with LoRA {as_typed(LORA_RATES.usual)}, at "
-        f"most {as_typed(LORA_RATES.most)}; the starter takes {as_typed(SMALL_WHOLE.usual)}",
+        f"most {as_typed(LORA_RATES.most)}; the starter takes {as_typed(SMALL_WHOLE.usual)}, with LoRA "
+        f"{as_typed(SMALL_LORA.usual)}",
     ),
     "training.max_completion_length": (
         "Max completion length",

@@ -30,7 +30,7 @@ from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.misplaced import misplaced_problem, part_in_a_part
 from groupwise.storage.spec.words.problem import BLOCKING, Fix, Problem, in_order_of_lines, line_of
 from groupwise.storage.spec.words.recipe_names import recipe_problem
-from groupwise.storage.spec.words.setting_names import unknown_setting
+from groupwise.storage.spec.words.setting_names import one_for_each_name, unknown_setting
 from groupwise.storage.spec.words.trl_words import OWN_WEIGHTS, WEIGHTS, trl_problem
 
 # Settings of GRPOConfig that Groupwise decides itself, and where a person says it instead.
@@ -126,7 +126,7 @@ def _settings(
                 said = say_unit(Problem(path, message, fixes=tuple(meant)), value)
                 others = [default] if said.fixes else usual_fixes_of(path, spec) or [default]
                 found.append(replace(said, fixes=(*said.fixes, *others)))
-    return found
+    return one_for_each_name(found, lines or {})
 
 
 def _unknown(

@@ -38,6 +38,7 @@ NAME_OF_PATH = re.compile(r"[/\\]")
 QUOTES_AND_SPACES = "‘’‚“”„'\"` \t\u00a0"
 CHOOSE_ANOTHER = Fix("Choose another file", {}, leads=True)
 NEAR_FILE = 0.75  # of a name to another's, without their endings, from where on one is a slip of the other
+NEAR_TASK = 0.85  # of a name to that of a built-in task
 LONGEST_BUTTON = 60  # characters of a template that is offered on one
 KINDS = "task:NAME (built in), gym:NAME (reasoning-gym), file:NAME (in the home's data folder) or hub:ORG/NAME"
 
@@ -71,7 +72,7 @@ def _source(data: DataSpec, offer: Offer) -> list[Problem]:
         return _gym(name, data.parameters, data.limit, offer)
     if kind == "file":
         return _file(name)
-    guessed = _guess_source(data.source)
+    guessed = _guess_source(data.source) or _bare_name(data.source, offer)
     hint = f" Did you mean “{guessed}”?" if guessed else ""
     if kind == "hub":
         if HUB_DATASET.fullmatch(name):
@@ -99,6 +100,16 @@ def _guess_source(source: str) -> str | None:
     if kind in ("task", "gym", "file") and name:
         return f"{kind}:{name}"
     return f"hub:{name}" if (kind or not colon) and HUB_DATASET.fullmatch(name) else None
+
+
+def _bare_name(source: str, offer: Offer) -> str | None:
+    """What was meant by the name of a task, or of a file that is there, without the kind before it."""
+    name = source.strip(QUOTES_AND_SPACES)
+    if name in (offer.gym or ()) and name not in offer.tasks:
+        return f"gym:{name}"
+    task = nearest_name(name, [*offer.tasks], NEAR_TASK)
+    files = [one for one in _files() if name in (one, _stem(one))]
+    return f"task:{task}" if task else f"file:{files[0]}" if len(files) == 1 else None
 
 
 def _unknown_source(name: str, kind: str, names: list[str]) -> Problem:

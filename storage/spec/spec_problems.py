@@ -153,7 +153,7 @@ _LORA = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}
 def _to_part(field: str, value: Any) -> tuple[Fix, ...]:
     """Of a part that is written as one value: the setting that was meant by it."""
     value = value[0] if isinstance(value, list) and len(value) == 1 else value
-    if field == "lora" and value is True:
+    if field == "lora" and (value is True or meant_truth(value)):
         return (Fix("Use LoRA of rank 16", {"lora": dict(_LORA)}),)
     if not isinstance(value, str) or len(value) > LONGEST:
         return ()
@@ -171,9 +171,16 @@ def _example(field: str, fixes: tuple[Fix, ...]) -> str:
     meant = fixes[0].settings.get(field) if fixes else None
     if not isinstance(meant, (dict, list)):
         return ""
-    plain, name = dump(meant, flow=True, width=LONGEST * 4).strip(), field.rpartition(".")[2]
+    plain, name = _in_one_line(meant), field.rpartition(".")[2]
     written = f"- {plain[1:-1]}" if name.isdigit() else f"{name}: {plain}"
     return f" Write it as “{written}”."
+
+
+def _in_one_line(meant: Any) -> str:
+    """Each entry of a list in its own braces, which YAML may leave out around a single setting: [{name: format}]."""
+    if isinstance(meant, list):
+        return f"[{', '.join(map(_in_one_line, meant))}]"
+    return dump(meant, flow=True, width=LONGEST * 4).removesuffix("\n").strip()
 
 
 def _to_named(field: str, detail: Any) -> tuple[Fix, ...]:

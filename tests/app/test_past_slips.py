@@ -449,7 +449,7 @@ def test_a_number_that_is_written_otherwise_has_its_button_before_the_text_can_b
 
 
 def test_of_a_line_that_has_a_slip_itself_no_number_is_written() -> None:
-    found = view_of(f"{HEAD}training:\n  beta:0,5\n  seed: 1\n")["unreadable"]["problems"]
+    found = view_of(f"{HEAD}training:\n  beta:0,5\n  max_steps: 1\n")["unreadable"]["problems"]
     assert [fix["label"] for one in found for fix in one["fixes"]] == ["Write it as “beta: 0,5”"]
 
 

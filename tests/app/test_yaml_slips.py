@@ -144,19 +144,19 @@ def problems(text: str) -> list[Any]:
         ("name: a\nrewards:\n- format\n", 3,
          "should be a mapping of settings, one to a line, not “format”. Write it as "
          "“- name: format”.", "Write it as “- name: format”", ("rewards", [{"name": "format"}])),
-        ("name: a\nrewards: format\n", 2, "should be a list, not “format”. Write it as “rewards: [name: format]”.",
+        ("name: a\nrewards: format\n", 2, "should be a list, not “format”. Write it as “rewards: [{name: format}]”.",
          "Write it as a list with “format”", ("rewards", [{"name": "format"}])),
         ("name: a\nrewards:\n  -format\n  -format\n", 2, "should be a list, not “-format -format”. Write it as "
-         "“rewards: [name: format, name: format]”.", "Write it as a list with “format” and “format”",
+         "“rewards: [{name: format}, {name: format}]”.", "Write it as a list with “format” and “format”",
          ("rewards", [{"name": "format"}, {"name": "format"}])),
         ("name: a\nrewards:\n- format, format\n", 3, "should be a mapping of settings, one to a line, not “format, "
          "format”.", "Write an entry each for “format” and “format”",
          ("rewards", [{"name": "format"}, {"name": "format"}])),
         ("name: a\nrewards: format, format\n", 2, "should be a list, not “format, format”. Write it as “rewards: "
-         "[name: format, name: format]”.", "Write it as a list with “format” and “format”",
+         "[{name: format}, {name: format}]”.", "Write it as a list with “format” and “format”",
          ("rewards", [{"name": "format"}, {"name": "format"}])),
         ("name: a\nrewards:\n  name: format\n", 2, 'should be a list, not {"name": "format"}. Write it as “rewards: '
-         "[name: format]”.", "Write it as an entry, with its dash", ("rewards", [{"name": "format"}])),
+         "[{name: format}]”.", "Write it as an entry, with its dash", ("rewards", [{"name": "format"}])),
         ("name: a\ntraining: {reward_funcs: format}\n", 2, "is TRL's word: here it is “rewards”.",
          "Rename it to rewards", ("rewards", [{"name": "format"}])),
         (HEAD + "training: {train_dataset: org/rows}\n", 4, "is TRL's word: here it is “data.source”.",

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, TimeoutError, expect
 from groupwise.storage.home import paths
 from groupwise.storage.registry import registry
 from tests.browser.conftest import bring, kept_dashboard, picture
-from tests.browser.new_run_page import editor, follows, launch, write_yaml, yaml_of
+from tests.browser.new_run_page import editor, follows, launch, show, write_yaml, yaml_of
 from tests.support import beside
 from tests.support.homes import in_home
 
@@ -253,3 +253,42 @@ def test_each_blocking_verdict_is_mended_by_one_click(new_run: Page) -> None:
         except (AssertionError, TimeoutError) as error:
             stuck[what] = f"{new_run.locator('.verdict').all_inner_texts()} {str(error)[:100]}"
     assert stuck == {}
+
+
+def test_a_name_of_a_part_is_said_where_that_part_is(new_run: Page) -> None:
+    write_yaml(new_run, bad(lora="{rank: 8}"))
+    show(new_run, "Form")
+    said = new_run.locator(".tune > .said")
+    expect(said).to_have_text("“rank”: PEFT's LoraConfig has no such field. Did you mean “r”?")
+
+
+def test_of_a_text_that_cannot_be_read_no_name_of_the_one_before_is_said(new_run: Page) -> None:
+    write_yaml(new_run, bad("num_generation: 2"))
+    figures = new_run.locator(".preflight .figures")
+    expect(figures).to_contain_text("waits until “num_generation” is fixed")
+    write_yaml(new_run, "name: b\nrewards: [{name: format}]\n  beta: 0.1\n")
+    expect(new_run.locator(".unreadable-note")).to_be_visible()
+    expect(figures).not_to_contain_text("num_generation")
+    expect(figures).to_contain_text("waits until the YAML can be read")
+
+
+LINES = """() => {
+  window.seen = new Set();
+  const note = () => {
+    for (const one of document.querySelectorAll(".verdict.blocking .path")) window.seen.add(one.textContent);
+  };
+  const box = document.querySelector(".preflight .verdicts");
+  new MutationObserver(note).observe(box, { childList: true, subtree: true });
+}"""
+
+
+def test_what_is_left_keeps_its_line_while_a_button_is_pressed(new_run: Page) -> None:
+    write_yaml(new_run, bad("beta: x\n  warmup_ratio: 0.1\n  max_step: 5\n  foo: 1", lora="true"))
+    expect(new_run.locator(".verdicts").get_by_role("button", name="Use LoRA of rank 16")).to_be_visible()
+    new_run.evaluate(LINES)
+    for label in ("Use LoRA of rank 16", "Rename it to max_steps", "Use warmup_steps"):
+        new_run.locator(".verdicts").get_by_role("button", name=label).click()
+        new_run.wait_for_timeout(2500)
+    seen = new_run.evaluate("[...window.seen]")
+    print(seen)
+    assert all(", line " in one for one in seen)

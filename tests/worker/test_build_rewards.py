@@ -9,7 +9,7 @@ import pytest
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import TrustRewardCode
-from groupwise.storage.spec.words.problem import BLOCKING, THEN
+from groupwise.storage.spec.words.problem import BLOCKING, THEN, WARNING
 from groupwise.worker.questions import build_rewards
 from groupwise.worker.training import train
 from tests.support.runs import ask_db, make_spec, queue
@@ -150,3 +150,14 @@ def test_what_a_shipped_function_refuses_by_the_names_that_were_meant_is_said_wi
     [problem] = [one for one in found if not one.field.endswith(".mode")]
     words = "“length” would refuse every completion: low must be 0 or more and less than high, not 64 beside 4."
     assert (problem.field, problem.message) == ("rewards.0.parameters", THEN + words)
+
+
+def test_what_the_offered_default_leads_to_is_said_with_what_is_refused(registry_home: Path) -> None:
+    """The button was pressed, and then it was said that the function tells no completions apart."""
+    rewards = [{"name": "format"}, {"name": "length", "parameters": {"low": 500, "high": 100}}]
+    refused, then = build_rewards.reward_problems(make_spec(rewards=rewards, training={"max_completion_length": 48}))
+    assert refused.fixes[0].label == "Use the default of low"
+    assert (then.field, then.level, then.fixes) == ("rewards.1.name", WARNING, ())
+    assert then.message.startswith(f"{THEN}gives every completion 1: up to 64 tokens all earn the same")
+    [alone] = build_rewards.reward_problems(make_spec(rewards=rewards, training={"max_completion_length": 256}))
+    assert alone.fixes == refused.fixes

@@ -52,7 +52,7 @@ def flip(content: bytes, at: int, size: int) -> bytes:
 
 WHOLE, BOOK = parquet(), workbook()
 DAMAGED = [
-    ("cut.parquet", WHOLE[:-200], "cannot be read as PARQUET: its end is missing, as when a download or"),
+    ("cut.parquet", WHOLE[:-200], "cannot be read as Parquet: its end is missing, as when a download or"),
     ("footer.parquet", flip(WHOLE, len(WHOLE) - 100, 60), "its list of columns (the footer) is damaged, or of"),
     ("rows.parquet", flip(WHOLE, 60, 400), "the rows in it are damaged. Save or download it again."),
     ("short.parquet", WHOLE[:-8] + b"\xff\xff\xff\x7fPAR1", "it is shorter than it says. Save or download it again."),

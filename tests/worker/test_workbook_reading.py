@@ -328,7 +328,7 @@ HOSTILE = [
     (
         "p.jsonl",
         b"%PDF-1.7",
-        "p.jsonl cannot be read as JSONL: it is a PDF document. Copy its table into a spreadsheet",
+        "p.jsonl cannot be read as JSON lines: it is a PDF document. Copy its table into a spreadsheet",
     ),
     ("w.csv", b"<!DOCTYPE html><html><table>", "w.csv cannot be read as CSV: it is a web page. Copy its table"),
     ("w.csv", zipped("word/document.xml"), "w.csv cannot be read as CSV: it is a text document. Copy its table"),

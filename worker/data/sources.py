@@ -90,10 +90,10 @@ def _file(name: str, spec: DataSpec) -> Dataset:
     try:
         return load_dataset(builder, data_files=str(opened.path), split="train", **options)
     except Exception as error:  # datasets raises many kinds for a damaged file; all mean the same to a person
-        kind = file_format.data_suffix(name)[1:].upper()
         log.warning("%s cannot be read by the datasets library", name, exc_info=error)
         unknown = "it may be damaged, though no line is found at fault. Save it again"
-        raise DataError(f"{name} cannot be read as {kind}: {_fault(opened) or unknown}") from error
+        why = _fault(opened) or unknown
+        raise DataError(f"{name} cannot be read as {file_format.format_words(name)}: {why}") from error
 
 
 def _as_text(columns: list[str], reading: FileReading) -> dict[str, Any]:

@@ -8,11 +8,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from groupwise.storage.checks.reward_columns import without_reward
+from groupwise.storage.checks.reward_settings import find_level_length
 from groupwise.storage.checks.values import value_fault
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import judge_ports, registry
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
-from groupwise.storage.spec.words.problem import THEN, Fix, Problem
+from groupwise.storage.spec.words.problem import THEN, WARNING, Fix, Problem
 from groupwise.storage.spec.words.setting_names import meant_name
 from groupwise.worker.builtin import shipped
 from groupwise.worker.sandbox import client
@@ -30,8 +31,19 @@ def reward_problems(spec: RunSpec) -> list[Problem]:
     found: list[Problem] = []
     for place, part in _parts(spec):
         for index in range(len(part.rewards)):
-            found += [one.move(f"{place}{{}}".format) for one in _problems(part, index)]
+            said = [*_problems(part, index)]
+            said += [then for one in said for then in _said_then(one, part, index)]
+            found += [one.move(f"{place}{{}}".format) for one in said]
     return found
+
+
+def _said_then(problem: Problem, spec: RunSpec, index: int) -> list[Problem]:
+    """What is to be warned of once a refused parameter is left at its default, where that is offered: said with it."""
+    reward, path = spec.rewards[index], f"rewards.{index}"
+    gone = [one.rpartition(".")[2] for fix in problem.fixes[:1] for one in fix.removed if "parameters" in one]
+    rest = {name: value for name, value in reward.parameters.items() if name not in gone}
+    level = find_level_length(reward.model_copy(update={"parameters": rest}), spec.training, path) if gone else None
+    return [Problem(level.field, THEN + level.message, level=WARNING)] if level else []
 
 
 def _parts(spec: RunSpec) -> Iterator[tuple[str, RunSpec]]:

@@ -279,6 +279,7 @@ function placed(problem) {
   const line = places.map((place) => page.view.lines?.[place]).find(Boolean);
   return line ? { ...problem, line } : problem;
 }
+const THEN = "Then also: "; // as storage.spec.words.problem has it
 const fromWorker = {}; // kind → {key, problems}
 const GRAVE = ["blocking", "warning", "advice"];
 export function problems() {
@@ -318,7 +319,9 @@ export function problems() {
   // nor is a rate called unusual while the model is refused, by whose size it would be (without_advice_on_refused)
   const noModel = [...blocked].some((field) => /^model(\.|$)/.test(field));
   const isOfRefused = (field) => blocked.has(field) || (noModel && field.endsWith(".learning_rate"));
-  const shown = all.filter(({ level, field }) => level === "blocking" || !field || !isOfRefused(field));
+  // but what is to be known of the value that the button there writes is no word on the one that is refused
+  const isOfNow = ({ message }) => !message.startsWith(THEN);
+  const shown = all.filter((one) => one.level === "blocking" || !one.field || !isOfNow(one) || !isOfRefused(one.field));
   // what blocks first, each kind as one meets it in the text; then what has no line (problem.py: in_order_of_lines)
   const place = ({ line }) => line || Number.MAX_SAFE_INTEGER;
   return shown.sort((a, b) => grave(a) - grave(b) || place(a) - place(b));

@@ -107,7 +107,11 @@ function showField(about, node, box) {
   node.querySelector(".reset").hidden = shown === "" || about.path === "name";
 }
 
-const verdict = (problem) => el("p", { class: `xs verdict-at ${problem.level}` }, inFormWords(problem));
+// Of a name that there is none of, and so no field: which it is, where that is shown at the part it is in.
+const nameInside = (path, { field, message }) =>
+  field.startsWith(`${path}.`) && message.includes("no such field") ? `“${field.split(".").at(-1)}”: ` : "";
+const verdict = (problem, path) =>
+  el("p", { class: `xs verdict-at ${problem.level}` }, nameInside(path, problem), inFormWords(problem));
 // `lead`: takes a person to the problem's field, for a fix that is a choice there.
 export function fixButtons(problem, lead) {
   return (problem.fixes ?? []).map((fix) => {
@@ -157,7 +161,7 @@ export function showProblems() {
     const said = node.querySelector(":scope > .said");
     if (said && said.dataset.key !== key) {
       said.dataset.key = key;
-      said.replaceChildren(...mine.map(verdict));
+      said.replaceChildren(...mine.map((problem) => verdict(problem, path)));
     }
   }
 }

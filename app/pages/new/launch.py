@@ -8,6 +8,7 @@ from typing import Any
 from groupwise.app.core import worker_process
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import edits, form, found_reading, presets, said_later
+from groupwise.app.pages.new.fixes_in_place import write_fixes_in_place
 from groupwise.app.pages.new.known import NO_ROWS, Known, known_of
 from groupwise.app.pages.new.left_out import LeftOut, is_at_or_inside, leave_out, read_by_meant_names
 from groupwise.app.pages.new.preflight.report import Report, report
@@ -176,10 +177,12 @@ def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = No
         if one.line not in guessed
         and (past.whole or (one.field in past.lines and one.field.split(".")[0] not in past.unread))
     ]  # fmt: skip
+    offer = offer or Offer.read_published()
     listed = (*in_order_of_lines(slips), *in_order_of_lines(write_in_place(of_others, past.text, text)))
     found = [replace(one, fixes=tuple(fix for fix in one.fixes if fix.cut)) for one in listed]
-    then = _say_of_readable(text, found, offer or Offer.read_published())
-    return [*found, *then]
+    then = _say_of_readable(text, found, offer)
+    types = form.types(offer) | form.reward_types(past.values, offer)
+    return [*write_fixes_in_place(listed, past, text, types), *then]
 
 
 def _say_of_readable(text: str, found: list[Problem], offer: Offer) -> list[Problem]:

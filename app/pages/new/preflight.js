@@ -76,6 +76,9 @@ function detailOf({ detail, run, hint }) {
   const [before, after] = detail.split(`“${run}”`);
   return [before, el("span.quoted", { title: run }, "“", el("bdi", shortName(steady(run), NAME)), "”"), after];
 }
+// Of the text before: an estimate that was not made waited for a setting which need not be in this text at all.
+const withoutOldNames = (figures = []) =>
+  figures.map((one) => (one.value === "—" ? { ...one, detail: "waits until the YAML can be read" } : one));
 function draw() {
   const view = page.view;
   if (!view) return;
@@ -108,7 +111,9 @@ function draw() {
   for (const part of [".happening", ".figures"]) inBox(part).classList.toggle("old", Boolean(unreadable) || reading);
   inBox(".happening").replaceChildren(...said.map((line) => el("p.s", line)));
   inBox(".figures").replaceChildren(
-    ...(view.figures ?? []).map((one) => figure(one.label, one.value, detailOf(one), one.level)),
+    ...(unreadable ? withoutOldNames(view.figures) : (view.figures ?? [])).map((one) =>
+      figure(one.label, one.value, detailOf(one), one.level),
+    ),
   );
   drawVerdicts(inBox(".verdicts"), found);
   showProblems();

@@ -2,7 +2,7 @@
 Pure."""
 
 from groupwise.storage.spec.rows import other_kinds
-from groupwise.storage.spec.rows.file_format import data_suffix
+from groupwise.storage.spec.rows.file_format import data_suffix, format_words
 
 LOOKED_AT = 64 * 1024  # bytes
 GZIP, ZIP, PARQUET = "compressed (gzip)", "a zip archive", "a Parquet file"
@@ -51,7 +51,7 @@ def misnamed_kind(name: str, kind: str) -> str:
     suffix = data_suffix(name)
     if kind in BY_NAME.get(suffix[-3:] if suffix.endswith(".gz") else suffix, (TEXT,)):
         return ""
-    return f"{name} cannot be read as {suffix[1:].upper()}: it is {_words_and_advice(kind, suffix)}"
+    return f"{name} cannot be read as {format_words(name)}: it is {_words_and_advice(kind, suffix)}"
 
 
 def _words_and_advice(kind: str, suffix: str) -> str:

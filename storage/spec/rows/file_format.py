@@ -69,6 +69,12 @@ def data_suffix(name: str) -> str:
     return max(found, key=len, default="")
 
 
+def format_words(name: str) -> str:
+    """What the name of a data file says that it is, as people write it: CSV, JSON lines, Parquet."""
+    suffix = data_suffix(name).removesuffix(".gz")
+    return {".jsonl": "JSON lines", ".parquet": "Parquet"}.get(suffix, suffix[1:].upper())
+
+
 def usual_separator(name: str) -> str:
     """What separates the cells of a file where nobody said and nothing was found."""
     return "tab" if data_suffix(name).startswith(".tsv") else "comma"

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Literal
 
 from groupwise.storage.spec.rows.beginnings import TEXT, kind_of_start
-from groupwise.storage.spec.rows.file_format import SEPARATORS, data_suffix, file_kind
+from groupwise.storage.spec.rows.file_format import SEPARATORS, data_suffix, file_kind, format_words
 
 TextKind = Literal["csv", "jsonl", "json"]
 TEXT_WORDS: dict[TextKind, str] = {"csv": "CSV", "jsonl": "JSON lines", "json": "a JSON list"}
@@ -51,7 +51,7 @@ def order_of_utf16(text: bytes) -> str:
 def misnamed_text(name: str, head: bytes) -> tuple[str, TextKind | None]:
     """What to say of a file of this name whose text begins so, and what it plainly is instead; "" where it may be what
     its name says. `head`: of what is packed in it, where it is packed."""
-    kind, suffix = file_kind(name), data_suffix(name).removesuffix(PACKED)
+    kind = file_kind(name)
     if kind not in ("csv", "json"):
         return "", None
     if is_binary(head):
@@ -63,7 +63,7 @@ def misnamed_text(name: str, head: bytes) -> tuple[str, TextKind | None]:
         return looks_like(name, other), other
     if kind == "json" and text and not is_json:
         said = 'it begins with no object, such as {"question": "1+1?"}, and with no list of them.'
-        return f"{name} cannot be read as {suffix[1:].upper()}: {said}", None
+        return f"{name} cannot be read as {format_words(name)}: {said}", None
     return "", None
 
 
@@ -77,8 +77,7 @@ def text_named_otherwise(name: str, head: bytes) -> TextKind | None:
 
 def looks_like(name: str, other: TextKind) -> str:
     """What to say of a file of this name that is plainly another kind of text."""
-    suffix = data_suffix(name).removesuffix(PACKED)
-    return f"{name} cannot be read as {suffix[1:].upper()}. This looks like {TEXT_WORDS[other]}."
+    return f"{name} cannot be read as {format_words(name)}. This looks like {TEXT_WORDS[other]}."
 
 
 def named_as(name: str, kind: TextKind) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from groupwise.storage.spec.words.foreign_letters import as_english, letter_words
@@ -127,7 +127,7 @@ ELSEWHERE = {
     "actor_lr": "learning_rate", "actor_learning_rate": "learning_rate", "policy_lr": "learning_rate",
     "peak_lr": "learning_rate", "base_lr": "learning_rate", "wd": "weight_decay",
     "rollout_n": "num_generations", "num_return_sequences": "num_generations", "group_size": "num_generations",
-    "rollouts": "num_generations", "n_samples_per_prompt": "num_generations",
+    "rollouts": "num_generations", "n_samples_per_prompt": "num_generations", "n_generations": "num_generations",
     "kl_coef": "beta", "kl_loss_coef": "beta", "init_kl_coef": "beta", "kl_weight": "beta", "kl_beta": "beta",
     "max_new_tokens": "max_completion_length", "max_tokens": "max_completion_length",
     "max_response_length": "max_completion_length", "max_len": "max_completion_length", "wandb_project": "project",
@@ -149,8 +149,19 @@ ELSEWHERE = {
     "target": "target_modules", "targets": "target_modules", "lora_target": "target_modules",
     "lora_target_modules": "target_modules", "modules": "target_modules",
     "model_name": "id", "model_name_or_path": "id", "path": "id",
-    "torch_dtype": "dtype", "precision": "dtype", "params": "parameters", "kwargs": "parameters",
+    "torch_dtype": "dtype", "precision": "dtype", "params": "parameters", "parms": "parameters", "kwargs": "parameters",
+    "gpus": "processes", "num_gpus": "processes", "n_gpus": "processes", "n_gpus_per_node": "processes",
+    "nproc_per_node": "processes", "world_size": "processes",
     "dataset": "source", "dataset_name": "source", "test_size": "holdout", "max_samples": "limit",
+}  # fmt: skip
+
+# Words of every day, which are near to one name in the data and to another in an example: in no line by itself is such
+# a word a setting.
+_NEAR = {
+    "answer": ("answer_column", "completion"), "answers": ("answer_column",), "answer_key": ("answer_column",),
+    "answer_field": ("answer_column",), "ground_truth": ("answer_column",), "solution": ("answer_column", "completion"),
+    "question": ("prompt_column", "prompt"), "prompt": ("prompt_column",), "prompt_field": ("prompt_column",),
+    "prompt_key": ("prompt_column",), "response": ("completion",),
 }  # fmt: skip
 
 
@@ -158,11 +169,19 @@ def meant_name(name: str, names: Collection[str], given: Collection[str] = ()) -
     """The one of `names` that was meant by `name`: a slip of it, or what others call so; None where no meaning is near,
     or where that one is `given` as well."""
     plain = as_english(trim_spaces(name)).replace("-", "_").replace(" ", "_")
-    other = ELSEWHERE.get(plain, "") or _LETTER_BEFORE.sub("", plain)
-    near = [one for one in names if is_slip(plain, one.casefold())]
+    others = (ELSEWHERE.get(plain, ""), *_NEAR.get(plain, ()), _LETTER_BEFORE.sub("", plain))
+    other = next((one for one in others if one in names), "")
+    near = [one for one in names if is_slip(plain, one.casefold())] or _begun_by(plain, names)
     closest = max(near, key=lambda one: difflib.SequenceMatcher(None, plain, one).ratio(), default=None)
-    meant = other if other in names else closest
+    meant = other or closest
     return None if meant in given else meant
+
+
+def _begun_by(typed: str, names: Collection[str]) -> list[str]:
+    """The one name that two or more whole words are the beginning of, as ref_model_mixup is of ref_model_mixup_alpha;
+    none where several are."""
+    begun = [one for one in names if one.startswith(f"{typed}_")] if "_" in typed else []
+    return begun if len(begun) == 1 else []
 
 
 def is_slip(typed: str, name: str) -> bool:
@@ -225,10 +244,10 @@ def unknown_setting(
     remove = Fix(f"Remove it{size_words(value)}", {}, (path,))
     if parent == "training" and name in REMOVED:
         return _removed_setting(path, value, names, given, line)
-    if name == "max_length" and COMPLETION in names:
+    meant = meant_name(name, names)
+    if (name == "max_length" or (meant is None and is_slip(as_english(name), "max_length"))) and COMPLETION in names:
         return _of_both_lengths(path, value, given, said, line)
     said += letter_words(name)
-    meant = meant_name(name, names)
     if meant is None:
         return Problem(path, said, line, fixes=(remove,))
     if meant in given:
@@ -236,6 +255,24 @@ def unknown_setting(
         return Problem(path, f"{said} Did you mean “{meant}”? It is set already.", line, fixes=(*joined, remove))
     rename = Fix(f"Rename it to {meant}", {f"{parent}.{meant}".lstrip("."): value}, (path,))
     return Problem(path, f"{said} Did you mean “{meant}”?", line, fixes=(rename, remove))
+
+
+def one_for_each_name(problems: Iterable[Problem], lines: Mapping[str, int]) -> list[Problem]:
+    """The problems of the settings of one part, where each name is offered for one of them alone: of two that are near
+    it the second is told of the first, and no click writes over what another wrote. `lines`: of each field."""
+    taken: dict[str, Problem] = {}
+    found = []
+    for one in problems:
+        renames = [fix for fix in one.fixes if fix.removed == (one.field,) and len(fix.settings) == 1]
+        place = next(iter(renames[0].settings)) if renames else one.field
+        first = taken.setdefault(place, one)
+        if first is not one and renames:
+            line = f", line {lines[first.field]}," if first.field in lines else ""
+            name = place.rpartition(".")[2]
+            words = f" “{first.field.rpartition('.')[2]}”{line} is taken for {name}, too."
+            one = replace(one, message=one.message + words, fixes=tuple(f for f in one.fixes if f is not renames[0]))
+        found.append(one)
+    return found
 
 
 def size_words(value: Any) -> str:
@@ -246,7 +283,9 @@ def size_words(value: Any) -> str:
 
 def _of_both_lengths(path: str, value: Any, given: Collection[str], said: str, line: int | None) -> Problem:
     """The problem of max_length, which other trainers of TRL have: it is near in meaning, and not the same."""
-    whole = f"{said} In SFT and DPO it counts prompt and completion together; {COMPLETION} counts the completion alone"
+    it = "it" if path.rpartition(".")[2] == "max_length" else "max_length"
+    whole = f"{said} In SFT and DPO {it} counts prompt and completion together; {COMPLETION} counts the completion "
+    whole += "alone"
     remove = Fix("Remove it", {}, (path,))
     if COMPLETION in given:
         return Problem(path, f"{whole}, and is set already.", line, fixes=(remove,))

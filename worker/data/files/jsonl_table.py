@@ -43,7 +43,7 @@ NAMED = 2  # lines at fault that are named beside the first
 SCAN_SECONDS = 1.0  # of a question spent on finding where rows are
 log = logging.getLogger("groupwise.data")
 BOM = b"\xef\xbb\xbf"
-KINDS = {"line": "JSONL", "entry": "a JSON list"}  # by what a row is in it
+KINDS = {"line": "JSON lines", "entry": "a JSON list"}  # by what a row is in it
 USUAL = FileReading("json", encoding="utf-8")
 
 

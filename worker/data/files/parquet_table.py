@@ -130,7 +130,7 @@ def parquet_words(path: Path) -> Iterator[None]:
     except MemoryError:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        raise DataError(f"{path.name} cannot be read as PARQUET: {_parquet_fault(path, error)}") from error
+        raise DataError(f"{path.name} cannot be read as Parquet: {_parquet_fault(path, error)}") from error
 
 
 def _parquet_fault(path: Path, error: Exception) -> str:

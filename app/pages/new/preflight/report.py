@@ -73,6 +73,7 @@ def report(
         shown = _figures(estimate, written, pace, steps)
         shown += [_show_waiting(label, awaited[label], typed) for label in FIGURES if label in awaited and facts]
         shown.sort(key=lambda one: FIGURES.index(one["label"]))
+    sums = sums or _is_data_refused(blamed)  # of data that nobody has read nothing is advised
     problems = [
         *memory_fixes.memory_problems(spec, offer, facts, estimate),
         *disk.disk_problems(spec, offer, written),
@@ -80,6 +81,10 @@ def report(
     ]
     return Report(said, shown, sorted(problems, key=lambda problem: ORDER[problem.level]), estimate,
                   tuple(awaited.values()))  # fmt: skip
+
+
+def _is_data_refused(blamed: Collection[str]) -> bool:
+    return "data" in blamed or "data.source" in blamed
 
 
 def _readable(prompt_tokens: int | None, facts: ModelFacts | None) -> int | None:
