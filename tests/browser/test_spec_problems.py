@@ -270,25 +270,3 @@ def test_of_a_text_that_cannot_be_read_no_name_of_the_one_before_is_said(new_run
     expect(new_run.locator(".unreadable-note")).to_be_visible()
     expect(figures).not_to_contain_text("num_generation")
     expect(figures).to_contain_text("waits until the YAML can be read")
-
-
-LINES = """() => {
-  window.seen = new Set();
-  const note = () => {
-    for (const one of document.querySelectorAll(".verdict.blocking .path")) window.seen.add(one.textContent);
-  };
-  const box = document.querySelector(".preflight .verdicts");
-  new MutationObserver(note).observe(box, { childList: true, subtree: true });
-}"""
-
-
-def test_what_is_left_keeps_its_line_while_a_button_is_pressed(new_run: Page) -> None:
-    write_yaml(new_run, bad("beta: x\n  warmup_ratio: 0.1\n  max_step: 5\n  foo: 1", lora="true"))
-    expect(new_run.locator(".verdicts").get_by_role("button", name="Use LoRA of rank 16")).to_be_visible()
-    new_run.evaluate(LINES)
-    for label in ("Use LoRA of rank 16", "Rename it to max_steps", "Use warmup_steps"):
-        new_run.locator(".verdicts").get_by_role("button", name=label).click()
-        new_run.wait_for_timeout(2500)
-    seen = new_run.evaluate("[...window.seen]")
-    print(seen)
-    assert all(", line " in one for one in seen)

@@ -32,17 +32,20 @@ def reward_problems(spec: RunSpec) -> list[Problem]:
     for place, part in _parts(spec):
         for index in range(len(part.rewards)):
             said = [*_problems(part, index)]
-            said += [then for one in said for then in _said_then(one, part, index)]
+            said += _said_then(said, part, index)
             found += [one.move(f"{place}{{}}".format) for one in said]
     return found
 
 
-def _said_then(problem: Problem, spec: RunSpec, index: int) -> list[Problem]:
-    """What is to be warned of once a refused parameter is left at its default, where that is offered: said with it."""
+def _said_then(problems: list[Problem], spec: RunSpec, index: int) -> list[Problem]:
+    """What is to be warned of only once refused parameters are left at their defaults, as is offered: said with that.
+    """
     reward, path = spec.rewards[index], f"rewards.{index}"
-    gone = [one.rpartition(".")[2] for fix in problem.fixes[:1] for one in fix.removed if "parameters" in one]
+    gone = {path.rpartition(".")[2] for one in problems for fix in one.fixes[:1] for path in fix.removed}
+    if not gone & reward.parameters.keys() or find_level_length(reward, spec.training, path):
+        return []
     rest = {name: value for name, value in reward.parameters.items() if name not in gone}
-    level = find_level_length(reward.model_copy(update={"parameters": rest}), spec.training, path) if gone else None
+    level = find_level_length(reward.model_copy(update={"parameters": rest}), spec.training, path)
     return [Problem(level.field, THEN + level.message, level=WARNING)] if level else []
 
 
