@@ -38,8 +38,7 @@ def reward_problems(spec: RunSpec) -> list[Problem]:
 
 
 def _said_then(problems: list[Problem], spec: RunSpec, index: int) -> list[Problem]:
-    """What is to be warned of only once refused parameters are left at their defaults, as is offered: said with that.
-    """
+    """What is to be warned of only once refused parameters are left at their defaults, which the buttons offer."""
     reward, path = spec.rewards[index], f"rewards.{index}"
     gone = {path.rpartition(".")[2] for one in problems for fix in one.fixes[:1] for path in fix.removed}
     if not gone & reward.parameters.keys() or find_level_length(reward, spec.training, path):
