@@ -16,7 +16,7 @@ from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.spec.spec import parse_spec
 from groupwise.worker.supervisor import Supervisor
-from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
 from tests.browser.rewards_page import ready, write
 from tests.browser.run_page import ended, head
 from tests.support.homes import wait_for
@@ -345,6 +345,25 @@ def test_a_resume_says_whom_it_waits_for_and_offers_nothing_meanwhile(open_page:
     expect(head(page).locator(".sentence")).to_contain_text("Waiting for ahead of it to end")
     first = head(page).locator(".sentence").get_by_role("link", name="ahead of it")
     expect(first).to_have_attribute("href", f"/run?id={trains}")
+
+
+def test_that_it_was_resumed_already_goes_once_it_trains(open_page: OpenPage, address: str) -> None:
+    """It was still there a hundred steps later, in a second tab."""
+    run_id = ended("twice", "Stopped at step 12, as asked.", states.STOPPED, saved=10)
+    page = open_page(f"{address}/run?id={run_id}")
+    resume = head(page).get_by_role("button", name="Resume from step 10")
+    expect(resume).to_be_visible()
+    held = Held(page, "command_run")
+    resume.click()
+    wait_for("its wish", lambda: page.wait_for_timeout(30) or held.kept)
+    registry.set_state(run_id, states.QUEUED, "Waiting.", attempt=2)  # as another tab was first
+    running(run_id)
+    held.release()
+    refusal = head(page).locator(".found > .problem")
+    expect(refusal).to_have_text("“twice” was resumed already.")
+    expect(head(page).locator(".pill")).to_contain_text("Running", timeout=10_000)
+    expect(refusal).to_be_hidden(timeout=15_000)
+    registry.set_state(run_id, states.STOPPED, "Stopped.")
 
 
 @pytest.mark.parametrize("saved", [0, 10])

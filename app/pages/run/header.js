@@ -43,8 +43,11 @@ showTab();
 const dialogs = [...head.querySelectorAll("dialog.confirm")];
 let last = null; // what the server said last
 let asked = null; // what was asked here, until the server says what became of it
-// What kept an action from being done stays until the next one; what kept the head from being read, until it is read.
+// What kept an action from being done stays until the next one, or until the run is in another state and it could be
+// read; what kept the head from being read, until it is read.
 const problems = { asking: "", reading: "" };
+const READ_IN = 5000; // ms
+let refused = null; // {state: of the run as it was asked, at: when it was refused}
 function complain(about, words) {
   problems[about] = words;
   showText(find(".found > .problem"), [...new Set(Object.values(problems))].filter(Boolean).join(" "));
@@ -52,14 +55,19 @@ function complain(about, words) {
 // The page answers at once; a second click while it waits asks nothing.
 async function ask(wish, more = {}) {
   if (asked || !last) return;
-  asked = { wish, state: last.state };
+  const { state } = last;
+  asked = { wish, state };
   complain("asking", "");
   draw(last);
   const reply = await server.command_run({ run, do: wish, ...more });
   complain("asking", reply ? (reply.sentence ?? "") : "The dashboard did not answer. The run was not changed.");
+  refused = { state, at: performance.now() };
   if (!reply || reply.sentence) asked = null;
   draw(last);
   wake();
+}
+function forgetRefusal({ state }) {
+  if (refused && state !== refused.state && performance.now() - refused.at > READ_IN) complain("asking", "");
 }
 // Another part of the page asks something of the run: to resume from a checkpoint.
 addEventListener("groupwise:ask", ({ detail: { do: wish, ...more } }) => ask(wish, more));
@@ -236,6 +244,7 @@ function take(now) {
     return 2000;
   }
   complain("reading", "");
+  forgetRefusal(now);
   find(".missing").hidden = !now.missing;
   find(".found").hidden = !!now.missing;
   document.body.classList.toggle("gw-missing", !!now.missing);
