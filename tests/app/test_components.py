@@ -81,6 +81,18 @@ def test_of_checkpoints_that_read_the_same_none_is_the_best(registry_home: Path)
     writer.close()
 
 
+def test_why_a_checkpoint_has_no_reward_is_said_where_others_have_one(registry_home: Path) -> None:
+    run_id = made_run("seldom", 20, groups=0, metrics=lambda step: {} if step % 10 else {"reward": 0.5})
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0, "correctness": 2.0})
+    told = {}
+    for step in (10, 15, 20):
+        writer.commit(step, checkpoint=Checkpoint(step, f"checkpoints/checkpoint-{step}", 100))
+        seal_checkpoint(paths.run_folder(run_id).checkpoints / f"checkpoint-{step}")
+        told[step] = checkpoints.list_checkpoints({"run": run_id})["how"].startswith("“–”: no reward was logged in ")
+    writer.close()
+    assert told == {10: False, 15: True, 20: True}
+
+
 def test_resume_names_the_newest_checkpoint_that_is_still_there(run_id: str) -> None:
     writer = record(run_id)
     folder = paths.run_folder(run_id)

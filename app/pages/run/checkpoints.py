@@ -72,7 +72,7 @@ def list_checkpoints(payload: Payload) -> dict[str, Any]:
         "wait": "" if rows or removed else say_none(run),
         "final": trained_model.describe_final(run, rows) if files.is_folder(folder.final) else None,
         "no_final": trained_model.why_no_final(run),
-        "how": how_to_go_on(run, rows),
+        "how": f"{say_unlogged(rows)}{how_to_go_on(run, rows)}",
         "resumable": can_be_resumed(run),
         "removable": is_at_rest(run),
     }  # fmt: skip
@@ -81,6 +81,14 @@ def list_checkpoints(payload: Payload) -> dict[str, Any]:
 def columns_of(rows: Sequence[dict[str, Any]]) -> list[str]:
     """What was measured of any of these checkpoints."""
     return [name for name in MEASURED if any(row["values"].get(name) for row in rows)]
+
+
+def say_unlogged(rows: Sequence[dict[str, Any]]) -> str:
+    """What it means that some of these have no reward, where others have one."""
+    without = [row for row in rows if row["whole"] and not row["values"].get("reward")]
+    if not without or "reward" not in columns_of(rows):
+        return ""
+    return "“–”: no reward was logged in those steps; TRL logs once in logging_steps steps. "
 
 
 def can_be_resumed(run: registry.Run) -> bool:

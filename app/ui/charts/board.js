@@ -66,15 +66,16 @@ export class Board {
     setText(find(".shown"), this.amount(number));
     setText(find(".smoothed"), this.smoothing());
   }
-  // What the two lines of a chart are: that of the reward, which all that is logged with it shares.
+  // What the two lines of a chart are: that of the reward, which all that is logged with it shares. Of how many steps
+  // the bold one is the mean is said where that is not what “now” is of, which says it itself.
   smoothing() {
     const { x, of } = this.curve("reward") ?? { x: [] };
     const { interval } = this.curves;
     const reach = Smoother.reach(x.length);
     if (!reach) return interval > 1 && x.length ? "Bold: the mean of the steps of a log. Faint: each step." : "";
-    const steps = Math.round((reach * Math.max(of ?? 0, x.length)) / x.length);
-    const last = `${of > x.length ? "about " : ""}${countWords(steps, interval > 1 ? "logged step" : "step")}`;
-    return `Bold: the mean of the last ${last}. Faint: as logged.`;
+    if (!(of > x.length)) return "Bold: smoothed. Faint: as logged.";
+    const last = countWords(Math.round((reach * of) / x.length), interval > 1 ? "logged step" : "step");
+    return `Bold: the mean of the last about ${last}. Faint: as logged.`;
   }
   amount(number) {
     const from = this.close && this.zoom ? this.close : this.curves;
