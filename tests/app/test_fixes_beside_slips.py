@@ -101,3 +101,14 @@ def test_two_names_of_one_setting_are_not_written_over_one_another(own_home: Pat
     once = clicked(text, "training.num_generation", "Rename it to num_generations")
     [other] = [one for one in problems_of(once) if one["field"] == "training.n_generations"]
     assert other["message"].endswith("Did you mean “num_generations”? It is set already.")
+
+
+def test_of_a_long_text_few_buttons_are_made_so_and_nothing_is_said_twice(own_home: Path) -> None:
+    """Each such button takes a reading of the whole text."""
+    many = "".join(f"  max_length_of_{n}: 1\n" for n in range(990))
+    said = problems_of(TEXT.replace(STEPS, STEPS * 2 + many))
+    made = [fix for one in said for fix in one["fixes"] if one["field"] != "training.max_steps"]
+    assert 0 < len(made) <= 3
+    said = problems_of(TEXT.replace(STEPS, STEPS * 2))
+    told = [(one["field"], one["message"]) for one in said]
+    assert len(told) == len(set(told))

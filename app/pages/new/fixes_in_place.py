@@ -9,7 +9,7 @@ from groupwise.app.pages.new import edits
 from groupwise.storage.spec.words.problem import Cut, Fix, Problem
 from groupwise.storage.spec.yaml.slips import PastSlips
 
-MOST = 40  # buttons that are made so: each takes a reading of the text
+MOST, ROWS = 40, 3000  # buttons that are made so, and rows that are read for them: each takes a reading of the text
 
 Types = dict[str, list[str]]
 
@@ -17,7 +17,8 @@ Types = dict[str, list[str]]
 def write_fixes_in_place(problems: Iterable[Problem], past: PastSlips, text: str, types: Types) -> list[Problem]:
     """The problems of a `text` read `past` its slips, with only such buttons as change the text itself. What moves a
     setting to another part is offered only where no line is unread: it may be set there already."""
-    typed, read, left = text.splitlines(), past.text.splitlines(), MOST
+    typed, read = text.splitlines(), past.text.splitlines()
+    left = min(MOST, ROWS // max(1, len(read)))
     found = []
     for one in problems:
         fixes: list[Fix] = []

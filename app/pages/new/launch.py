@@ -208,7 +208,7 @@ def _say_of_readable(text: str, found: list[Problem], offer: Offer) -> list[Prob
         said |= {one.field for one in told}
         if not twice:  # nothing of which another button keeps another value
             break
-    return told
+    return list({(one.field, one.message): one for one in told}.values())  # one both buttons may lead to
 
 
 def problems_of_text(text: str) -> list[Problem]:
