@@ -187,12 +187,23 @@ def _at_home(source: Path) -> str:
 
 
 def _add_hint(problem: Problem, source: str, beside: Path) -> Problem:
-    """A file that is not in the home but lies beside the spec is what a newcomer means. `source`: as it is written."""
+    """A file that is not in the home but lies beside the spec, or where its path says, is what a newcomer means.
+    `source`: as it is written."""
+    if problem.field == "data.source" and ":" not in source and (meant := _file_of_path(source, beside)):
+        return replace(problem, message=f"{problem.message.partition(' Did you mean')[0]} Did you mean “{meant}”?")
     kind, _, name = source.partition(":")
     is_elsewhere = kind == "file" and bool(name) and "/" not in name and not (paths.data_folder() / name).is_file()
     if problem.field == "data.source" and is_elsewhere and (beside / name).is_file():
         return replace(problem, message=f"{problem.message} Or write file:./{name} for the one beside the spec.")
     return problem
+
+
+def _file_of_path(path: str, beside: Path) -> str:
+    """How to name the file that a bare path leads to, seen from the spec's folder; "" where there is none."""
+    with contextlib.suppress(OSError, ValueError):
+        if (beside / path).is_file():
+            return f"file:{path}" if Path(path).is_absolute() or path.startswith(("./", "../")) else f"file:./{path}"
+    return ""
 
 
 def published_offer() -> Offer:

@@ -13,6 +13,8 @@ from groupwise.storage.spec.words.number_words import count_words
 Panel = dict[str, Any]
 
 NEVER = (None, False, "no")  # an eval_strategy or logging_strategy; YAML reads a bare no as false
+# Their sum is the reward only where each of them has scored all completions.
+BY_FUNCTION = "unweighted, over the completions that each scored"
 LOGGING_STEPS = 10  # GRPOConfig's default, for where the worker has not said it
 
 
@@ -75,7 +77,7 @@ def learning_panels(wait: str, tells_right: bool = True, teller: str = "", span:
             "reward", ["reward"], note=f"mean of {span}; shaded: ± the spread within its groups",
             spread=("groups/spread", "reward_std"),
         ),
-        panel("rewards by function", [], pattern="rewards/*/mean", note="unweighted"),
+        panel("rewards by function", [], pattern="rewards/*/mean", note=BY_FUNCTION),
         panel(
             "solved", ["groups/solved", "groups/any_solved"], ["completions", "groups with ≥ 1 solved"], unit="%",
             note="scored correct by the reward that says what is right", instead=instead, teller=teller,
@@ -102,7 +104,7 @@ def held_out_panels(wait: str, tells_right: bool = True, teller: str = "") -> li
     """Draw what evaluations log. `wait`: what they wait for; the rest as for `sections`."""
     instead = "" if tells_right else NOTHING_RIGHT
     return [
-        panel("held-out rewards by function", [], pattern="eval_rewards/*/mean", note="unweighted", wait=wait),
+        panel("held-out rewards by function", [], pattern="eval_rewards/*/mean", note=BY_FUNCTION, wait=wait),
         panel(
             "held-out solved", ["eval_groups/solved", "eval_groups/any_solved"],
             ["completions", "groups with ≥ 1 solved"], unit="%", wait=wait, instead=instead, teller=teller,

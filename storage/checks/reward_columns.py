@@ -104,7 +104,7 @@ def without_reward(spec: RunSpec, index: int) -> tuple[Fix, ...]:
     if len(spec.rewards) > 1:
         return (_remove(spec, index),)
     usual = {"name": "format", "weight": 1.0}  # all of it: another function's settings would not fit
-    return (Fix(f"Reward format instead of {spec.rewards[index].name}", {f"rewards.{index}": usual}),)
+    return (Fix(f"Reward format instead of {spec.rewards[index].name}", {f"rewards.{index}": usual}, fallback=True),)
 
 
 def with_name(reward: RewardSpec, name: str) -> dict[str, Any]:

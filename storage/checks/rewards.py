@@ -100,7 +100,7 @@ def _take_out(spec: RunSpec, index: int, others: list[str]) -> tuple[Fix, ...]:
     if not others:
         return ()
     name = "format" if "format" in others else others[0]
-    return (Fix(f"Use {name}", {f"rewards.{index}": with_name(spec.rewards[index], name)}),)
+    return (Fix(f"Use {name}", {f"rewards.{index}": with_name(spec.rewards[index], name)}, fallback=True),)
 
 
 def _no_such_version(reward: RewardSpec, path: str, saved: list[str], *, known: bool) -> Problem:

@@ -77,8 +77,8 @@ def metrics_of_groups(
     rewards = [_rewards(group) for group in groups]
     some = [values for values in rewards if values]
     solved = {} if solver is None else _solved_share(groups, solver, threshold)
-    failed = [tells_right and solver is not None and _is_none_right(group, solver, threshold) for group in groups]
-    found: Metrics = _ties([one for one in zip(rewards, failed, strict=True) if len(one[0]) > 1], seen)
+    right = [_none_and_all_right(group, solver if tells_right else None, threshold) for group in groups]
+    found: Metrics = _ties([one for one in zip(rewards, right, strict=True) if len(one[0]) > 1], seen)
     found |= {
         "groups/spread": _mean([_std(values) for values in some if len(values) > 1]),
         "groups/best": _mean([max(values) for values in some]),
@@ -96,21 +96,20 @@ def widen_range(seen: Range | None, groups: Sequence[Group]) -> Range | None:
     return (min(ends), max(ends)) if ends else None
 
 
-def kind(values: Sequence[float], seen: Range, *, none_right: bool = False) -> str | None:
+def kind(values: Sequence[float], seen: Range, *, none_right: bool = False, all_right: bool = False) -> str | None:
     """Why a group of these rewards teaches nothing: “all_low” (each is the least the run has seen, or 0), “all_high”
     (the greatest), “other”; None: it has a learning signal. `none_right`: whether none of it is right; then it failed,
-    whatever all of it earned for the rest."""
+    whatever all of it earned for the rest. `all_right`: whether all of it is; then it did not fail, though it earned
+    the least."""
     low, high = seen
     if max(values) - min(values) > TIED:
         return None
     value = values[0]
     if none_right:
         return "all_low"
-    if high - low <= TIED:
-        return "all_high" if value > TIED else "all_low"
-    if high - value <= TIED:
+    if high - value <= TIED and (value > TIED or high - low > TIED):
         return "all_high"
-    return "all_low" if value - low <= TIED or abs(value) <= TIED else "other"
+    return "all_low" if not all_right and (value - low <= TIED or abs(value) <= TIED) else "other"
 
 
 def alike(completions: Sequence[Completion]) -> float:
@@ -128,11 +127,11 @@ def repetition_share(text: str) -> float | None:
     return max(0.0, 1.0 - len(zlib.compress(data, 1)) / len(data))
 
 
-def _ties(groups: list[tuple[list[float], bool]], seen: Range | None) -> Metrics:
-    """Of the rewards of each group, and whether none of it is right."""
+def _ties(groups: list[tuple[list[float], tuple[bool, bool]]], seen: Range | None) -> Metrics:
+    """Of the rewards of each group, and whether none, or all, of it is right."""
     if not groups or seen is None:
         return {}
-    kinds = Counter(kind(values, seen, none_right=none_right) for values, none_right in groups)
+    kinds = Counter(kind(values, seen, none_right=none, all_right=all_) for values, (none, all_) in groups)
     share = {name: kinds[name] / len(groups) for name in ("all_low", "all_high", "other")}
     return {
         "groups/tied": sum(share.values()),
@@ -143,10 +142,12 @@ def _ties(groups: list[tuple[list[float], bool]], seen: Range | None) -> Metrics
     }
 
 
-def _is_none_right(group: Group, solver: int, threshold: float) -> bool:
-    """Whether the solver has scored completions of the group, and none with at least the threshold."""
+def _none_and_all_right(group: Group, solver: int | None, threshold: float) -> tuple[bool, bool]:
+    """Whether the solver has scored completions of the group, and none, or all of them, with at least the threshold."""
+    if solver is None:
+        return False, False
     scores = [score for completion in group.completions if (score := completion.scores[solver][0]) is not None]
-    return bool(scores) and max(scores) < threshold
+    return (max(scores) < threshold, min(scores) >= threshold) if scores else (False, False)
 
 
 def _solved_share(groups: Sequence[Group], solver: int, threshold: float) -> Metrics:

@@ -54,16 +54,15 @@ def test_a_healthy_run_is_told_once_until_something_new_is_recorded() -> None:
     assert first["headline"].startswith("Learned, no problems detected: reward went up")
     assert first["at"] == "at step 60 · means of the first 5 and the last 10 logged steps"
     seldom = made_run("logged every tenth step", 206, every=10)
-    last = "means of the first logged step and the last 10, up to step 200"
-    assert doctor.diagnose_run({"run": seldom})["at"] == f"at step 206 · {last}"
+    assert doctor.diagnose_run({"run": seldom})["at"] == "at step 206 · means of steps 1–10 and 101–200"
     assert doctor.diagnose_run({"run": run_id, "after": first["seq"]}) == {"poll": 10_000, "seq": first["seq"]}
     json.dumps(first, allow_nan=False)
 
 
 @pytest.mark.usefixtures("no_worker")
-def test_where_one_log_covers_the_start_that_log_is_named() -> None:
+def test_where_a_log_is_of_several_steps_those_steps_are_named() -> None:
     told = doctor.diagnose_run({"run": made_run("seldom", 100, every=10)})
-    assert told["at"] == "at step 100 · means of the first logged step and the last 5"
+    assert told["at"] == "at step 100 · means of steps 1–10 and 51–100"
 
 
 @pytest.mark.usefixtures("no_worker")

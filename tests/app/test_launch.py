@@ -247,6 +247,18 @@ def test_a_file_beside_the_spec_is_pointed_to(groupwise: Groupwise, offered: Pat
     assert "Or write file:./my.jsonl" in lines[0]
 
 
+@pytest.mark.parametrize("relative", [True, False])
+def test_a_path_without_its_kind_is_named_as_the_file_that_it_leads_to(
+    groupwise: Groupwise, offered: Path, tmp_path: Path, relative: bool
+):
+    """file:my.jsonl was advised, which is in no home."""
+    path = write(tmp_path, "{}", "my.jsonl")
+    source = "my.jsonl" if relative else str(path)
+    lines = launch_bad(groupwise, write(tmp_path, SPEC.replace("task:arithmetic", source)))
+    meant = "file:./my.jsonl" if relative else f"file:{path}"
+    assert any(line.endswith(f"Did you mean “{meant}”?") for line in lines), lines
+
+
 @pytest.mark.parametrize("name", ["~nobody-here/x.csv", r"~\0/x.csv", r"./\0"])
 def test_a_file_in_the_home_of_nobody_is_not_there(groupwise: Groupwise, offered: Path, tmp_path: Path, name: str):
     path = write(tmp_path, SPEC.replace("task:arithmetic", f'"file:{name}"'))

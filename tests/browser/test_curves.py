@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import statistics
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -167,6 +168,8 @@ def test_now_is_of_the_same_steps_whether_it_was_logged_or_known_of_each(
         page.evaluate("['reward', 'groups/tied'].map((name) => curves.recent(name).n)")
         == [recent.window_of(steps // every + (state == states.STOPPED and steps % every > 0))] * 2
     )
+    words = page.evaluate("curves.windowWords(curves.recent('reward'))")
+    assert re.fullmatch(r"mean of steps [\d,]+–[\d,]+", words)  # “mean of the last step” was said of four
     if steps > 400:  # where the smoothed line is of more, so that its course is seen
         return
     smooth = "names => names.map((name) => curves.smooth(curves.get(name).x, curves.get(name).y).at(-1))"

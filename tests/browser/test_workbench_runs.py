@@ -119,6 +119,8 @@ def test_the_run_that_is_re_scored_stays_whatever_is_opened(
     rewards.locator(".shelf").get_by_role("button", name="format").first.click()
     run.select_option(finished_run)
     expect(rewards.locator("select.data")).to_have_value(f"run:{finished_run}")
+    rewards.locator("select.data").select_option(f"run:{newest}")
+    expect(run).to_have_value(newest)  # whoever chooses its data means it
 
 
 def scores_of_a_re_scoring_before_are_marked(page: Page) -> None:

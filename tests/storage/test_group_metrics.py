@@ -51,6 +51,12 @@ def test_a_group_in_which_none_is_right_failed_though_it_earned_the_most_that_wa
     assert group_metrics.metrics_of_groups([unscored], (0.0, 1.0), 1, tells_right=True)["groups/all_high"] == 1.0
 
 
+def test_a_group_in_which_all_is_right_did_not_fail_though_it_earned_the_least_that_was_seen():
+    """“all failed … the prompt may be too hard” stood beside “8/8 right”."""
+    found = group_metrics.metrics_of_groups([made(2, 2), made(3, 3)], (2.0, 3.0), 1, tells_right=True)
+    assert [found[f"groups/{name}"] for name in ("all_low", "all_high", "tied_other")] == [0.0, 0.5, 0.5]
+
+
 def test_differences_that_trl_calls_none_are_ties():
     assert group_metrics.kind([1.0, 1.0 + 1e-9], (0.0, 2.0)) == "other"
     assert group_metrics.kind([1.0, 1.0 + 1e-6], (0.0, 2.0)) is None

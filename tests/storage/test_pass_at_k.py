@@ -76,6 +76,8 @@ def test_a_tie_is_low_or_high_by_what_the_run_had_seen_until_then():
         "", "all_low", "all_low"
     ], "the most that was seen is for the rest"  # fmt: skip
     assert [one.kind for one in ties.explain_ties(same, "train")] == ["all_high"] * 2
+    least = [row(1, 2, 3), row(2, 2, 2)._replace(all_right=True), row(3, 2, 2)]
+    assert [one.kind for one in ties.explain_ties(least, "train")] == ["", "other", "all_low"]  # right is not failed
 
 
 def test_over_the_steps_shares_and_means_are_of_each_stretch():

@@ -31,6 +31,14 @@ export function drawRescore() {
     drawHistory();
     sayRescored();
   });
+  // Whoever chooses a run's data means that run.
+  find("select.data").addEventListener("change", ({ target }) => {
+    const history = find("select.history");
+    const run = target.value.startsWith("run:") ? target.value.slice("run:".length) : "";
+    if (!run || scoring || ![...history.options].some(({ value }) => value === run)) return;
+    history.value = run;
+    history.dispatchEvent(new Event("change"));
+  });
   find("select.instead").addEventListener("change", ({ target }) => {
     target.dataset.chosen = "yes";
   });

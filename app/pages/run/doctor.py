@@ -234,7 +234,10 @@ def _surroundings() -> Surroundings:
 
 
 def _say_means(report: Report) -> str:
-    """Of how many logged steps the figures of a report are means."""
+    """What the figures of a report are means of: so many logged steps, or the steps that several of them are of."""
+    if report.spans:
+        start, now = (f"{first:,}–{last:,}" for first, last in report.spans)
+        return f"means of steps {start} and {now}" if report.begin else f"mean of steps {now}"
     if report.begin == 1:
         return f"means of the first logged step and the last {report.steps}"
     last = f"the last {report.steps} logged steps"
@@ -243,8 +246,8 @@ def _say_means(report: Report) -> str:
 
 def draw_report(run_id: str, report: Report, step: int) -> dict[str, Any]:
     """A report as the page draws it. Names and messages in it are whatever a person or a model made them."""
-    until = f", up to step {report.until:,}" if report.until < step else ""  # TRL has logged nothing since
-    means = f" · {_say_means(report)}{until}" if report.steps > 1 else ""
+    until = f", up to step {report.until:,}" if report.until < step and not report.spans else ""  # nothing since
+    means = f" · {_say_means(report)}{until}" if report.steps > 1 or report.spans else ""
     return {
         "kind": report.kind,
         "level": report.level,

@@ -17,6 +17,7 @@ TIED = {
     "signal. The prompt may be too hard as yet.",
     "other": "Tied: every completion scored the same, so this group gives no learning signal.",
 }
+ALL_RIGHT = "Tied: every completion is right, and all earned the same, so this group gives no learning signal."
 NONE_RIGHT = (
     "Tied, all failed: none of the completions is right, and all earned the same for the rest, so this group gives no "
     "learning signal. The prompt may be too hard as yet."
@@ -71,7 +72,8 @@ def standing(found: dict[str, Any], seen: Range | None, most: float | None = Non
         kind = tie(found, seen) or "other"
         lost = kind == "all_low" and not _has_answers(found["completions"])
         paid = kind == "all_low" and tie({**found, "none_right": False}, seen) != kind
-        tied = NONE_RIGHT if paid else TIED.get(kind)
+        right = kind == "other" and found.get("all_right")
+        tied = NONE_RIGHT if paid else ALL_RIGHT if right else TIED.get(kind)
         said.append(NO_ANSWERS if lost else tied or _say_tied_high(found["high"], most))
     if not found.get("counts", True):
         said.append(

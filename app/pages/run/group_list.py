@@ -39,11 +39,11 @@ def order_groups(groups: Rows, pick: str) -> Rows:
 
 def tie(group: dict[str, Any], seen: Range | None) -> str:
     """all_low, all_high or other of a tied group; nothing of another. `seen`: the run's range of rewards. A group may
-    say that it has `none_right`."""
+    say that it has `none_right`, or `all_right`."""
     if not group["tied"]:
         return ""
-    none_right = group.get("none_right", False)
-    return kind([group["low"], group["high"]], seen, none_right=none_right) or "other" if seen else "other"
+    right = {name: group.get(name, False) for name in ("none_right", "all_right")}
+    return kind([group["low"], group["high"]], seen, **right) or "other" if seen else "other"
 
 
 def group_line(

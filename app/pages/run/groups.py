@@ -87,7 +87,7 @@ def groups_at_step(payload: Payload) -> dict[str, Any]:
     at_step = record.at_step(path, near["step"] or 0, mode)
     seen = range_of_ties(run, path, near["step"] or 0)
     starred = {group for group, _ in notes.starred_completions(run.id)}
-    right = mark_none_right(run, path, near["step"] or 0, at_step)
+    right = mark_right(run, path, near["step"] or 0, at_step)
     most = most_at_step(run, path, near["step"] or 0) if any(group["tied"] for group in at_step) else None
     listed = group_list.order_groups(at_step, pick)[: group_list.MOST]
     lines = [group_list.group_line(group, seen, starred, right.get(group["id"])) for group in listed]
@@ -102,13 +102,15 @@ def counts_right(run: registry.Run, path: Path, step: int, ids: list[int]) -> di
     return record.count_right(path, ids, *target) if target else {}
 
 
-def mark_none_right(
+def mark_right(
     run: registry.Run, path: Path, step: int, of_step: Sequence[dict[str, Any]]
 ) -> dict[int, tuple[int, int]]:
-    """Say of each of these groups of a step whether `none_right` of it is; returns `counts_right` of them."""
+    """Say of each of these groups of a step whether `none_right` of it is, or `all_right`; returns `counts_right` of
+    them."""
     right = counts_right(run, path, step, [group["id"] for group in of_step])
     for group in of_step:
-        group["none_right"] = right.get(group["id"], (1, 1))[0] == 0
+        good, scored = right.get(group["id"], (0, 0))
+        group["none_right"], group["all_right"] = scored > 0 and not good, scored > 0 and good == scored
     return right
 
 
@@ -150,7 +152,7 @@ def show_group(payload: Payload) -> dict[str, Any]:
         raise Unanswerable("There is no such group in this run.")
     reference = reference_of(found["completions"], text(payload, "diff"))
     seen = range_of_ties(run, path, found["step"]) if found["tied"] else None
-    mark_none_right(run, path, found["step"], [found] if found["tied"] else [])
+    mark_right(run, path, found["step"], [found] if found["tied"] else [])
     most = most_at_step(run, path, found["step"]) if found["tied"] else None
     html = draw_group(
         found, by_reward=payload.get("sorted") is not False, notes=notes.of_group(run.id, found["id"]),

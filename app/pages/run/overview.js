@@ -118,7 +118,7 @@ function drawNow() {
   const when = evaluated === 0 ? " before training" : ` at step ${wholeNumber(evaluated)}`;
   setText(find(".when"), restarts ? "Before the resume" : board.live ? "Now" : "At the end");
   if (reward) rows.push(pair("Reward", ofMost(reward.mean), "reward"));
-  setText(find(".window"), reward ? `mean of the last ${reward.n === 1 ? "step" : `${reward.n} logged steps`}` : "");
+  setText(find(".window"), reward ? curves.windowWords(reward) : "");
   const add = (name, key, write) => {
     const value = curves.now(key);
     if (value !== undefined) rows.push(pair(name, write(value), key));

@@ -248,6 +248,11 @@ export class Curves {
   static single(name) {
     return /^(eval_|num_tokens$|epoch$|learning_rate$|time\/elapsed$|rewards\/.*\/weight$)/.test(name);
   }
+  // What a figure of `recent` is the mean of: so many logged steps, or where a log is of several, the steps it is of.
+  windowWords({ n, after, until }) {
+    if (until - after > n) return `mean of steps ${(after + 1).toLocaleString("en")}–${until.toLocaleString("en")}`;
+    return `mean of the last ${n === 1 ? "step" : `${n} logged steps`}`;
+  }
   // Mean of the last logged steps, and of how many (`n`), of the stage that trains: as mean_of_recent in
   // storage/record/recent.py has it.
   recent(name) {
@@ -255,7 +260,7 @@ export class Curves {
     if (!values.length) return null;
     if (!Logged.isOwn(steps, this.logs, this.window)) {
       const closing = Logged.closing(this.logs, this.window);
-      return { mean: Logged.mean(steps, values, this.logs, closing), n: closing.count };
+      return { mean: Logged.mean(steps, values, this.logs, closing), n: closing.count, ...closing };
     }
     const n = Logged.reach(values.length, this.window);
     return { mean: values.slice(-n).reduce((a, b) => a + b, 0) / n, n };

@@ -29,7 +29,7 @@ from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.next_step import Next
 from groupwise.storage.analysis.doctor.verdict import CALM, NEUTRAL, SUSPICION, WARNING, Change, Verdict
 from groupwise.storage.analysis.doctor.words import percent_without, write_figure
-from groupwise.storage.record.recent import Course
+from groupwise.storage.record.recent import Course, Steps
 from groupwise.storage.spec.words.number_words import count_words
 
 Rule = Callable[[Evidence], Verdict | None]
@@ -56,7 +56,8 @@ class Report:
     it there, and is no alarm. `follows`: what to do next, of a run that ended well. `opening`: the first words of the
     headline, up to its colon, where the rest says what they rest on. `fell`: that the reward fell, as it stands beside
     a state, with its cause where that is as good as certain; “” where it did not. `until`: the last of the steps that
-    the figures now are of; 0: none is said."""
+    the figures now are of; 0: none is said. `spans`: the steps that those at the start and those now are of, where a
+    log is of several steps."""
 
     kind: str
     level: str
@@ -71,6 +72,7 @@ class Report:
     opening: str = ""
     fell: str = ""
     until: int = 0
+    spans: tuple[Steps, Steps] | None = None
 
 
 def examine(e: Evidence) -> Report:
@@ -98,8 +100,10 @@ def examine(e: Evidence) -> Report:
     aside = aside or (rise.say_few_right(e) if kind == "up" and not against else "")
     against_it = next(iter(against), "")
     fell = "" if kind != "down" else rates.say_why_it_fell(e) if _is_of_steps(grave) else rates.say_fell(e)
+    first, last = course.ended
+    spans = (course.began, course.ended) if last - first >= course.count > 0 else None
     return Report(
-        kind, level, said, grave, calm, course.count, begin, against_it, follows, aside, opening, fell, course.ended[1]
+        kind, level, said, grave, calm, course.count, begin, against_it, follows, aside, opening, fell, last, spans
     )  # fmt: skip
 
 

@@ -69,15 +69,20 @@ class Statistics:
     def groups(self, function: int | None = None, threshold: float = 0.0) -> list[GroupRow]:
         """The scored groups of both modes, oldest first. `function`, `threshold`: what says that a completion is
         right, where anything does."""
-        highest = "(SELECT max(value) FROM score WHERE score.grp = grp.id AND function = ?)"
-        asked = [function, threshold] if function is not None else []
-        none_right = f"coalesce({highest} < ?, 0)" if asked else "0"
+        asked = [threshold, threshold, function] if function is not None else []
+        right = (
+            "(SELECT CASE WHEN max(value) < ? THEN 'none' WHEN min(value) >= ? THEN 'all' END FROM score "
+            "WHERE score.grp = grp.id AND function = ?)"
+        )
         rows = self._run.execute(
-            f"SELECT step, mode, mean, std, low, high, {none_right} FROM grp WHERE low {FINITE} AND high {FINITE} "
-            f"AND {self._counts} ORDER BY id",
+            f"SELECT step, mode, mean, std, low, high, {right if asked else 'NULL'} FROM grp WHERE low {FINITE} "
+            f"AND high {FINITE} AND {self._counts} ORDER BY id",
             [*asked, *self._ends],
         )
-        return [GroupRow(*row) for row in rows]
+        return [
+            GroupRow(step, mode, mean, std, low, high, right == "none", right == "all")
+            for step, mode, mean, std, low, high, right in rows
+        ]
 
     def solved_by_group(self, function: int, threshold: float) -> list[Solved]:
         """Each group that this function scored, oldest first, with how many of its scored completions have the

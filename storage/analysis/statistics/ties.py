@@ -11,8 +11,8 @@ KINDS = ("all_low", "all_high", "other")
 
 
 class GroupRow(NamedTuple):
-    """One group as it is stored. `std` is None where fewer than two of its completions have a reward. `none_right`:
-    whether the function that says what is right scored it, and called none of it so."""
+    """One group as it is stored. `std` is None where fewer than two of its completions have a reward. `none_right`,
+    `all_right`: whether the function that says what is right scored it, and called none, or all, of it so."""
 
     step: int
     mode: str
@@ -21,6 +21,7 @@ class GroupRow(NamedTuple):
     low: float
     high: float
     none_right: bool = False
+    all_right: bool = False
 
 
 class Told(NamedTuple):
@@ -45,7 +46,8 @@ def explain_ties(rows: Iterable[GroupRow], mode: str) -> list[Told]:
         while at < len(ordered) and ordered[at].step <= row.step:
             low, high, at = min(low, ordered[at].low), max(high, ordered[at].high), at + 1
         if row.mode == mode and row.std is not None:
-            found.append(Told(row, kind((row.low, row.high), (low, high), none_right=row.none_right) or ""))
+            right = {"none_right": row.none_right, "all_right": row.all_right}
+            found.append(Told(row, kind((row.low, row.high), (low, high), **right) or ""))
     return found
 
 
