@@ -58,7 +58,7 @@ def test_a_pasted_script_is_shown_first_and_its_functions_go_into_the_library(
     assert "def short_2(completions, *, most=200, **kwargs):" in library.get_reward("short_2").code
     expect(reward(new_run, "right_answer")).to_contain_text("1 for the right number.")
     expect(new_run.locator(".import-note")).to_contain_text(
-        "replace(',', '') (line 32) on “answer” became answer_numbers"
+        "replace(',', '') and replace('$', '') (line 32) on “answer” became answer_numbers"
     )
     picture(new_run, "new-imported")
     read = spec.parse_spec(yaml_of(new_run))

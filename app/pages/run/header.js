@@ -43,7 +43,7 @@ showTab();
 const dialogs = [...head.querySelectorAll("dialog.confirm")];
 let last = null; // what the server said last
 let asked = null; // what was asked here, until the server says what became of it
-// What kept an action from being done stays until the next one, or until the run is in another state and it could be
+// What kept an action from being done stays until the next one, or until the run goes on for all that and it could be
 // read; what kept the head from being read, until it is read.
 const problems = { asking: "", reading: "" };
 const READ_IN = 5000; // ms
@@ -67,7 +67,8 @@ async function ask(wish, more = {}) {
   wake();
 }
 function forgetRefusal({ state }) {
-  if (refused && state !== refused.state && performance.now() - refused.at > READ_IN) complain("asking", "");
+  const goesOn = ["starting", "running"].includes(state) && state !== refused?.state;
+  if (refused && goesOn && performance.now() - refused.at > READ_IN) complain("asking", "");
 }
 // Another part of the page asks something of the run: to resume from a checkpoint.
 addEventListener("groupwise:ask", ({ detail: { do: wish, ...more } }) => ask(wish, more));
