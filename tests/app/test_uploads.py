@@ -80,7 +80,7 @@ def test_what_is_cut_off_leaves_no_file_and_gives_its_room_back(dashboard: Serve
         assert send(dashboard, "one more", 20, announced=True) == 413
         for connection in connections:
             connection.close()
-        wait_for("nothing to be left", lambda: stored(dashboard) == 0, 20)
+        wait_for("nothing to be left", lambda: stored(dashboard) == 0)
     assert send(dashboard, "now", 60, announced=True) == 200
 
 

@@ -59,7 +59,7 @@ OpenPage = Callable[..., Page]
 def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=without_window(), args=FLAGS)
-        expect.set_options(timeout=30_000)  # what a page says comes sooner or later, on a busy machine later
+        expect.set_options(timeout=60_000)  # what a page says comes sooner or later, on a busy machine later
         yield browser
         browser.close()
 
@@ -68,7 +68,7 @@ def chromium() -> Iterator[Browser]:
 def context(chromium: Browser) -> Iterator[BrowserContext]:
     """One person's browser, new: its pages share nothing with other tests."""
     made = chromium.new_context(viewport=WINDOW)
-    made.set_default_timeout(30_000)
+    made.set_default_timeout(60_000)
     yield made
     made.close()
 
@@ -81,7 +81,7 @@ def used_context(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) ->
         tmp_path_factory.mktemp("profile"), executable_path=without_window(), args=[*FLAGS, ONE_PROCESS],
         viewport=WINDOW,
     )  # fmt: skip
-    made.set_default_timeout(30_000)
+    made.set_default_timeout(60_000)
     yield made
     made.close()
 
@@ -147,7 +147,7 @@ NO_DASHBOARD = "http://modules.test"
 @pytest.fixture(scope="session")
 def _bare_page(chromium: Browser) -> Page:
     page = chromium.new_context(viewport=WINDOW).new_page()
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(60_000)
     page.route(f"{NO_DASHBOARD}/**", _serve_module)
     return page
 

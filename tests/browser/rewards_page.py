@@ -99,7 +99,7 @@ def source(page: Page, name: str) -> None:
 def try_it(page: Page) -> Locator:
     """Try, and wait until it is done; the results."""
     do(page, "Try")
-    expect(page.locator(".view-try .go .wait")).to_contain_text(re.compile(r"completions? scored"), timeout=120_000)
+    expect(page.locator(".view-try .go .wait")).to_contain_text(re.compile(r"completions? scored"), timeout=240_000)
     return page.locator(".view-try .results")
 
 

@@ -31,7 +31,7 @@ def saved_right_after_the_last_key(rewards: Page, form: Locator) -> None:
     ):
         field.fill(typed)
         button.click(force=True)  # also where it is off until what was typed is in the code
-        wait_for("what was typed, in the library", lambda text=kept: rewards.wait_for_timeout(30) or is_saved(text), 30)
+        wait_for("what was typed, in the library", lambda text=kept: rewards.wait_for_timeout(30) or is_saved(text))
         expect(button).to_have_attribute("aria-disabled", "true")  # the page knows it, too, and takes another click
         expect(button).to_be_disabled()
         expect(rewards.locator(".writing .state")).to_have_text(re.compile("^version"))
@@ -97,7 +97,7 @@ def test_what_is_typed_while_an_earlier_text_is_on_its_way_can_be_saved_at_once(
     rewards.wait_for_timeout(20)
     expect(button).to_have_attribute("aria-disabled", "false", timeout=1)
     button.click(force=True)
-    wait_for("what was typed, in the library", lambda: rewards.wait_for_timeout(30) or is_saved("<= 41"), 30)
+    wait_for("what was typed, in the library", lambda: rewards.wait_for_timeout(30) or is_saved("<= 41"))
 
 
 def test_code_edited_by_hand_goes_back_to_blocks_or_says_which_line_it_is(rewards: Page) -> None:
@@ -170,7 +170,7 @@ def test_from_new_run_a_function_of_its_own_is_begun_on_the_data_of_that_run(rew
     expect(why).to_have_text("(what New run is set to)")
     rewards.locator(".kinds").get_by_role("button", name="Right length").click()
     alike = rewards.locator(".live .paid .alike")
-    expect(alike).to_contain_text("All answers shown score 1, and so do wrong ones, such as ", timeout=90_000)
+    expect(alike).to_contain_text("All answers shown score 1, and so do wrong ones, such as ", timeout=180_000)
     wrong = alike.locator("code").inner_text()
     shown = [box.input_value() for box in rewards.locator(".live textarea").all()]
     assert wrong and not any(wrong in one for one in shown), "the answer that is called wrong is one that is shown"

@@ -267,7 +267,7 @@ def test_a_finger_scrolls_over_a_chart_and_a_tap_shows_a_point_before_one_leads_
     phone = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = phone.new_page()
     page.goto(f"{runs['address']}/run?id={runs['long']}")
-    page.wait_for_function(f"() => ({CHART})('reward')", timeout=60_000)
+    page.wait_for_function(f"() => ({CHART})('reward')", timeout=180_000)
     plot = page.locator('[data-chart="reward"] .nsewdrag')
     plot.scroll_into_view_if_needed()
     box = plot.bounding_box()

@@ -48,7 +48,7 @@ def held(page: Page, questions: Held, words: str = "", without: str = "nothing")
         said = [(route, route.request.post_data or "") for route in questions.kept[-1:]]
         return next((route for route, data in said if words in data and without not in data), None)
 
-    found: Route = wait_for("the question", newest, 20)
+    found: Route = wait_for("the question", newest)
     return found
 
 

@@ -334,7 +334,7 @@ def test_an_imported_name_stays_and_a_note_goes_with_what_it_says(new_run: Page,
     follows(new_run, "prompt_column: prompt")
     expect(note).to_contain_text("data.prompt_column prompt (the column that TRL reads)")
     new_run.locator(".kinds label", has_text="Built-in task").click()
-    expect(new_run.locator(".preview .of")).to_have_text("of 4,000", timeout=90_000)
+    expect(new_run.locator(".preview .of")).to_have_text("of 4,000", timeout=180_000)
     follows(new_run, "name: mine")
     mapped = yaml_of(new_run)
     write_yaml(new_run, mapped.replace("  prompt_column: prompt\n", ""))

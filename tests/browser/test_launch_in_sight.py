@@ -126,9 +126,9 @@ def test_the_name_of_the_run_that_a_time_is_known_from_has_room_in_its_sentence(
         expect(quoted).to_be_visible()
         cuts = "words => [...words.querySelectorAll('*')].every(one => !one.scrollLeft && "
         cuts += "getComputedStyle(one).overflow === 'visible')"
-        wait_for("nothing of it to be cut", lambda cuts=cuts: quoted.evaluate(cuts), 10)  # may be drawn anew
+        wait_for("nothing of it to be cut", lambda cuts=cuts: quoted.evaluate(cuts))  # may be drawn anew
         around = new_run.locator(".figures .figure", has=new_run.locator(".quoted"))
-        wait_for("room in its sentence", lambda around=around: is_within(quoted, around), 10)  # may be drawn anew
+        wait_for("room in its sentence", lambda around=around: is_within(quoted, around))  # may be drawn anew
     picture(new_run, "new-time-of-a-long-name")
     trash.delete_run(run_id)
 

@@ -29,8 +29,8 @@ def test_one_step_is_tried_and_leaves_nothing_behind(new_run: Page) -> None:
     new_run.get_by_role("button", name="Try one step").click()
     tried = new_run.locator(".tried")
     expect(new_run.locator(".launch-note")).to_have_text(re.compile(r"^Trying one step… \d+ s$"))
-    expect(tried.locator("p").first).to_be_in_viewport(timeout=90_000)
-    expect(tried).to_contain_text("One step works", timeout=90_000)
+    expect(tried.locator("p").first).to_be_in_viewport(timeout=180_000)
+    expect(tried).to_contain_text("One step works", timeout=180_000)
     expect(new_run.locator(".launch-note")).to_have_text("One step works: see below.")
     expect(tried.locator("p").first).to_be_in_viewport(ratio=1)
     edges = """node => [node.querySelector("p").getBoundingClientRect().top,
@@ -44,7 +44,7 @@ def test_one_step_is_tried_and_leaves_nothing_behind(new_run: Page) -> None:
     new_run.get_by_label("Max completion length", exact=True).fill("1")
     expect(tried.locator(".outdated")).to_be_visible()
     new_run.get_by_role("button", name="Try one step").click()
-    expect(tried.locator(".verdict-at.warning")).to_contain_text("there is nothing to learn from", timeout=90_000)
+    expect(tried.locator(".verdict-at.warning")).to_contain_text("there is nothing to learn from", timeout=180_000)
     assert re.match(r"All \d+ completions earned 0,", tried.locator(".verdict-at.warning").inner_text())
     expect(tried.locator(".outdated")).to_be_hidden()
     picture(new_run, "new-tried-alike")
@@ -55,7 +55,7 @@ def test_one_step_is_tried_and_leaves_nothing_behind(new_run: Page) -> None:
     new_run.get_by_role("button", name="Try one step").click()
     failed = tried.locator(".verdict.blocking")
     expect(failed).to_contain_text(re.compile(r"raises raised AttributeError at line 2, on all \d+ completions: "
-                                              "'list' object"), timeout=90_000)  # fmt: skip
+                                              "'list' object"), timeout=180_000)  # fmt: skip
     expect(failed.get_by_role("link", name="Edit raises")).to_be_visible()
     expect(tried).not_to_contain_text("One step works")
     expect(tried.locator(".tried-one").first).to_contain_text("raises failed")
@@ -109,7 +109,7 @@ def test_a_launch_asks_the_worker_again_where_its_question_was_lost(new_run: Pag
     new_run.route("**/component_server/", look)
     new_run.get_by_label("Steps", exact=True).fill("2")
     launch(new_run)
-    new_run.wait_for_url("**/run?id=*", timeout=90_000)
+    new_run.wait_for_url("**/run?id=*", timeout=180_000)
     assert lost["questions"] < 3
     new_run.unroute("**/component_server/")
     with contextlib.suppress(commands.Refused):  # its two steps are over
@@ -137,7 +137,7 @@ def test_launch_waits_for_the_data_however_long_it_takes_and_says_so(context: Br
     new_run.clock.run_for(30_000)
     expect(note).to_have_text(re.compile(re.escape(stay) + r" \(3\d s so far\)"))
     held.release()
-    expect(note).to_contain_text("Not started yet. ", timeout=90_000)
+    expect(note).to_contain_text("Not started yet. ", timeout=180_000)
     expect(note).to_contain_text("The columns are Frage, answer.")
     assert len(registry.list_runs()) == runs
 
@@ -179,7 +179,7 @@ def test_from_a_csv_and_a_model_folder_to_a_launched_run_by_the_page_alone(
     assert (asked.name, asked.model.id, asked.data.source) == ("sums with LoRA", str(folder), "file:sums.csv")
     assert asked.lora is not None
     assert (paths.data_folder() / "sums.csv").read_text() == rows.read_text()
-    expect(new_run.locator(".gw-header .pill")).to_contain_text("Finished", timeout=120_000)
+    expect(new_run.locator(".gw-header .pill")).to_contain_text("Finished", timeout=240_000)
     assert registry.list_runs()[0].state == states.FINISHED
     again = open_page(f"{shared_dashboard}/new?from={run.id}")
     expect(again.get_by_label("Name", exact=True)).to_have_value("sums with LoRA 2")

@@ -35,7 +35,7 @@ def test_unreadable_and_back_leaves_nothing_behind(new_run: Page) -> None:
     new_run.wait_for_timeout(1500)
     editor(new_run).fill(good.replace("limit: 2500", "limit: 3000"))
     show(new_run, "Form")
-    expect(new_run.locator(".preview .of")).to_have_text("of 3,000", timeout=90_000)
+    expect(new_run.locator(".preview .of")).to_have_text("of 3,000", timeout=180_000)
     expect(new_run.locator(".verdict.blocking")).to_have_count(0)
 
 
@@ -177,7 +177,7 @@ def test_what_is_chosen_stays_chosen_when_the_worker_speaks_before_it_is_in_the_
     lora = new_run.get_by_label("LoRA", exact=True)
     lora.check()
     answers.release()
-    expect(new_run.locator(".preview .of")).to_have_text("of 2,500", timeout=90_000)
+    expect(new_run.locator(".preview .of")).to_have_text("of 2,500", timeout=180_000)
     assert edits.kept and lora.is_checked()
     edits.release()
     follows(new_run, "lora:")
@@ -267,7 +267,7 @@ def test_lists_are_edited_in_the_form(new_run: Page) -> None:
     new_run.get_by_label("Question of example 1").fill("1+1?")
     new_run.get_by_label("What a good answer looks like of example 1").fill("2")
     follows(new_run, "completion: '2'")
-    expect(new_run.locator(".preview .message.assistant")).to_contain_text("2", timeout=90_000)
+    expect(new_run.locator(".preview .message.assistant")).to_contain_text("2", timeout=180_000)
     new_run.get_by_text("Which rows").click()
     new_run.get_by_role("button", name="Add a condition").click()
     new_run.get_by_label("Column of condition 1").select_option("answer")

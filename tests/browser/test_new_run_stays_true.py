@@ -24,7 +24,7 @@ def with_file(new_run: Page) -> Iterator[Page]:
     path = paths.data_folder() / "zahlen-anna.csv"
     path.write_text(ROWS)
     new_run.reload()
-    expect(new_run.locator(".preview .of")).to_have_text("of 2,500", timeout=90_000)
+    expect(new_run.locator(".preview .of")).to_have_text("of 2,500", timeout=180_000)
     yield new_run
     path.unlink()
 
@@ -40,7 +40,7 @@ def test_what_belonged_to_the_quickstarts_data_leaves_with_it(with_file: Page) -
     fitted = page.locator(".fitted")
     expect(fitted).to_contain_text(
         "Changed with the data: the run is called zahlen-anna; 4 rows are held out for evaluation.",
-        timeout=90_000,
+        timeout=180_000,
     )
     follows(page, "name: zahlen-anna")
     assert "holdout: 4\n" in yaml_of(page) and "limit:" not in yaml_of(page)
@@ -68,7 +68,7 @@ def test_what_belonged_to_the_quickstarts_data_leaves_with_it(with_file: Page) -
         if "source: task:" not in before:
             page.get_by_role("button", name="Undo").click()
             wait_for("the step before", lambda text=before: page.wait_for_timeout(30) or yaml_of(page) != text)
-    expect(page.locator(".preview .of")).to_have_text("of 2,500", timeout=90_000)
+    expect(page.locator(".preview .of")).to_have_text("of 2,500", timeout=180_000)
     assert yaml_of(page).count("# Quickstart") == 1
     take_file(page)
     follows(page, "name: zahlen-anna")
@@ -80,7 +80,7 @@ def test_what_belonged_to_the_quickstarts_data_leaves_with_it(with_file: Page) -
 def write_top(page: Page, comment: str) -> None:
     write_yaml(page, f"{comment}\n{yaml_of(page)}")
     show(page, "Form")
-    expect(page.locator(".preview .of")).to_have_text("of 2,500", timeout=90_000)
+    expect(page.locator(".preview .of")).to_have_text("of 2,500", timeout=180_000)
 
 
 def condition_drops_the_first_row(page: Page) -> None:
@@ -105,7 +105,7 @@ def test_what_a_person_typed_stays_with_other_data(with_file: Page) -> None:
     follows(page, "holdout: 0.25")
     (paths.data_folder() / "zahlen-anna.csv").write_text(ROWS * 65)  # more than the limit of what was there
     take_file(page)
-    expect(page.locator(".fitted")).to_contain_text("Changed with the data: all its rows are used.", timeout=90_000)
+    expect(page.locator(".fitted")).to_contain_text("Changed with the data: all its rows are used.", timeout=180_000)
     follows(page, "zahlen-anna")
     assert "name: mine" in yaml_of(page) and "holdout: 0.25" in yaml_of(page)
     page.get_by_role("button", name="Keep what was there").click()
@@ -113,7 +113,7 @@ def test_what_a_person_typed_stays_with_other_data(with_file: Page) -> None:
     expect(page.locator(".fitted")).to_be_hidden()
     for kind in ("Hub dataset", "Built-in task"):  # looked through, and back to what the form began with
         choose(page, kind)
-    expect(page.locator(".preview .of")).to_have_text("of 2,500", timeout=90_000)
+    expect(page.locator(".preview .of")).to_have_text("of 2,500", timeout=180_000)
     page.wait_for_timeout(500)
     assert "name: mine" in yaml_of(page) and "holdout: 0.25" in yaml_of(page)
 
@@ -124,7 +124,7 @@ def test_few_rows_are_not_held_out_and_nothing_evaluates_until_there_are_more(wi
     choose(with_file, "File")
     with_file.get_by_label("File in the home").select_option("file:five.csv")
     expect(with_file.locator(".fitted")).to_contain_text(
-        "too few rows to hold some out, so nothing is evaluated", timeout=90_000
+        "too few rows to hold some out, so nothing is evaluated", timeout=180_000
     )
     follows(with_file, "name: five")
     assert "holdout" not in yaml_of(with_file) and "eval_strategy" not in yaml_of(with_file)
@@ -138,19 +138,19 @@ def test_what_is_set_of_a_file_comes_back_with_it(with_file: Page) -> None:
     """Its numbers' setting was gone, in silence, once another kind of data had been looked at."""
     page = with_file
     take_file(page)
-    expect(page.locator(".fitted")).to_contain_text("the run is called zahlen-anna", timeout=90_000)
+    expect(page.locator(".fitted")).to_contain_text("the run is called zahlen-anna", timeout=180_000)
     follows(page, "name: zahlen-anna")
     columns = "source: file:zahlen-anna.csv\n  prompt_column: Frage\n  answer_column: Antwort\n  answer_numbers: comma"
     write_yaml(page, re.sub(r"source: \S*zahlen-anna.csv\S*", columns, yaml_of(page)))
     show(page, "Form")
     numbers = page.locator(".answer-numbers")
-    expect(numbers).to_contain_text("Only the number is kept (decimal comma)", timeout=90_000)
+    expect(numbers).to_contain_text("Only the number is kept (decimal comma)", timeout=180_000)
     choose(page, "Built-in task")
-    expect(page.locator(".fitted")).to_contain_text("; answers are used as they are written.", timeout=90_000)
+    expect(page.locator(".fitted")).to_contain_text("; answers are used as they are written.", timeout=180_000)
     assert "answer_numbers" not in yaml_of(page)
     choose(page, "File")
     follows(page, "answer_numbers: comma")
-    expect(numbers).to_contain_text("Only the number is kept (decimal comma)", timeout=90_000)
+    expect(numbers).to_contain_text("Only the number is kept (decimal comma)", timeout=180_000)
 
 
 def test_a_name_for_data(bare_page: Page) -> None:
@@ -208,7 +208,7 @@ def test_each_line_has_the_mark_of_what_is_said_of_it(new_run: Page) -> None:
     }"""
     # In one look: the numbers are made anew at each answer of the checks.
     assert 0 <= new_run.locator(".yaml .sheet").evaluate(left_of, beta) < 60
-    expect(mark(new_run, "use_vllm")).to_have_class("at blocking", timeout=90_000)
+    expect(mark(new_run, "use_vllm")).to_have_class("at blocking", timeout=180_000)
     expect(mark(new_run, "push_to_hub")).to_have_class(re.compile("at (blocking|warning)"))
     expect(mark(new_run, "source")).to_have_class("at blocking")
     expect(mark(new_run, "id: nobody")).to_have_class("at warning")
@@ -277,7 +277,7 @@ def test_the_columns_move_nothing_when_they_come(new_run: Page) -> None:
         requestAnimationFrame(look);"""
     )
     new_run.reload()
-    expect(new_run.locator(".as-template .chips .chip").first).to_be_visible(timeout=90_000)
+    expect(new_run.locator(".as-template .chips .chip").first).to_be_visible(timeout=180_000)
     tops = new_run.evaluate("[...window.seen]")
     drawn = new_run.evaluate(
         "Math.round(document.querySelector('.mapping .answers .field').getBoundingClientRect().top + scrollY)"
@@ -302,12 +302,12 @@ def test_what_stands_below_the_data_keeps_its_place_while_it_is_read(with_file: 
     button = with_file.locator(".rewards").get_by_role("button", name="Add a reward")
     before = _place_of(button)
     answers.release()
-    expect(with_file.locator(".preview .histogram .bars")).to_be_visible(timeout=90_000)
+    expect(with_file.locator(".preview .histogram .bars")).to_be_visible(timeout=180_000)
     expect(with_file.locator(".preview.unread")).to_have_count(0)
     assert abs(_place_of(button) - before) < 12
     choose(with_file, "File")
     choose(with_file, "Built-in task")
-    expect(with_file.locator(".preview .histogram .bars")).to_be_visible(timeout=90_000)
+    expect(with_file.locator(".preview .histogram .bars")).to_be_visible(timeout=180_000)
     high = _height_of(with_file.locator(".preview"))
     expect(launch_button).to_have_css("opacity", "1")
     answers = Held(with_file, "read_answer")
@@ -324,7 +324,7 @@ def test_what_stands_below_the_data_keeps_its_place_while_it_is_read(with_file: 
     expect(happening.locator(".figures")).to_have_class(re.compile(r"\bold\b"))
     picture(with_file, "new-other-data-is-read")
     answers.release()
-    expect(happening.locator(".happening p").first).to_be_visible(timeout=90_000)
+    expect(happening.locator(".happening p").first).to_be_visible(timeout=180_000)
     expect(happening.locator(".figures")).not_to_have_class(re.compile(r"\bold\b"))
     expect(launch_button).to_have_css("opacity", "1")
 
@@ -334,13 +334,13 @@ def test_a_corrected_file_of_the_same_name_is_read_as_the_one_before(with_file: 
     follows(with_file, "name: zahlen-anna")
     write_yaml(with_file, re.sub(r"(zahlen-anna\.csv'?)", r"\1\n  skip_lines: 3", yaml_of(with_file)))
     show(with_file, "Form")
-    expect(with_file.locator(".preview .of")).to_have_text("of 37", timeout=90_000)
+    expect(with_file.locator(".preview .of")).to_have_text("of 37", timeout=180_000)
     corrected = tmp_path / "zahlen-anna.csv"
     corrected.write_text(ROWS + "Frage mehr;7\n")
     with_file.locator("input[aria-label='Data file']").set_input_files(corrected)
     follows(with_file, "source: file:zahlen-anna-2.csv")
     expect(with_file.locator(".upload-note")).to_contain_text("is not used here. It is read as that was.")
-    expect(with_file.locator(".preview .of")).to_have_text("of 38", timeout=90_000)
+    expect(with_file.locator(".preview .of")).to_have_text("of 38", timeout=180_000)
     assert "skip_lines: 3" in yaml_of(with_file)
     (paths.data_folder() / "zahlen-anna-2.csv").unlink()
 
@@ -350,35 +350,35 @@ def test_a_count_is_of_exactly_the_data_that_was_asked_about(new_run: Page) -> N
     page = new_run
     happening, said = page.locator(".preflight .happening"), page.locator(".verdict", has_text="rows are held out")
     count = page.locator(".preview .of")
-    expect(count).to_have_text("of 2,500", timeout=90_000)
+    expect(count).to_have_text("of 2,500", timeout=180_000)
     write_yaml(page, "name: short\nmodel: {id: starter}\ndata: {limit: 20}\nrewards: correctness\n")
-    expect(happening).to_contain_text("20 prompts", timeout=90_000)
-    expect(count).to_have_text("of 20", timeout=90_000)
-    expect(page.locator("#launch-count")).not_to_contain_text(re.compile("Reading|Checking"), timeout=90_000)
+    expect(happening).to_contain_text("20 prompts", timeout=180_000)
+    expect(count).to_have_text("of 20", timeout=180_000)
+    expect(page.locator("#launch-count")).not_to_contain_text(re.compile("Reading|Checking"), timeout=180_000)
     page.reload()
-    expect(happening).to_contain_text("20 prompts", timeout=90_000)
-    expect(page.locator("#launch-count")).not_to_contain_text(re.compile("Reading|Checking"), timeout=90_000)
+    expect(happening).to_contain_text("20 prompts", timeout=180_000)
+    expect(page.locator("#launch-count")).not_to_contain_text(re.compile("Reading|Checking"), timeout=180_000)
     answers = Held(page, "read_answer")
     page.get_by_role("button", name="Start over").click()
-    expect(happening).to_contain_text("2,484 prompts", timeout=90_000)  # which a built-in task needs no answer for
+    expect(happening).to_contain_text("2,484 prompts", timeout=180_000)  # which a built-in task needs no answer for
     expect(said).to_have_count(0)
     expect(page.locator("#launch-count")).to_have_text("Reading the data…")
     show(page, "Form")
     for part in (".of", ".results"):  # nothing of the data before, drawn or not when the page came
         expect(page.locator(f".preview {part}", has_text=re.compile(r"\d")).locator("visible=true")).to_have_count(0)
     answers.release()
-    expect(page.locator("#launch-count")).to_have_text("✓ No problems found", timeout=90_000)
+    expect(page.locator("#launch-count")).to_have_text("✓ No problems found", timeout=180_000)
     expect(count).to_have_text("of 2,500")
     expect(count).to_have_css("visibility", "visible")
     expect(happening).to_contain_text("2,484 prompts")
     page.get_by_text("Which rows", exact=True).click()
     for limit, trained in (("40", "24 prompts"), ("2500", "2,484 prompts")):
         page.get_by_label("Rows", exact=True).fill(limit)
-        expect(happening).to_contain_text(trained, timeout=90_000)
-        expect(page.locator("#launch-count")).not_to_contain_text(re.compile("Reading|Checking"), timeout=90_000)
+        expect(happening).to_contain_text(trained, timeout=180_000)
+        expect(page.locator("#launch-count")).not_to_contain_text(re.compile("Reading|Checking"), timeout=180_000)
         expect(happening).to_contain_text(trained)
     page.get_by_role("button", name="Undo").click()
-    expect(happening).to_contain_text("24 prompts", timeout=90_000)
+    expect(happening).to_contain_text("24 prompts", timeout=180_000)
     page.wait_for_timeout(1500)
     expect(happening).to_contain_text("24 prompts")
 
@@ -394,7 +394,7 @@ def test_a_name_from_a_file_follows_it_also_where_the_next_one_cannot_be_read(wi
     with_file.get_by_label("Name", exact=True).fill("mine")
     follows(with_file, "name: mine")
     take_file(with_file)
-    expect(with_file.locator(".preview .of")).to_have_text("of 40", timeout=90_000)
+    expect(with_file.locator(".preview .of")).to_have_text("of 40", timeout=180_000)
     assert "name: mine" in yaml_of(with_file)
     broken.unlink()
 
@@ -403,7 +403,7 @@ def test_another_way_of_reading_is_said_at_once_also_of_a_busy_server(with_file:
     page = with_file
     take_file(page)
     follows(page, "name: zahlen-anna")
-    expect(page.locator(".preview .of")).to_have_text("of 40", timeout=90_000)
+    expect(page.locator(".preview .of")).to_have_text("of 40", timeout=180_000)
     page.get_by_text("Change how it is read").click()
     answers = Held(page, "edit_settings")
     page.get_by_label("Encoding").select_option("mac-roman")
@@ -412,7 +412,7 @@ def test_another_way_of_reading_is_said_at_once_also_of_a_busy_server(with_file:
     expect(page.locator(".preview .wait")).to_have_text("Reading the data…")
     expect(page.locator(".preview .body")).to_have_css("opacity", "0.45")
     answers.release()
-    expect(page.locator(".read-as [role=status]:visible")).to_contain_text("Mac Roman", timeout=90_000)
+    expect(page.locator(".read-as [role=status]:visible")).to_contain_text("Mac Roman", timeout=180_000)
     expect(page.locator(".reread")).to_have_count(0)
     expect(page.locator(".preview .wait")).to_be_hidden()
 

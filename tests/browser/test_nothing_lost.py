@@ -49,7 +49,7 @@ def test_no_fix_renames_onto_what_is_set(new_run: Page) -> None:
 
 
 def test_a_kind_of_source_with_nothing_chosen_is_no_data(new_run: Page) -> None:
-    expect(new_run.locator(".preview .of")).to_have_text("of 2,500", timeout=90_000)
+    expect(new_run.locator(".preview .of")).to_have_text("of 2,500", timeout=180_000)
     expect(new_run.locator(".happening")).to_contain_text("2,484 prompts")
     before = len(registry.list_runs())
     for kind, words in (("Hub dataset", "Choose a dataset"), ("File", "Choose a file, or upload one")):
@@ -71,7 +71,7 @@ def test_a_kind_of_source_with_nothing_chosen_is_no_data(new_run: Page) -> None:
     new_run.reload()  # and it is still what was chosen
     expect(new_run.locator("#source-file")).to_be_checked()
     choose(new_run, "Built-in task")
-    expect(new_run.locator(".preview .of")).to_have_text("of 2,500", timeout=90_000)
+    expect(new_run.locator(".preview .of")).to_have_text("of 2,500", timeout=180_000)
     expect(new_run.locator(".happening")).to_contain_text("2,484 prompts")
     expect(source_problem(new_run)).to_have_count(0)
     expect(new_run.locator(".launch-note")).to_be_empty()
@@ -118,7 +118,7 @@ def test_an_answer_about_other_data_that_comes_late_is_not_shown(new_run: Page) 
 
     new_run.route("**/component_server/", hold)
     new_run.reload()
-    expect(new_run.locator(".preview .of")).to_have_text("of 2,500", timeout=90_000)
+    expect(new_run.locator(".preview .of")).to_have_text("of 2,500", timeout=180_000)
     for _ in range(100):
         if late:
             break
@@ -126,7 +126,7 @@ def test_an_answer_about_other_data_that_comes_late_is_not_shown(new_run: Page) 
     assert late
     choose(new_run, "File")
     new_run.get_by_label("File in the home").select_option("file:three.csv")
-    expect(new_run.locator(".preview .of")).to_have_text("of 3", timeout=90_000)
+    expect(new_run.locator(".preview .of")).to_have_text("of 3", timeout=180_000)
     route, reply = late[0]
     assert "2484" in reply.text()
     route.fulfill(response=reply)
@@ -238,7 +238,7 @@ def test_a_typed_revision_is_there_again_after_the_name_of_a_model_at_hand(new_r
 
 
 def test_a_column_that_was_chosen_as_prompt_is_there_again_after_a_template(new_run: Page) -> None:
-    expect(new_run.locator(".as-template .chips .chip").first).to_be_visible(timeout=90_000)
+    expect(new_run.locator(".as-template .chips .chip").first).to_be_visible(timeout=180_000)
     as_is = new_run.get_by_label("a column as it is")
     as_is.check()
     new_run.get_by_label("Prompt column", exact=True).select_option("answer")

@@ -147,7 +147,7 @@ def _go_through(server: Server, context: BrowserContext, found: Pass) -> None:
     wait_for("what ships", lambda: registry.read_fact(Shipped))
     _set_up(server, page, SPEC.format(name="leaks", function="leaks", steps=4))
     page.get_by_role("button", name="Try one step").click()
-    expect(page.locator(".tried")).to_contain_text("A step took", timeout=120_000)
+    expect(page.locator(".tried")).to_contain_text("A step took", timeout=240_000)
     found.runs["leaks"] = _launched(page, "leaks")
     registry.publish_fact(TrustRewardCode(trusted=True))
     _set_up(server, page, SPEC.format(name="trusted", function="trusted_leaks", steps=4))
@@ -180,7 +180,7 @@ def _launched(page: Page, name: str) -> registry.Run:
     """The run that is launched, once it has failed, as it must."""
     launch(page)
     page.wait_for_url("**/run?id=*")
-    expect(page.locator(".gw-header .pill")).to_contain_text("Failed", timeout=120_000)
+    expect(page.locator(".gw-header .pill")).to_contain_text("Failed", timeout=240_000)
     return next(run for run in registry.list_runs() if run.name == name)
 
 

@@ -42,7 +42,7 @@ def wait_points(page: Page, count: int) -> None:
         page.wait_for_timeout(100)
         return chart(page)["points"] >= count
 
-    wait_for(f"{count} points", enough, 120)
+    wait_for(f"{count} points", enough)
 
 
 def the_run() -> registry.Run:
@@ -98,7 +98,7 @@ def start_from_the_empty_home(page: Page) -> None:
     picture(page, "runs-empty")
     page.locator(".empty").get_by_role("button", name="Run the quickstart").click()
     page.wait_for_url("**/run?id=*")
-    expect(pill(page)).to_contain_text("Running", timeout=60_000)
+    expect(pill(page)).to_contain_text("Running", timeout=180_000)
     wait_points(page, 3)
     assert the_run().state == states.RUNNING
 
@@ -143,7 +143,7 @@ def stop_and_save(page: Page, watched_by: Page) -> int:
     """The step at which it stopped."""
     page.get_by_role("button", name="Stop and save").click()
     page.get_by_role("dialog").get_by_role("button", name="Stop and save").click()
-    expect(pill(page)).to_contain_text("Stopped", timeout=60_000)
+    expect(pill(page)).to_contain_text("Stopped", timeout=180_000)
     expect(pill(watched_by)).to_contain_text("Stopped")
     assert 0 < the_run().step < 60
     picture(page, "run-stopped")
@@ -152,7 +152,7 @@ def stop_and_save(page: Page, watched_by: Page) -> int:
 
 def resume(page: Page) -> None:
     page.get_by_role("button", name=f"Resume from step {the_run().step}").click()
-    expect(pill(page)).to_contain_text("Running", timeout=60_000)
+    expect(pill(page)).to_contain_text("Running", timeout=180_000)
 
 
 def steps_go_on_without_a_dashboard(page: Page) -> None:

@@ -239,7 +239,7 @@ def test_a_function_is_taken_into_a_new_run(rewards: Page) -> None:
     expect(rewards.locator(".rewards .reward[data-name='short']")).to_be_visible()
     rewards.get_by_label("Name", exact=True).fill("begun before")
     kept = "Object.values(sessionStorage).join()"
-    wait_for("the draft", lambda: "begun before" in str(rewards.evaluate(kept)), 20)
+    wait_for("the draft", lambda: "begun before" in str(rewards.evaluate(kept)))
     rewards.goto(rewards.url.split("/new")[0] + "/rewards?name=format")
     do(ready(rewards), "Copy as my own")
     save(rewards)

@@ -91,7 +91,7 @@ def test_a_hostile_function_is_refused_at_every_turn_while_the_run_goes_on(new_r
     write_yaml(new_run, SPEC.format(steps=steps).replace("name: asks", "name: absent"))
     blocking = new_run.locator(".verdict.blocking")
     absent = "“absent” cannot be loaded: It needs the package ‘no_such_package’"
-    expect(blocking.first).to_contain_text(absent, timeout=90_000)  # the worker's own word, once it is warm
+    expect(blocking.first).to_contain_text(absent, timeout=180_000)  # the worker's own word, once it is warm
     write_yaml(new_run, SPEC.format(steps=steps))
     expect(blocking).to_have_count(0)
     launch(new_run)

@@ -143,7 +143,7 @@ def test_a_version_that_another_tab_saved_is_not_written_over_unsaid(rewards: Pa
 
 def test_the_data_s_columns_are_completed_and_asked_for_in_vain_is_said(rewards: Page) -> None:
     begin(rewards, "def f(completions, anser, **kwargs):\n    return [1.0 if c else 0.0 for c in completions]\n")
-    expect(rewards.locator(".found")).to_contain_text("Did you mean", timeout=60_000)
+    expect(rewards.locator(".found")).to_contain_text("Did you mean", timeout=180_000)
     expect(rewards.locator(".chosen")).to_contain_text("This data has no column “anser”.")
     write(rewards, "def f(completions, ")
     rewards.locator(".ace_content").click()
@@ -161,7 +161,7 @@ def test_hints_on_style_do_not_bury_errors_and_a_column_is_renamed_with_a_click(
     begin(rewards, "import os\ndef f(completions, solution, **kwargs):\n    return [float(s in c) for s, c in "
           "zip(solution, completions)]\n")  # fmt: skip
     problems = rewards.locator(".found > ul > li")
-    expect(problems).to_have_count(1, timeout=60_000)
+    expect(problems).to_have_count(1, timeout=180_000)
     expect(problems).to_contain_text("“f” asks for “solution”; your data calls it “answer”.")
     hints = rewards.locator(".found .hints")
     expect(hints.locator("summary")).to_have_text("1 hint on style")
@@ -217,7 +217,7 @@ def test_scores_of_other_code_say_so_and_a_failure_is_no_clean_bill(rewards: Pag
     write(rewards, SHORT.replace("return [", "return 1 / 0, ["))
     expect(rewards.locator(".view-try .outdated")).to_contain_text("before your last change")
     rewards.keyboard.press("Control+Enter")
-    expect(rewards.locator(".view-try .go .wait")).to_contain_text("0 of 1 completion scored", timeout=60_000)
+    expect(rewards.locator(".view-try .go .wait")).to_contain_text("0 of 1 completion scored", timeout=180_000)
     expect(rewards.locator(".view-try .outdated")).to_be_hidden()
     weight = rewards.get_by_label("Weight of short")
     weight.fill("0,5")

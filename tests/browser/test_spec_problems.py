@@ -228,16 +228,16 @@ def mended_by_one_click(page: Page, text: str, label: str = "") -> None:
     more; nor is the length spoken of again, whose default is too long for the starter model."""
     write_yaml(page, text)
     blocking = page.locator(".verdict.blocking")
-    expect(blocking.first).to_be_visible(timeout=90_000)
+    expect(blocking.first).to_be_visible(timeout=180_000)
     blocking.first.locator(".fix", has_text=label).first.click()
     none_left(page)
     # what the worker says of what the fix made of it
-    page.wait_for_function("() => !pending.length && page.text === page.view.text && isSaid('build')", timeout=90_000)
+    page.wait_for_function("() => !pending.length && page.text === page.view.text && isSaid('build')", timeout=180_000)
     none_left(page)
 
 
 def none_left(page: Page) -> None:
-    expect(page.locator(".verdict.blocking")).to_have_count(0, timeout=90_000)
+    expect(page.locator(".verdict.blocking")).to_have_count(0, timeout=180_000)
     expect(page.locator(".verdict", has_text="training.max_completion_length")).to_have_count(0)
 
 

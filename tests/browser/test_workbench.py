@@ -57,7 +57,7 @@ def test_completions_of_the_model_are_scored_in_groups_and_tried_on_again(reward
     before = results.locator("td.text").all_inner_texts()
     rewards.get_by_label("Weight of correctness").fill("3")
     assert try_it(rewards).locator("td.text").all_inner_texts() == before
-    expect(rewards.locator(".loopholes")).to_be_visible(timeout=60_000)
+    expect(rewards.locator(".loopholes")).to_be_visible(timeout=180_000)
     picture(rewards, "rewards-tried")
     assert no_sideways_scroll(rewards)
     rewards.set_viewport_size({"width": 390, "height": 844})
@@ -91,7 +91,7 @@ def test_a_loophole_is_named_whatever_was_tried(rewards: Page) -> None:
     rewards.get_by_label("Completion 2", exact=True).fill("nothing of the kind")
     results = try_it(rewards)
     expect(results.locator(".group tbody tr")).to_have_count(2)
-    expect(rewards.locator(".loopholes")).to_contain_text("An empty answer earns 0.5", timeout=60_000)
+    expect(rewards.locator(".loopholes")).to_contain_text("An empty answer earns 0.5", timeout=180_000)
 
 
 def test_a_try_is_of_what_was_chosen_as_it_began(rewards: Page) -> None:
@@ -100,12 +100,12 @@ def test_a_try_is_of_what_was_chosen_as_it_began(rewards: Page) -> None:
     do(rewards, "Try")
     source(rewards, "Probes")  # while the model writes
     view = rewards.locator(".view-try")
-    expect(view.locator(".go .wait")).to_contain_text("32 completions scored, of starter", timeout=120_000)
+    expect(view.locator(".go .wait")).to_contain_text("32 completions scored, of starter", timeout=240_000)
     expect(view.locator(".outdated")).to_have_text(
         "These are the scores of the model’s completions. Try again for the probes."
     )
     expect(view.locator(".results")).to_have_class(re.compile(r"\bold\b"))
-    expect(view.locator(".loopholes")).to_contain_text("An empty answer earns 0.5", timeout=60_000)  # probes did run
+    expect(view.locator(".loopholes")).to_contain_text("An empty answer earns 0.5", timeout=180_000)  # probes did run
     picture(rewards, "rewards-of-another-source")
     source(rewards, "The model")
     expect(view.locator(".outdated")).to_be_hidden()
@@ -114,7 +114,7 @@ def test_a_try_is_of_what_was_chosen_as_it_began(rewards: Page) -> None:
     do(rewards, "Try")
     code = "ace.edit(document.querySelector('.ace'))"
     rewards.evaluate(f"{code}.setValue({code}.getValue().replaceAll('0.5', '0.2'), 1)")
-    expect(view.locator(".go .wait")).to_contain_text("24 completions scored", timeout=120_000)
+    expect(view.locator(".go .wait")).to_contain_text("24 completions scored", timeout=240_000)
     expect(view.locator(".outdated")).to_contain_text("of the code before your last change")
 
 
@@ -342,7 +342,7 @@ def test_the_keyboard_tries(rewards: Page) -> None:
     source(rewards, "Probes")
     rewards.locator(".ace_content").click()
     rewards.keyboard.press("Control+Enter")
-    expect(rewards.locator(".view-try .go .wait")).to_contain_text("scored", timeout=120_000)
+    expect(rewards.locator(".view-try .go .wait")).to_contain_text("scored", timeout=240_000)
 
 
 def test_a_function_that_failed_when_tried_is_warned_of_on_new_run_until_it_is_fixed(rewards: Page) -> None:
@@ -365,5 +365,5 @@ def test_a_function_that_failed_when_tried_is_warned_of_on_new_run_until_it_is_f
     try_it(rewards)
     rewards.goto(new)
     expect(reward(rewards, "divides")).to_be_visible()
-    expect(rewards.locator(".preview .of")).to_have_text("of 2,500", timeout=90_000)
+    expect(rewards.locator(".preview .of")).to_have_text("of 2,500", timeout=180_000)
     expect(warning).to_have_count(0)

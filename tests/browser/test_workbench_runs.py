@@ -49,7 +49,7 @@ def finished_run(shared_dashboard: str) -> str:
         assert run is not None and run.state != states.FAILED, run
         return run.state == states.FINISHED
 
-    wait_for("the short run", finished, 180)
+    wait_for("the short run", finished)
     return run_id
 
 
@@ -86,7 +86,7 @@ def test_a_run_s_history_is_scored_anew_and_advantages_flip(
     before = record.read_bytes()
     do(page, "Re-score")
     results = page.locator(".view-rescore .results")
-    expect(results).to_contain_text("change their sign", timeout=90_000)
+    expect(results).to_contain_text("change their sign", timeout=180_000)
     expect(page.locator(".view-rescore .go .wait")).to_contain_text("completions in")
     expect(results.locator(".sentences")).to_contain_text("The new total counts ")
     expect(results.locator(".sentences")).to_contain_text("; not format (weight 0).")
@@ -138,7 +138,7 @@ def scores_of_a_re_scoring_before_are_marked(page: Page) -> None:
     expect(view.locator(".outdated")).to_have_text("These are the scores of the re-scoring before.")
     do(page, "Re-score")
     expect(view.locator(".go.failed")).to_have_count(0)
-    expect(view.locator(".go .wait")).to_contain_text("completions in", timeout=90_000)
+    expect(view.locator(".go .wait")).to_contain_text("completions in", timeout=180_000)
     expect(view.locator(".outdated")).to_be_hidden()
 
 
@@ -153,4 +153,4 @@ def test_re_scoring_is_cancelled_and_asked_again(open_page: OpenPage, shared_das
     expect(page.locator(".view-rescore .go .wait")).to_have_text("Cancelled. Nothing was changed.")
     write(page, LAX)
     do(page, "Re-score")
-    expect(page.locator(".view-rescore .results")).to_contain_text("change their sign", timeout=90_000)
+    expect(page.locator(".view-rescore .results")).to_contain_text("change their sign", timeout=180_000)

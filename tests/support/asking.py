@@ -14,7 +14,7 @@ import pytest
 from groupwise.storage.home import paths
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.registry.messages.message import Ask
-from tests.support.homes import wait_for
+from tests.support.homes import PATIENCE, wait_for
 
 Warm = tuple[Path, "subprocess.Popen[bytes]"]
 
@@ -39,7 +39,7 @@ def warm_server(place: Path, kind: str, payload: dict[str, Any], code: str = "se
             process.wait()
 
 
-def ask(kind: str, payload: dict[str, Any], seconds: float = 90.0) -> dict[str, Any]:
+def ask(kind: str, payload: dict[str, Any], seconds: float = PATIENCE) -> dict[str, Any]:
     """The answer to a question."""
     return answer_of(put(kind, payload), seconds)
 
@@ -55,7 +55,7 @@ def put(kind: str, payload: Any, topic: str = "") -> int:
     return questions.ask_question(Put(), topic=topic)
 
 
-def answer_of(question_id: int, seconds: float = 90.0) -> dict[str, Any]:
+def answer_of(question_id: int, seconds: float = PATIENCE) -> dict[str, Any]:
     def answered() -> questions.Question | None:
         question = questions.get_question(question_id)
         return question if question is not None and question.answer is not None else None

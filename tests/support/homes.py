@@ -26,6 +26,8 @@ from groupwise.storage.spec import spec
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.worker.builtin import models, shipped
 
+# s, for what comes sooner or later: a wait costs what it takes, and on a busy machine all takes three times as long.
+PATIENCE = 300.0
 QUICKSTART = Path(__file__).parents[2] / "app" / "pages" / "new" / "shipped_presets" / "quickstart.yaml"
 
 
@@ -195,7 +197,7 @@ def answers(address: str) -> bool:
     return False
 
 
-def wait_for(what: str, is_so: Callable[[], Any], seconds: float = 90.0) -> Any:
+def wait_for(what: str, is_so: Callable[[], Any], seconds: float = PATIENCE) -> Any:
     """Wait until `is_so()` is true and return it; TimeoutError, naming what was waited for, when it takes too long.
     What has taken a second is looked at less often: what is waited for computes on the same processors."""
     begun = time.monotonic()

@@ -14,7 +14,7 @@ from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record import states
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.messages.facts import Catalogue
-from tests.support.homes import wait_for
+from tests.support.homes import PATIENCE, wait_for
 from tests.support.runs import acknowledged_step, state_of
 
 StartWorker = Callable[[], "subprocess.Popen[bytes]"]
@@ -48,7 +48,7 @@ def _versions() -> dict[str, str]:
     return catalogue.versions()
 
 
-def wait_state(run_id: str, state: str, seconds: float = 90.0) -> registry.Run:
+def wait_state(run_id: str, state: str, seconds: float = PATIENCE) -> registry.Run:
     wait_for(f"{run_id} to be {state}", lambda: state_of(run_id) == state or _fail_early(run_id, state), seconds)
     run = registry.get_run(run_id)
     assert run is not None

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from groupwise.storage.home import paths
+from groupwise.storage.library.rewards import library
 from groupwise.storage.record import checkpoint_files, metrics, record_check, states
 from groupwise.storage.registry import registry
 from groupwise.worker.training import checkpoints
@@ -13,13 +14,19 @@ from tests.support.backups import back_up, restored_home
 from tests.support.runs import acknowledged_step, ask_db, make_spec, queue
 from tests.support.supervised import LONG, pid_of, resume, supervisors, trains, wait_state, wait_step
 
-STEPS = 600  # on a fast machine thirty a second, and three backups of some seconds are to be made meanwhile
+STEPS = 120
+# A step takes a quarter of a second on any machine: three backups of some seconds are made before the last, and a slow
+# machine isn't kept busy with steps that nobody needs.
+UNHURRIED = (
+    "import time\ndef unhurried(completions, **kwargs):\n    time.sleep(0.25)\n    return [1.0] * len(completions)\n"
+)
 
 
 def test_a_run_in_a_backup_of_its_training_is_resumed_to_its_end(registry_home: Path, tmp_path: Path) -> None:
     settings = {**LONG, "max_steps": STEPS, "save_steps": 5, "save_total_limit": 2}
     with supervisors(registry_home) as begin:
-        folder = queue(make_spec(training=settings))
+        library.save_reward("unhurried", UNHURRIED)
+        folder = queue(make_spec(training=settings, rewards=[{"name": "unhurried"}]))
         begin()
         wait_step(folder, 12)
         pid = pid_of(folder)

@@ -210,7 +210,7 @@ def test_a_run_folder_that_is_copied_into_the_home_appears(start_worker: StartWo
     wait_for("the folder to say so too", lambda: (files.read_json(folder.state) or {}).get("state") == states.FINISHED)
     copy = paths.run_folder("a-copy")
     shutil.copytree(folder.path, copy.path)
-    run = wait_for("the copy", lambda: registry.get_run("a-copy"), 30)
+    run = wait_for("the copy", lambda: registry.get_run("a-copy"))
     assert (run.state, run.name, run.step) == (states.FINISHED, "small (copy)", 1)
     assert run.sentence.endswith(f" This folder is a copy of {folder.id}.")
 

@@ -65,7 +65,7 @@ def test_a_long_history_says_how_far_it_is_and_can_be_cancelled(living: subproce
         question = questions.get_question(asked)
         return int((question.progress or {}).get("done") or 0) if question is not None else 0
 
-    wait_for("some progress", lambda: progress() >= 512, 60)
+    wait_for("some progress", lambda: progress() >= 512)
     question = questions.get_question(asked)
     assert question is not None and question.progress is not None
     assert question.progress["total"] == 20_480 and "of 20,480 completions" in question.progress["sentence"]

@@ -61,7 +61,7 @@ def test_what_it_runs_is_gone_with_the_process_that_runs_it(path: str):
     finally:
         run.kill()
         run.wait()
-    wait_for("their end", lambda: not living(memory << 20), 10)
+    wait_for("their end", lambda: not living(memory << 20))
 
 
 @pytest.fixture
