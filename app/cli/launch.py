@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from groupwise.app.cli.check_file import print_problems, problems_of_file
+from groupwise.app.cli.check_file import SOON, print_problems, problems_of_file
 from groupwise.app.cli.runs import follow, until_claimed
 from groupwise.app.core import worker_process
 from groupwise.app.core.command_errors import DONE, WRONG_INPUT, CommandError, open_home
 from groupwise.app.core.data_files import copy_into_home
 from groupwise.app.core.terminal import print_outcome
 from groupwise.app.pages.new.found_reading import write_found_reading
-from groupwise.app.pages.new.launch import Reading, problems_of_text, read_form, say_all_at_once
+from groupwise.app.pages.new.launch import Reading, problems_of_text, read_form, say_all_at_once, text_once_read
 from groupwise.storage.checks.model import model_folder
 from groupwise.storage.checks.script_reader.recipe import is_recipe
 from groupwise.storage.home import paths
@@ -28,7 +28,7 @@ from groupwise.storage.spec.rows.number_text import ask_for_thousands
 from groupwise.storage.spec.rows.other_kinds import CODE, kind_by_name
 from groupwise.storage.spec.rows.text_kinds import is_binary
 from groupwise.storage.spec.spec import RunSpec, parse_spec, to_yaml
-from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Problem, SpecError
+from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Problem, SpecError, in_order_of_lines
 from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES, read_yaml
 
 CHECKING = "Checking the settings, the data and the model…"
@@ -71,8 +71,29 @@ def _parse_whole(text: str) -> Reading:
     reading = read_form(text)
     if reading.sound is not None:
         return reading
+    said = _said_by_worker(text)  # the first of it: what it has published is told from
     found = [one for one in problems_of_text(text) if one.field not in ("model.id", "data.source")]
-    raise SpecError(found or reading.problems)
+    news = [one for one in said if one.field not in {other.field for other in found}]
+    raise SpecError(in_order_of_lines([*found, *news]) if news else found or reading.problems)
+
+
+def _said_by_worker(text: str) -> list[Problem]:
+    """What blocks by the worker of a text that means no spec only for its slips, as those are put right; but for the
+    model and the data."""
+    after = text_once_read(text)
+    reading = read_form(after.text) if after is not None else None
+    if after is None or reading is None or reading.sound is None:
+        return []
+    lines, out = after.lines_as_written(reading.lines), reading.left_out
+    try:
+        open_home()
+        worker_process.hold_app_lock()
+        offer = published_offer()
+        print(CHECKING, file=sys.stderr, flush=True)
+        found = problems_of_file(reading.sound, offer, lines, SOON, reading.problems, out)
+    except CommandError:  # the slips are told all the same
+        return []
+    return [one for one in found if one.level == BLOCKING and one.field.split(".")[0] not in ("model", "data")]
 
 
 def _set_name(spec: RunSpec, name: str | None) -> RunSpec:

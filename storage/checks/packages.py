@@ -23,7 +23,9 @@ def check_packages(spec: RunSpec, offer: Offer) -> list[Problem]:
 def lacking_packages(training: dict[str, Any], installed: Collection[str]) -> Iterator[Problem]:
     """A problem for each of these settings that is on and whose package is not among the `installed`."""
     for name, (package, label) in NEEDED.items():
-        if training.get(name) and package not in installed:
+        value = training.get(name)
+        is_on = value is True or (bool(value) and name == "deepspeed")  # of what is neither true nor false that is said
+        if is_on and package not in installed:
             yield not_installed(f"training.{name}", package, label)
 
 

@@ -85,7 +85,7 @@ def test_what_follows_from_a_misspelt_name_is_not_said_beside_it(groupwise: Grou
     path = write(tmp_path, SPEC.replace("num_generations: 4", slips))
     *named, then = graves(launch_bad(groupwise, path))
     assert [line.split(": ")[1] for line in named] == ["training.num_generation", "training.max_completion_lenght"]
-    assert "training.num_generation: Then also: each generation makes 30" in then, "of the 8 that are given"
+    assert "training.num_generation: Once that is fixed: each generation makes 30" in then, "of the 8 that are given"
     (unsaid,) = graves(launch_bad(groupwise, write(tmp_path, SPEC.replace("num_generations: 4", batch))))
     assert "training.num_generations: is not set: TRL's default is 8, and each generation makes 30" in unsaid
 
@@ -113,6 +113,9 @@ def test_what_only_trl_refuses_is_said_with_its_line(groupwise: Groupwise, regis
         first, *others = launch_bad(groupwise, path)
         assert first == f"{path}:5: training.num_generations: TRL says no."
         assert not any("TRL says hm." in line for line in others), "advice on a value that is refused"
+        twice = write(tmp_path, SPEC + "lora: {r: 4}\nlora: {r: 8}\n")
+        slip, said = sorted(launch_bad(groupwise, twice), key=lambda line: "TRL says" in line)
+        assert "lora: given twice" in slip and said == first, "also of a text that cannot be read yet"
 
 
 @pytest.mark.parametrize(

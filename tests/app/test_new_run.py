@@ -186,10 +186,21 @@ def test_all_that_is_wrong_is_said_at_once(registry_home: Path) -> None:
     assert [one["line"] for one in problems if "not YAML" in one["message"]]
     said = {one["field"]: one["message"] for one in problems}
     assert "given twice" in said["data.holdout"] and "digits" in said["training.max_steps"]
-    assert "there is no folder" in said["model.id"] and said["name"].startswith("Then also: should be text")
+    assert "there is no folder" in said["model.id"] and said["name"].startswith("Once that is fixed: should be text")
     fixes = {one["field"]: [fix["label"] for fix in one["fixes"]] for one in problems if one["fixes"]}
     assert fixes["data.holdout"][0].startswith("Keep the first (line ")
     assert set(fixes) == {"", "data.holdout", "model.id", "data.limit"}  # those that change lines as they stand
+
+
+def test_of_a_text_that_cannot_be_read_the_worker_is_asked_as_its_slips_are_put_right(registry_home: Path) -> None:
+    """Every question about it, and where in the text as it is written an answer's field stands."""
+    twice = TEXT.replace("holdout: 16", "holdout: 16\n  holdout: 17")
+    once = new_run.edit_settings({"text": twice})["unreadable"]["once"]
+    assert once["text"] == TEXT and once["keys"] == new_run.edit_settings({"text": TEXT})["keys"]
+    lines = {path: twice.splitlines()[line - 1] for path, line in once["lines"].items()}
+    assert lines["data.holdout"] == "  holdout: 16" and lines["training.max_steps"].startswith("  max_steps: ")
+    for text in ("- a\n- [", "\t: [", "name: 'a' b\n"):
+        assert "once" not in new_run.edit_settings({"text": text})["unreadable"], "it means no spec"
 
 
 def test_a_name_that_another_run_has_is_said_and_a_free_one_offered(registry_home: Path) -> None:

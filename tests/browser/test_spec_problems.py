@@ -255,6 +255,17 @@ def test_each_blocking_verdict_is_mended_by_one_click(new_run: Page) -> None:
     assert stuck == {}
 
 
+def test_what_only_the_worker_can_tell_is_said_of_a_text_that_cannot_be_read_yet(new_run: Page) -> None:
+    """In the same round, with its line as it is written, and without a button: there are no settings to change yet."""
+    length = "{name: length, weight: 0.2, parameters: {low: 50, high: 10}}"
+    write_yaml(new_run, f"name: a\ntraining: {{beta: 0.1, beta: 0.2}}\nrewards:\n- {{name: format}}\n- {length}\n")
+    verdicts = new_run.locator(".verdict.blocking")
+    refused = verdicts.filter(has_text="“length” would refuse every completion: low must be 0 or more and less than")
+    expect(refused).to_contain_text("line 5")
+    expect(refused.locator(".fix")).to_have_count(0)
+    expect(verdicts.filter(has_text="given twice")).to_have_count(1)
+
+
 def test_a_name_of_a_part_is_said_where_that_part_is(new_run: Page) -> None:
     write_yaml(new_run, bad(lora="{rank: 8}"))
     show(new_run, "Form")

@@ -246,7 +246,7 @@ def test_a_recipe_of_trl():
         ("use_peft: yes please", "use_peft (line 3) is of another kind"),
         ("torch_dtype: int3", "torch_dtype (line 3) should be one of"),
         ("dataset_name: ./data/x", "is not a dataset of the hub"),
-        ("reward_weights: [1, 2, 3]", "reward_weights (line 3) does not have one number for each of the 1 rewards."),
+        ("reward_weights: [1, 2, 3]", "does not have one number for each of the 1 rewards: each weighs 1."),
         ("reward_model_name_or_path: [x]", "reward_model_name_or_path (line 3) is of another kind"),
         ("code_language: python", "code_language (line 3)"),
         ("push_to_hub_revision: true", "push_to_hub_revision (line 3)"),

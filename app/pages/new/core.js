@@ -260,11 +260,15 @@ export function restoreDraft({ text, notes, pending: unsent }) {
   announce("notes");
 }
 
+// What the worker is asked about: the text, or of one that cannot be read yet what it is once its slips are put right;
+// undefined where that means nothing either.
+export const asked = () => (page.view?.unreadable ? page.view.unreadable.once : page.view);
+
 // ---- asking the worker about what the page shows (page.view): resolves to the answer; {lost: true} where it could not
 // be asked now; undefined where a newer question replaced it ----
 const questions = new WorkerQuestions(server);
 export async function askWorker(kind, more = {}, waiting = () => {}) {
-  const payload = { kind, text: page.view.text, topic, ...more };
+  const payload = { kind, text: asked().text, topic, ...more };
   const got = await questions.ask(kind, payload, (now) => waiting(now.waiting));
   if (!got) return undefined;
   return got.answer ? Object.assign(got.answer, { question: got.question }) : { lost: true };
@@ -276,17 +280,28 @@ function placed(problem) {
   if (problem.line || !problem.field) return problem;
   const path = problem.field.split(".");
   const places = path.map((_, n) => path.slice(0, path.length - n).join("."));
-  const line = places.map((place) => page.view.lines?.[place]).find(Boolean);
+  const line = places.map((place) => asked()?.lines?.[place]).find(Boolean);
   return line ? { ...problem, line } : problem;
 }
-const THEN = "Then also: "; // as storage.spec.words.problem has it
+const THEN = "Once that is fixed: "; // as storage.spec.words.problem has it
+// What is wrong with a text that cannot be read yet, and what blocks by the worker: of fields of which nothing is said so
+// far, in the order of the lines, and without buttons, as there are no settings to change yet.
+function withWorkers(problems, answers) {
+  const known = new Set(problems.map(({ field }) => field));
+  const news = answers.flatMap((said) => said.problems);
+  const more = news.filter(({ field, level }) => level === "blocking" && field && !known.has(field));
+  const all = [...problems, ...more.map((one) => ({ ...placed(one), fixes: [] }))];
+  return all.toSorted(({ line: a }, { line: b }) => (a || Number.MAX_SAFE_INTEGER) - (b || Number.MAX_SAFE_INTEGER));
+}
 const fromWorker = {}; // kind → {key, problems}
 const GRAVE = ["blocking", "warning", "advice"];
 export function problems() {
   const view = page.view;
   if (!view) return [];
-  if (view.unreadable) return view.unreadable.problems ?? [];
-  const ofNow = Object.entries(fromWorker).flatMap(([kind, said]) => (said.key === view.keys?.[kind] ? [said] : []));
+  const ofNow = Object.entries(fromWorker).flatMap(([kind, said]) =>
+    said.key && said.key === asked()?.keys?.[kind] ? [said] : [],
+  );
+  if (view.unreadable) return withWorkers(view.unreadable.problems ?? [], ofNow);
   // what the first look at the data finds, the check of all rows finds again, and what keeps the one from a prompt
   // keeps the other from it, too: it is said once
   const isTold =
@@ -327,7 +342,7 @@ export function problems() {
   return shown.sort((a, b) => grave(a) - grave(b) || place(a) - place(b));
 }
 // Whether the worker has said all it can of the settings as they are now.
-export const isSaid = (kind) => Boolean(fromWorker[kind]) && fromWorker[kind].key === page.view?.keys?.[kind];
+export const isSaid = (kind) => Boolean(fromWorker[kind]) && fromWorker[kind].key === asked()?.keys?.[kind];
 export const blocking = () => problems().filter(({ level }) => level === "blocking");
 // Whether nothing can be started now: neither the run nor a step of it.
 export const isBlocked = () => !page.reached || blocking().length > 0;

@@ -185,6 +185,14 @@ def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = No
     return [*write_fixes_in_place(listed, past, text, types), *then]
 
 
+def text_once_read(text: str) -> said_later.AfterCuts | None:
+    """What a text that cannot be read is once the first button of each of its slips is clicked: what only the worker
+    can tell is asked of that. None where it still cannot be read, or is far longer than specs are."""
+    if yaml_text.is_too_large(text) or text.count("\n") > MOST_LINES:
+        return None
+    return said_later.text_after_cuts(text, in_order_of_lines(read_past_slips(text).problems))
+
+
 def _say_of_readable(text: str, found: list[Problem], offer: Offer) -> list[Problem]:
     """What is to be said, beside what is found, once the first button of each slip makes a text readable, or the last:
     of a part that is given twice, either may be kept. Of a text that is far longer than specs are it is not looked for:

@@ -7,6 +7,7 @@ import { noteLaunched } from "../../ui/run_drafts.js";
 import { waitWords } from "../../ui/wait_words.js";
 import {
   askWorker,
+  asked,
   blocking,
   find,
   isBlocked,
@@ -121,8 +122,8 @@ function draw() {
 
 // TRL's own word on these settings, and what only the worker can tell of the model.
 async function build() {
-  const key = page.view?.keys?.build;
-  if (!key || key === buildKey || page.view.unreadable) return;
+  const key = asked()?.keys?.build;
+  if (!key || key === buildKey) return;
   buildKey = key;
   const found = await askWorker("build");
   if (!found) return;
@@ -140,8 +141,8 @@ async function build() {
 }
 // What blocks nothing: what could not be found out is not said.
 async function hear(kind) {
-  const key = page.view?.keys?.[kind];
-  if (!key || key === heard[kind] || page.view.unreadable) return;
+  const key = asked()?.keys?.[kind];
+  if (!key || key === heard[kind]) return;
   heard[kind] = key;
   const found = await askWorker(kind);
   if (found?.lost) {
@@ -243,6 +244,7 @@ export function drawPreflight() {
       build();
       hear("model");
       hear("call_rewards");
+      if (page.view.unreadable) hear("check_data"); // else the preview asks, and shows what it finds
     }, 300);
   });
   onProblems(draw);

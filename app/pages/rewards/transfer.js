@@ -59,7 +59,7 @@ function draw() {
       .map((each) =>
         el("p", { class: `verdict-at ${GRAVE[each.level] ?? "warning"}` }, `line ${each.line}: ${plain(each.message)}`),
       ),
-    brought.cleaned ? el("p.mut", "Notebook and terminal prompts around the Python were removed.") : "",
+    brought.cleaned ? el("p.mut", "What a notebook or a terminal puts around the Python was removed.") : "",
     brought.alone ? aloneChoice() : "",
     !whole && brought.stand_ins.length ? el("p.verdict-at.advice", standInWords(brought.stand_ins)) : "",
   );

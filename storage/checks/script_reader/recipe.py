@@ -292,7 +292,7 @@ class _Recipe:
         if weights is None and count:
             self.unsaid.set("each reward's weight", 1, "as TRL has it")
         elif weights is not None:
-            self.note("reward_weights", f"does not have one number for each of the {count} rewards.")
+            self.note("reward_weights", f"does not have one number for each of the {count} rewards: each weighs 1.")
         return [1.0] * count
 
     def _training(self) -> dict[str, Any]:

@@ -329,7 +329,8 @@ class RewardReader:
         if fits and all(isinstance(weight, (int, float)) and not isinstance(weight, bool) for weight in given):
             return [float(weight) for weight in given]
         if value is not None and given is not None:
-            self.reading.note("reward_weights", value, f"does not have one number for each of the {count} rewards.")
+            words = f"does not have one number for each of the {count} rewards: each weighs 1."
+            self.reading.note("reward_weights", value, words)
         elif value is not None and plain_or(value, 0) is not None:
             self.reading.note_computed("reward_weights", value)
         else:

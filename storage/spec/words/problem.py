@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 BLOCKING, WARNING, ADVICE = "blocking", "warning", "advice"
-THEN = "Then also: "  # before what comes to sight only once something else is put right
+THEN = "Once that is fixed: "  # before what comes to sight only once something else is put right
 
 
 @dataclass(frozen=True)
