@@ -7,6 +7,7 @@ import { showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { storeDraft } from "../../ui/run_drafts.js";
 import { WorkerQuestions } from "../../ui/worker_questions.js";
+import { allProblems, problemsOfUnreadable } from "./problem_list.js";
 
 export const { root, find, server } = part("pages/new/new_run");
 const topic = Math.random().toString(36).slice(2);
@@ -275,71 +276,14 @@ export async function askWorker(kind, more = {}, waiting = () => {}) {
 }
 
 // ---- problems: what the app found, then what the worker found about the same settings ----
-// What the worker says has no line: that of its field, or of the part that the field would stand in.
-function placed(problem) {
-  if (problem.line || !problem.field) return problem;
-  const path = problem.field.split(".");
-  const places = path.map((_, n) => path.slice(0, path.length - n).join("."));
-  const line = places.map((place) => asked()?.lines?.[place]).find(Boolean);
-  return line ? { ...problem, line } : problem;
-}
-const THEN = "Once that is fixed: "; // as storage.spec.words.problem has it
-// What is wrong with a text that cannot be read yet, and what blocks by the worker: of fields of which nothing is said so
-// far, in the order of the lines, and without buttons, as there are no settings to change yet.
-function withWorkers(problems, answers) {
-  const known = new Set(problems.map(({ field }) => field));
-  const news = answers.flatMap((said) => said.problems);
-  const more = news.filter(({ field, level }) => level === "blocking" && field && !known.has(field));
-  const all = [...problems, ...more.map((one) => ({ ...placed(one), fixes: [] }))];
-  return all.toSorted(({ line: a }, { line: b }) => (a || Number.MAX_SAFE_INTEGER) - (b || Number.MAX_SAFE_INTEGER));
-}
 const fromWorker = {}; // kind → {key, problems}
-const GRAVE = ["blocking", "warning", "advice"];
 export function problems() {
   const view = page.view;
   if (!view) return [];
-  const ofNow = Object.entries(fromWorker).flatMap(([kind, said]) =>
-    said.key && said.key === asked()?.keys?.[kind] ? [said] : [],
-  );
-  if (view.unreadable) return withWorkers(view.unreadable.problems ?? [], ofNow);
-  // what the first look at the data finds, the check of all rows finds again, and what keeps the one from a prompt
-  // keeps the other from it, too: it is said once
-  const isTold =
-    ({ field, message }) =>
-    (one) =>
-      one.field === field && ((field && one.level === "blocking") || one.message === message);
-  const more = ofNow.flatMap((said, n) =>
-    said.problems.filter((one) => !ofNow.slice(0, n).some((other) => other.problems.some(isTold(one)))),
-  );
-  const grave = ({ level }) => GRAVE.indexOf(level);
-  const said = (problem) =>
-    view.problems.some((other) => other.field === problem.field && problem.field && grave(other) <= grave(problem));
-  // nor is anything said of what is not set where a misspelt name or part offers to set it: as the app does with what
-  // it finds itself (storage.spec.words.setting_names.without_answered)
-  const isAnswered = ({ field }) => {
-    const path = `${field.replace(/^stages\.\d+\./, "")}.`;
-    return view.answered.some((place) => path.startsWith(`${place}.`));
-  };
-  // nor that a setting is not set, where what it is set to cannot be used as it is
-  const wrong = new Set(view.problems.filter(({ level }) => level === "blocking").map(({ field }) => field));
-  const isUnset = (field, { settings, removed }) =>
-    !removed?.includes(field) && Object.keys(settings ?? {}).some((path) => path !== field && wrong.has(path));
-  const follows = ({ field, fixes }) => fixes?.some((fix) => isUnset(field, fix)); // launch.py has the same rule
-  const news = more.filter((problem) => !said(problem) && !isAnswered(problem) && !follows(problem));
-  // where the worker knows something graver, the app's advice is what it would have said without
-  const outdone = ({ field, level }) => field && level === "advice" && news.some((other) => other.field === field);
-  const all = [...view.problems.filter((problem) => !outdone(problem)), ...news.map(placed)];
-  // what blocks at a field is not said there again as a warning or as advice
-  const blocked = new Set(all.filter(({ level }) => level === "blocking").map(({ field }) => field));
-  // nor is a rate called unusual while the model is refused, by whose size it would be (without_advice_on_refused)
-  const noModel = [...blocked].some((field) => /^model(\.|$)/.test(field));
-  const isOfRefused = (field) => blocked.has(field) || (noModel && field.endsWith(".learning_rate"));
-  // but what is to be known of the value that the button there writes is no word on the one that is refused
-  const isOfNow = ({ message }) => !message.startsWith(THEN);
-  const shown = all.filter((one) => one.level === "blocking" || !one.field || !isOfNow(one) || !isOfRefused(one.field));
-  // what blocks first, each kind as one meets it in the text; then what has no line (problem.py: in_order_of_lines)
-  const place = ({ line }) => line || Number.MAX_SAFE_INTEGER;
-  return shown.sort((a, b) => grave(a) - grave(b) || place(a) - place(b));
+  const { keys, lines } = asked() ?? {};
+  const ofNow = Object.entries(fromWorker).flatMap(([kind, said]) => (said.key === keys?.[kind] ? [said] : []));
+  if (view.unreadable) return problemsOfUnreadable(view.unreadable.problems ?? [], keys ? ofNow : [], lines);
+  return allProblems(view, ofNow, lines);
 }
 // Whether the worker has said all it can of the settings as they are now.
 export const isSaid = (kind) => Boolean(fromWorker[kind]) && fromWorker[kind].key === asked()?.keys?.[kind];
