@@ -50,7 +50,7 @@ def problems_of_file(
         found += [one for one in answered if not _is_said(one, found)]
     said = without_advice_on_refused(without_answered(found))
     placed = [replace(one, line=one.line or line_of(one.field, lines)) for one in said]
-    return sorted(in_order_of_lines(_once(placed)), key=_gravity)
+    return sorted(in_order_of_lines(_once(placed)), key=gravity)
 
 
 def _found_here(
@@ -66,13 +66,14 @@ def _found_here(
     return [*form, *(one for one in out.problems_as_written(found) if one.field not in named)]
 
 
-def _gravity(problem: Problem) -> int:
+def gravity(problem: Problem) -> int:
+    """What a list of problems is sorted by: what blocks comes first."""
     return list(WORDS).index(problem.level)
 
 
 def _is_said(problem: Problem, found: Iterable[Problem]) -> bool:
     """Whether as much is said at its field already."""
-    return any(one.field == problem.field != "" and _gravity(one) <= _gravity(problem) for one in found)
+    return any(one.field == problem.field != "" and gravity(one) <= gravity(problem) for one in found)
 
 
 def _blocks(found: Iterable[Problem]) -> bool:

@@ -21,7 +21,7 @@ from pydantic_core import PydanticCustomError
 from groupwise.storage.spec.rows.file_format import DecimalMark, Encoding, Heading, Quote, Separator
 from groupwise.storage.spec.spec_problems import problem_of_error, usual_fixes
 from groupwise.storage.spec.words.problem import Problem, SpecError
-from groupwise.storage.spec.words.setting_names import without_answered
+from groupwise.storage.spec.words.setting_names import one_for_each_name, without_answered
 from groupwise.storage.spec.yaml.yaml_text import MAX_DIGITS, dump, read_yaml
 
 ENDLESS = f"has more than {MAX_DIGITS} digits: too large to mean anything."
@@ -261,7 +261,7 @@ def from_dict(raw: Any, lines: dict[str, int] | None = None) -> RunSpec:
         return RunSpec.model_validate(raw)
     except ValidationError as error:
         found = [problem_of_error(detail, lines or {}, raw, _PARTS) for detail in error.errors()]
-        raise SpecError(without_answered(found)) from error
+        raise SpecError(without_answered(one_for_each_name(found, lines or {}))) from error
 
 
 def _endless(raw: Any) -> Iterator[str]:

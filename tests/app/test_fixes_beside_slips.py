@@ -96,6 +96,17 @@ def test_a_name_is_told_what_it_is_near_and_what_is_taken_for_that(
     assert last["message"].endswith(words) and [fix["label"] for fix in last["fixes"]] == labels
 
 
+def test_what_is_warned_of_is_said_beside_a_slip_and_two_names_of_a_rewards_setting_are_told_of(own_home: Path) -> None:
+    rewards = "rewards: [{name: format, wieght: 3, weights: 4}]\n"
+    training = "training: {max_steps: 1e9999, learning_rate: 0.1, beta: 0.1, beta: 0.2}\n"
+    said = problems_of(f"name: a\ndata: {{source: task:arithmetic}}\n{training}{rewards}")
+    [warned] = [one["message"] for one in said if one["level"] == "warning"]
+    assert warned.startswith("0.1 is far too high for training all weights")
+    words = {one["field"]: one["message"] for one in said}
+    assert words["rewards.0.weights"].endswith("Did you mean “weight”? “wieght”, line 4, is taken for weight, too.")
+    assert words["training.max_steps"] == "should be a whole number, not 1e9999.", "as it is written, and not inf"
+
+
 def test_two_names_of_one_setting_are_not_written_over_one_another(own_home: Path) -> None:
     text = HEAD + "training:\n  num_generation: 2\n  n_generations: 4\n"
     once = clicked(text, "training.num_generation", "Rename it to num_generations")

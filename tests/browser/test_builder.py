@@ -287,6 +287,9 @@ def test_a_function_that_is_not_there_is_said_with_what_there_is_to_do(rewards: 
     expect(welcome.get_by_role("heading")).to_have_text("There is no function “nix”")
     expect(welcome.get_by_role("button")).to_have_count(3)
     picture(rewards, "rewards-missing")
+    rewards.goto(f"{rewards.url.split('?')[0]}?name=x")
+    ready(rewards)
+    expect(welcome.get_by_role("button")).to_have_count(3)  # what has the letter, too, is not near it
     rewards.goto(f"{rewards.url.split('?')[0]}?name=corectness&x=1")
     rewards.goto(f"{rewards.url.split('?')[0]}?draft=nix")
     ready(rewards)

@@ -101,6 +101,7 @@ def test_a_condition_keeps_what_it_says(text: str, row: dict[str, Any], kept: bo
         ("level", "is not a condition. Write it like level <= 3"),
         ("= 3", "is not a condition"),
         ("level <=", "lacks a value"),
+        ("answer ==", "“answer ==” lacks a value. Empty cells are found by “answer is empty”"),
         ("level =   ", "Empty cells are found by “level is empty”"),
         ("answer is empty now", "takes no value, so “now” is too much"),
         ("question matches (", "is not a regular expression"),

@@ -166,9 +166,7 @@ def test_prompts_come_by_what_was_solved_lately(made: dict[str, str]):
     assert found["says"] == "2 prompts; in the newer half of each one’s groups, 0 never solved, 1 always."
     assert [row["text"] for row in asked(made["known"], "prompts", order="improved")["rows"]] == ["prompt 0 <b>"]
     forgotten = asked(made["forgets"], "prompts", order="forgotten")
-    assert len(forgotten["rows"]) == 2 and forgotten["says"].startswith(
-        "All 2 prompts solved by half of a group before"
-    )
+    assert len(forgotten["rows"]) == 2 and forgotten["says"].startswith("Both prompts solved by half of a group before")
     assert asked(made["known"], "prompts", order="forgotten")["rows"] == []
 
 

@@ -14,7 +14,7 @@ LONGEST_MESSAGE = 600  # characters
 LONGEST_TRACEBACK = 6000
 WITH_TRACEBACK = 20  # failures of one call that keep theirs: a thousand rows mostly fail alike
 
-_NO_NETWORK = "Reward functions have no network, unless ‘may use the network’ is on for this one."
+_NO_NETWORK = "Reward functions have no network, unless “may use the network” is on for this one."
 _ONLY_THE_PROXY = (
     "Reward functions reach the network through Groupwise's proxy only, and this connection was made past it. What "
     "reads the environment variables http_proxy and https_proxy finds it by itself: urllib, requests, httpx."

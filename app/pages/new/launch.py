@@ -26,7 +26,7 @@ from groupwise.storage.spec.rows.number_remarks import keep_remarks
 from groupwise.storage.spec.rows.number_text import ask_for_thousands
 from groupwise.storage.spec.rows.numbers_in_place import write_in_place
 from groupwise.storage.spec.spec import NO_MODEL, RunSpec
-from groupwise.storage.spec.words.problem import BLOCKING, Problem, SpecError, in_order_of_lines
+from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Problem, SpecError, in_order_of_lines, line_of
 from groupwise.storage.spec.words.reward_entries import below_filled_rewards
 from groupwise.storage.spec.words.setting_names import answered_places, without_answered
 from groupwise.storage.spec.yaml import yaml_text
@@ -201,6 +201,7 @@ def _say_of_readable(text: str, found: list[Problem], offer: Offer) -> list[Prob
         return []
     said, twice = {one.field for one in found}, {one.field for one in found if is_given_twice(one)}
     told: list[Problem] = []
+    doubts: list[list[Problem]] = []
     for button in (0, -1):
         after = said_later.text_after_cuts(text, found, button)
         raw, then = yaml_text.read_yaml(after.text) if after is not None else (None, {})
@@ -214,8 +215,11 @@ def _say_of_readable(text: str, found: list[Problem], offer: Offer) -> list[Prob
         new = [one for one in now if (one.field, one.message) not in known]
         told += said_later.say_then(new, said, after.lines_as_written(then), twice)
         said |= {one.field for one in told}
+        placed = [replace(one, line=line_of(one.field, after.lines_as_written(then)), fixes=()) for one in now]
+        doubts.append([one for one in placed if one.level == WARNING and one.field not in said])
         if not twice:  # nothing of which another button keeps another value
             break
+    told += [one for one in doubts[0] if all(one in others for others in doubts)] if doubts else []
     return list({(one.field, one.message): one for one in told}.values())  # one both buttons may lead to
 
 

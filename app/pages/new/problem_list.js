@@ -27,14 +27,14 @@ function saidOnce(answers) {
   );
 }
 
-// Of a text that cannot be read yet, what blocks by the worker, too: of fields of which nothing is said so far, and
-// without buttons, as there are no settings to change yet. In the order of the lines.
+// Of a text that cannot be read yet, what the worker says, too: of fields of which nothing is said so far, and without
+// buttons, as there are no settings to change yet.
 export function problemsOfUnreadable(problems, answers, lines) {
   const known = new Set(problems.map(({ field }) => field));
-  const isNew = ({ field, level }) => level === "blocking" && field && !known.has(field);
+  const isNew = ({ field, level }) => level !== "advice" && field && !known.has(field);
   const more = saidOnce(answers).filter(isNew);
   const all = [...problems, ...more.map((one) => ({ ...placed(one, lines), fixes: [] }))];
-  return all.toSorted((a, b) => place(a) - place(b));
+  return all.toSorted((a, b) => grave(a) - grave(b) || place(a) - place(b));
 }
 
 export function allProblems(view, answers, lines) {

@@ -98,7 +98,8 @@ function missingFunction(name) {
   const { own, built_in: builtIn } = page.about.library;
   const names = [...own, ...builtIn].map((one) => one.name);
   const wanted = name.toLowerCase();
-  const near = names.filter((one) => one.includes(wanted) || wanted.includes(one.toLowerCase())).slice(0, 3);
+  const isNear = (one) => wanted.length > 2 && (one.includes(wanted) || wanted.includes(one)); // a letter means nothing
+  const near = names.filter((one) => isNear(one.toLowerCase())).slice(0, 3);
   return [
     el("h2", "There is no function “", el("span.mono", plain(cut(name, 60))), "”"),
     el("p.s", "It may have been deleted or renamed, or was never saved. Choose one from the list, or begin one:"),

@@ -12,7 +12,7 @@ from groupwise.storage.spec.words.problem import Problem
 from groupwise.storage.spec.yaml.yaml_text import scalar_value
 
 LONGEST = 40  # characters of what is written that are said
-_AS_READ = re.compile(r"(should be .*?, not )(true|false|[-+]?[0-9][-+.0-9e]*?)(\.(?:\s.*)?)", re.S)
+_AS_READ = re.compile(r"(should be .*?, not )(true|false|[-+]?inf|nan|[-+]?[0-9][-+.0-9e]*?)(\.(?:\s.*)?)", re.S)
 
 
 def say_as_written(problems: Iterable[Problem], text: str) -> list[Problem]:

@@ -79,7 +79,7 @@ def parse_condition(written: str) -> Condition:
     operator = " ".join(found["operator"].split()).replace("==", "=")
     condition = Condition(_from_json_text(found["quoted"]) or found["bare"] or "", operator, found["value"],
                           bool(found["length"]))  # fmt: skip
-    fault = _fault(condition)
+    fault = _fault(condition, written.strip())
     if fault:
         raise ConditionError(fault)
     return condition
@@ -171,7 +171,7 @@ def _needs_quotes(column: str) -> bool:
     return not found or found["bare"] != column or bool(found["length"]) or found["value"] != "1"
 
 
-def _fault(condition: Condition) -> str:
+def _fault(condition: Condition, written: str) -> str:
     """Why a condition that reads as one makes no sense, in words; "" where it does."""
     column, operator, value = condition.column, condition.operator, condition.value
     if not column:
@@ -179,7 +179,7 @@ def _fault(condition: Condition) -> str:
     if operator in EMPTINESS:
         return f"“{operator}” takes no value, so “{value[:40]}” is too much." if value else _no_length(condition)
     if not value:
-        return f"“{column} {operator}” lacks a value. Empty cells are found by “{column} is empty”."
+        return f"“{written}” lacks a value. Empty cells are found by “{column} is empty”."
     if condition.length:
         whole = re.fullmatch(r"[0-9]{1,9}", value) is not None
         return _no_length(condition) or ("" if whole else f"a length is a whole number, not “{value[:40]}”.")

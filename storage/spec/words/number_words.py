@@ -16,10 +16,11 @@ def count_words(n: int, noun: str, many: str = "") -> str:
 
 
 def count_part(part: int, of: int, noun: str, *, the: bool = False) -> str:
-    """3 of 64 groups; all 64 groups where it is all of them, and the only group of one. `the`: 3 of the 64 groups."""
+    """3 of 64 groups; where it is all of them all 64 groups, both groups, the only group. `the`: 3 of the 64 groups."""
     if part < of:
         return f"{part:,} of {'the ' if the else ''}{count_words(of, noun)}"
-    return f"the only {noun}" if of == 1 else f"all {count_words(of, noun)}"
+    whole = count_words(of, noun)
+    return f"the only {noun}" if of == 1 else f"both {whole.partition(' ')[2]}" if of == 2 else f"all {whole}"
 
 
 def three_figures(n: int) -> int:
