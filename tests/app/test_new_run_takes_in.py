@@ -78,8 +78,7 @@ def test_a_reward_function_is_added_to_a_draft_or_it_is_said_why_not() -> None:
     added = new_run.add_reward({"text": TEXT, "reward": "short"})
     assert [reward.name for reward in specs.parse_spec(added["text"]).rewards] == ["format", "correctness", "short"]
     assert "max_steps: 60  # mine" in added["text"] and added["done"]
-    stay = "“format” and “correctness” stay."
-    assert added["words"] == f"“short” was added to this draft’s rewards, with weight 1. {stay}"
+    assert added["words"] == "“short” was added to this draft’s rewards, with weight 1."
     assert added["stay"] == ["format", "correctness"]
     again = new_run.add_reward({"text": added["text"], "reward": "short"})
     assert again["text"] == added["text"] and again["words"] == "“short” is one of this draft’s rewards already."

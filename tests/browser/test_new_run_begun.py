@@ -311,6 +311,8 @@ def test_a_function_comes_into_a_new_run_after_a_launch(open_page: OpenPage, sha
     picture(page, "new-function-added")
     page.locator(".handed").get_by_role("button", name="Remove format").click()
     expect(reward(page, "format")).to_have_count(0)
+    expect(page.locator(".handed")).to_contain_text("with weight 1. “correctness” and “short” stay.")
+    expect(page.locator(".handed").get_by_role("button", name="Remove format")).to_have_count(0)
     for name in ("correctness", "short", "length"):
         expect(reward(page, name)).to_be_visible()
     use(page, shared_dashboard, "length")

@@ -13,6 +13,7 @@ from groupwise.storage.checks.script import to_script
 from groupwise.storage.home import paths
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import run_files, states
+from groupwise.storage.record.step_record import Completion, Group
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.spec.spec import parse_spec
 from groupwise.worker.supervisor import Supervisor
@@ -386,6 +387,7 @@ def test_a_run_to_be_started_again_tells_of_before_and_out_of_the_queue_of_its_e
     expect(title).to_contain_text("Before the resume")
     for _ in range(2):  # also for whoever comes now
         expect(page.locator(".gw-doctor .headline")).to_contain_text("reward went up")
+        expect(page.locator(".gw-doctor .stands .at")).to_contain_text("before the resume, at step 40")
         expect(page.locator(".gw-doctor .next")).to_be_hidden()
         page.reload()
     picture(page, f"to-start-again-{saved}")
@@ -395,6 +397,24 @@ def test_a_run_to_be_started_again_tells_of_before_and_out_of_the_queue_of_its_e
     expect(line).to_contain_text("step 40 of 40")
     expect(title).to_contain_text("At the end")
     expect(page.locator(".event.killed")).to_have_count(1)
+
+
+def test_the_bars_of_the_latest_group_are_full_at_the_most_that_can_be_earned(
+    open_page: OpenPage, address: str
+) -> None:
+    """As in Groups; a group whose completions all earned half of it had full bars."""
+    halves = [Completion("<answer>3</answer>", 9, False, 1.5, 0.0, [(1.0, "ok"), (0.25, "ok")]) for _ in range(4)]
+
+    def half(step: int, _: int) -> Group:
+        return Group("train", step, [{"role": "user", "content": "1+1?"}], {"answer": "2"}, halves)
+
+    run_id = made_run("halves", 12, groups=1, size=4, make_group=half)
+    board = open_page(f"{address}/run?id={run_id}")
+    expect(board.locator(".latest .score")).to_have_count(3)
+    most = float(board.locator(".figures").inner_text().split("of at most ")[1].split()[0])
+    for bar in board.locator(".latest .score").all():
+        drawn = bar.locator("i").evaluate("(one) => one.getBoundingClientRect().width / one.parentNode.clientWidth")
+        assert (most, bar.inner_text().split()[1]) == (3, "1.50") and abs(drawn - 0.5) < 0.02
 
 
 def obey(run_id: str, kind: str) -> None:

@@ -246,6 +246,17 @@ def test_what_came_after_kl_ran_away_at_a_high_rate_came_of_it() -> None:
     assert high == ["kl"] and "truncated" in usual
 
 
+def test_one_spike_of_kl_is_no_drift() -> None:
+    """5.8 at one step makes the mean of the last ten 0.9: the other nine stand where they stood all along."""
+    steady = [0.3] * 60
+    spiked, drifted = [*steady[:55], 5.8, *steady[56:]], [*steady[:50], *([0.9] * 10)]
+    said = [
+        [verdict.key for verdict in examine(healthy(curves={"kl": Curve.of(range(1, 61), kl)})).verdicts]
+        for kl in (spiked, drifted)
+    ]
+    assert "kl" not in said[0] and "kl" in said[1]
+
+
 @pytest.mark.parametrize(("every", "first", "of_start", "of_end"), [
     (1, "first 5 logged steps", "1..5", "11..20"), (5, "first logged step", "1..5", "51..100"),
 ])  # fmt: skip

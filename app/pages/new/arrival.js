@@ -200,11 +200,19 @@ export async function takeReward(name) {
       { wrong: true },
     );
   if (got.text !== page.text) replaceText(got.text, { notes: page.notes });
-  const actions = got.unreadable ? wayOut(name) : got.stay.length ? waysWithout(got.stay) : [];
-  return tellHanded(got.words, { wrong: !got.done, actions });
+  if (got.stay.length) return tellOfOthers(got.words, got.stay);
+  return tellHanded(got.words, { wrong: !got.done, actions: got.unreadable ? wayOut(name) : [] });
+}
+// What was added, with those that it was added to, as long as they are there.
+function tellOfOthers(words, names) {
+  const quoted = names.slice(0, MOST_OUT).map((name) => `“${name}”`);
+  if (names.length > MOST_OUT) quoted.push(`${names.length - MOST_OUT} more`);
+  const all = [quoted.slice(0, -1).join(", "), quoted.at(-1)].filter(Boolean).join(" and ");
+  const stay = all ? ` ${all} ${names.length === 1 ? "stays" : "stay"}.` : "";
+  tellHanded(words + stay, { actions: waysWithout(words, names) });
 }
 // A function is often added in place of one that scores much the same, such as a changed copy of a built-in.
-function waysWithout(names) {
+function waysWithout(words, names) {
   return names.slice(0, MOST_OUT).map((name) => {
     const out = el("button.btn.s", { type: "button" }, `Remove ${name}`);
     out.addEventListener("click", async () => {
@@ -212,7 +220,8 @@ function waysWithout(names) {
       await settled();
       const at = (plainAt("rewards") ?? []).findIndex((one) => one?.name === name);
       if (at >= 0) edit([{ path: `rewards.${at}`, remove: true }]);
-      out.remove();
+      const others = names.filter((one) => one !== name);
+      tellOfOthers(words, others);
     });
     return out;
   });

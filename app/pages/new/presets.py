@@ -25,13 +25,11 @@ from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.spec.shapes import shape_fault
 from groupwise.storage.spec.spec import MOST_NAME, line_numbers
-from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.problem import SpecError
 from groupwise.storage.spec.yaml import yaml_text
 
 SHIPPED = Path(__file__).with_name("shipped_presets")
 QUICKSTART = "quickstart"
-NAMED = 4  # of the functions that one was added to
 ABOUT_DATA = (QUICKSTART, "gsm8k", "small-gpu", "large-gpu")  # others speak of the method, on whatever data
 
 
@@ -136,12 +134,8 @@ def add_to_draft(text: str, name: str, offer: Offer) -> dict[str, Any]:
     there = f"“{name}” is one of this draft’s rewards already."
     if changed == text:
         return {**said, "done": True, "words": there}
-    stay = _reward_names(text)
-    others = (
-        f" {join_words([f'“{one}”' for one in stay], NAMED)} {'stays' if len(stay) == 1 else 'stay'}." if stay else ""
-    )
-    words = f"“{name}” was added to this draft’s rewards, with weight 1.{others}"
-    return {**said, "text": changed, "done": True, "stay": stay, "words": words}
+    words = f"“{name}” was added to this draft’s rewards, with weight 1."
+    return {**said, "text": changed, "done": True, "stay": _reward_names(text), "words": words}
 
 
 def _reward_names(text: str) -> list[str]:

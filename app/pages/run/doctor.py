@@ -112,6 +112,8 @@ def _report(run: registry.Run, seq: int, newest: int) -> dict[str, Any]:
         follows = None if is_ongoing(run) else report.follows
         report = without_empty_charts(report, metrics_logged(run))
         found = draw_report(run.id, report, evidence.step) | {"seq": seq, "tells_of": newest}
+        if found["at"] and is_restarting(run):
+            found["at"] = f"before the resume, {found['at']}"
         found["next"] = next_of(run, follows)
         found["pills"] = _tell_head(run, report)
         if evidence.ended and not (evidence.curves or report.verdicts or evidence.held_out_before is not None):

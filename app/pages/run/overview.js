@@ -151,10 +151,13 @@ function drawLatest(group) {
     event.preventDefault();
     openGroup({ step: group.step, group: group.id });
   });
+  // a bar is full at the most that can be earned, where that is known, as in Groups
+  const top = Math.max(...group.bars.map(([, value]) => Math.abs(value)), most ?? 0) || 1;
+  const shareOfTop = (value) => Math.max(0, value / top);
   box.replaceChildren(
     el("p.mut", { dir: "auto" }, `“${group.prompt}”${group.tied ? " · tied" : ""}`),
-    ...group.bars.map(([words, share]) =>
-      el("div.score.wide", el("span", words), el("div.b", el("i", { style: `width:${share * 100}%` }))),
+    ...group.bars.map(([words, value]) =>
+      el("div.score.wide", el("span", words), el("div.b", el("i", { style: `width:${shareOfTop(value) * 100}%` }))),
     ),
     el("p", link),
   );

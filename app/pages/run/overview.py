@@ -232,7 +232,7 @@ def targets(spec: RunSpec) -> set[group_metrics.Target]:
 
 
 def latest_group(record: Path) -> dict[str, Any] | None:
-    """The newest training group that is not tied (else the newest), as bars and a link."""
+    """The newest training group that is not tied (else the newest): `bars`, each with its words and its reward."""
     span = groups.span(record)
     if span is None:
         return None
@@ -242,12 +242,11 @@ def latest_group(record: Path) -> dict[str, Any] | None:
     rewards = sorted(c["reward"] for c in (whole_group or {}).get("completions", []) if c["reward"] is not None)
     if not rewards:
         return None
-    top = max(abs(rewards[0]), abs(rewards[-1])) or 1.0
     named = {"best": rewards[-1], "median": median(rewards), "worst": rewards[0]}
     return {
         "step": span[1], "id": chosen["id"], "tied": chosen["tied"],
         "prompt": visible_text(format.shorten(format.message_text(chosen["prompt"]), 80)),
-        "bars": [[f"{name} {format.number(value)}", max(0.0, value / top)] for name, value in named.items()],
+        "bars": [[f"{name} {format.number(value)}", value] for name, value in named.items()],
     }  # fmt: skip
 
 

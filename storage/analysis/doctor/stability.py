@@ -84,7 +84,8 @@ def kl(e: Evidence) -> Verdict | None:
         return None
     links = (chart("kl"), step_groups(told.steps[-1], "worst"))
     fixes, rests = changes.smaller_steps(e, 0.5), Grounds(Place.TREND, share=1.0, moved=True)
-    if told.at_least(KL_FAR):
+    # one spike makes the mean of a window high, but not half of its points
+    if told.at_least(KL_FAR) and median(told.values[-told.window :]) >= KL_FAR:
         high = _say_high_rate(e)
         rests = replace(rests, moves=bool(high))  # then what came only after it came of it
         words = (
