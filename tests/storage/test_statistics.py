@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from groupwise.app.pages.run import statistics
+from groupwise.app.pages.run import statistics, statistics_panels
 from groupwise.storage.analysis.doctor.words import percent, percent_without
 from groupwise.storage.analysis.statistics import reading
 from groupwise.storage.analysis.statistics.buckets import evaluations
+from groupwise.storage.analysis.statistics.pass_at_k import PromptRate
 from groupwise.storage.home import paths
 from groupwise.storage.record import metrics, states
 from groupwise.storage.record.record import RunWriter
@@ -165,6 +166,10 @@ def test_prompts_come_by_what_was_solved_lately(made: dict[str, str]):
     assert found["rows"][1]["cells"] == [0] * 5 + [1] * 5 and found["rows"][0]["groups"] == 10
     assert found["says"] == "2 prompts; in the newer half of each one’s groups, 0 never solved, 1 always."
     assert [row["text"] for row in asked(made["known"], "prompts", order="improved")["rows"]] == ["prompt 0 <b>"]
+    once = [PromptRate(prompt, 1, 0.5, 0.5, late, late, late) for prompt, late in ((1, 0.0), (2, 1.0))]
+    all_of_them = statistics_panels.Asked("train", 1, "correctness", 1.0, "", True)
+    said = statistics_panels.prompt_words(all_of_them, 2, 2, once)
+    assert said == "2 prompts; in the one group of each, 1 never solved, 1 always.", "one group has no newer half"
     forgotten = asked(made["forgets"], "prompts", order="forgotten")
     assert len(forgotten["rows"]) == 2 and forgotten["says"].startswith("Both prompts solved by half of a group before")
     assert asked(made["known"], "prompts", order="forgotten")["rows"] == []

@@ -192,9 +192,16 @@ def prompt_words(asked: Asked, shown: int, of: int, rates: list[PromptRate]) -> 
     elif asked.order == "forgotten":
         told = f"{part.capitalize()} solved by half of a group before, and by none of the newest"
     else:
-        half = f"the newer half of {'each one’s' if len(rates) > 1 else 'its'} groups"
-        told = f"{all_}; in {half}, {format.count(never)} never solved, {format.count(always)} always"
+        told = f"{all_}; {_of_groups(rates)}, {format.count(never)} never solved, {format.count(always)} always"
     return f"{told}; {format.count(shown)} shown." if shown < of else f"{told}."
+
+
+def _of_groups(rates: list[PromptRate]) -> str:
+    """Of which groups it is told how often a prompt was solved."""
+    several = len(rates) > 1
+    if all(one.groups == 1 for one in rates):
+        return "in the one group of each" if several else "in its one group"
+    return f"in the newer half of {'each one’s' if several else 'its'} groups"
 
 
 def reward_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]:
