@@ -261,7 +261,7 @@ def from_dict(raw: Any, lines: dict[str, int] | None = None) -> RunSpec:
         return RunSpec.model_validate(raw)
     except ValidationError as error:
         found = [problem_of_error(detail, lines or {}, raw, _PARTS) for detail in error.errors()]
-        raise SpecError(without_answered(one_for_each_name(found, lines or {}))) from error
+        raise SpecError(one_for_each_name(without_answered(found), lines or {})) from error
 
 
 def _endless(raw: Any) -> Iterator[str]:

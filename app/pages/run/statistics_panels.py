@@ -201,7 +201,7 @@ def _of_groups(rates: list[PromptRate]) -> str:
     several = len(rates) > 1
     if all(one.groups == 1 for one in rates):
         return "in the one group of each" if several else "in its one group"
-    return f"in the newer half of {'each one’s' if several else 'its'} groups"
+    return "in the newer half of each one’s groups" if several else "in the newer half of its groups"
 
 
 def reward_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]:

@@ -263,7 +263,9 @@ def one_for_each_name(problems: Iterable[Problem], lines: Mapping[str, int]) -> 
     taken: dict[str, Problem] = {}
     found = []
     for one in problems:
-        renames = [fix for fix in one.fixes if fix.removed == (one.field,) and len(fix.settings) == 1]
+        # a whole part under another name is read as that part: what is wrong in both of two is said
+        own = one.fixes if "." in one.field else ()
+        renames = [fix for fix in own if fix.removed == (one.field,) and len(fix.settings) == 1]
         place = next(iter(renames[0].settings)) if renames else one.field
         first = taken.setdefault(place, one)
         if first is not one and renames:
