@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 import sqlite3
 
@@ -397,6 +398,26 @@ def test_a_run_to_be_started_again_tells_of_before_and_out_of_the_queue_of_its_e
     expect(line).to_contain_text("step 40 of 40")
     expect(title).to_contain_text("At the end")
     expect(page.locator(".event.killed")).to_have_count(1)
+
+
+def test_where_the_last_steps_scored_nothing_how_old_the_reward_is_stands_beside_it(
+    open_page: OpenPage, address: str
+) -> None:
+    """A window was said that was the reward's alone, of which nothing came in the last two steps."""
+
+    def logged(step: int) -> dict[str, float]:
+        scored = 1.0 if step <= 3 else math.nan
+        length = {"completions/mean_length": 4.0 + step / 4, "completions/clipped_ratio": 0.25}
+        return {"reward": scored, "frac_reward_zero_std": scored, **length}
+
+    run_id = made_run("fails late", 5, groups=0, metrics=logged, training={"logging_steps": 1})
+    board = open_page(f"{address}/run?id={run_id}")
+    figures = board.locator("aside .figures")
+    expect(figures.locator(".window")).to_have_text("mean of the last 2 logged steps")
+    expect(figures.locator(".now")).to_contain_text("up to step 3")
+    told = dict(zip(figures.locator("dt").all_inner_texts(), figures.locator("dd").all_inner_texts(), strict=True))
+    assert told["Reward"].endswith(" up to step 3") and told["Tied groups"].endswith(" up to step 3")
+    assert told["Length"] == "5.13 tokens", "of steps 4 and 5"
 
 
 def test_the_bars_of_the_latest_group_are_full_at_the_most_that_can_be_earned(

@@ -305,3 +305,15 @@ def test_length_that_brings_most_of_a_rise_beside_right_answers_is_suspected() -
     assert verdict(replace(longer, curves=stays), "length_pays") is None
     other = [replace(one, scores={**one.scores, "longer": float(one.idx % 2)}) for one in longer_pays()]
     assert verdict(replace(longer, last=other), "length_pays") is None, "it looks at something else"
+
+
+def test_how_many_have_no_score_is_told_of_the_steps_that_the_headline_tells_of() -> None:
+    """The headline said 58 % with a score of the last steps, the verdict 55 % without one, of all."""
+    given = scored(format=[1.0, 0.0] * 8, mine=[None, 0.5] * 8)
+    for last, words in (
+        ((58, 100), "has no score for 42\u202f% of completions now, and no other function"),
+        ((90, 100), "has no score for 55\u202f% of the last 100 completions, and no other function"),
+    ):
+        functions = {"mine": Function(1.0, {"none": 55, "ok": 45}, 0.0, 1.0, 0.3, scored=((30, 100), last))}
+        told = verdict(healthy(rewards=MINE, functions=functions, last=given, first=given), "unscored")
+        assert told is not None and told.sentence.startswith(f"“mine” {words}"), told

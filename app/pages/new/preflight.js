@@ -35,7 +35,8 @@ const go = find("[data-do=launch]");
 const state = find("[data-do=problems]");
 const NONE = "Once the problems below are fixed, this says what the run will do.";
 const READING = "Once the data is read, this says what the run will do.";
-const OLD = "The YAML cannot be read: fix it first. This is what the run would have done before.";
+const UNREAD = "The YAML cannot be read: fix it first.";
+const OLD = `${UNREAD} This is what the run would have done before.`;
 const WAITS = "The data is being read. Launched now, the run starts once that is done.";
 const STAY = "The run starts once the data is read: stay on this page until then.";
 let built = null;
@@ -104,9 +105,10 @@ function draw() {
   const key = JSON.stringify([view.sentences, view.figures, found, Boolean(unreadable), reading]);
   if (key === drawn) return;
   drawn = key;
-  const said = reading ? [] : (view.sentences ?? []);
+  const said = reading || (unreadable && !view.figures?.length) ? [] : (view.sentences ?? []);
   // where nothing is wrong, what the run will do is asked for as soon as this is in sight
-  const words = unreadable ? OLD : blocking().length && !said.length ? NONE : reading ? READING : "";
+  const unread = view.figures?.length ? OLD : UNREAD;
+  const words = unreadable ? unread : blocking().length && !said.length ? NONE : reading ? READING : "";
   setText(inBox(".happening-note"), words);
   inBox(".happening-note").hidden = !words;
   for (const part of [".happening", ".figures"]) inBox(part).classList.toggle("old", Boolean(unreadable) || reading);

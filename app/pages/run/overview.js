@@ -117,8 +117,14 @@ function drawNow() {
   const late = evaluated > 0 && (board.live || evaluated === curves.lastStep);
   const when = evaluated === 0 ? " before training" : ` at step ${wholeNumber(evaluated)}`;
   setText(find(".when"), restarts ? "Before the resume" : board.live ? "Now" : "At the end");
-  if (reward) rows.push(pair("Reward", ofMost(reward.mean), "reward"));
-  setText(find(".window"), reward ? curves.windowWords(reward) : "");
+  // Where the last steps scored nothing, the window is that of what they do have, and how old the rest is stands by it.
+  const LENGTH = "completions/mean_length";
+  const lastOf = (key) => curves.lastAt(key) ?? 0;
+  const newest = lastOf(LENGTH) > lastOf("reward") ? LENGTH : "reward";
+  const upTo = (key) => (lastOf(key) < lastOf(newest) ? ` up to step ${wholeNumber(lastOf(key))}` : "");
+  if (reward) rows.push(pair("Reward", ofMost(reward.mean) + upTo("reward"), "reward"));
+  const shown = reward && curves.recent(newest);
+  setText(find(".window"), shown ? curves.windowWords(shown) : "");
   const add = (name, key, write) => {
     const value = curves.now(key);
     if (value !== undefined) rows.push(pair(name, write(value), key));
@@ -126,9 +132,9 @@ function drawNow() {
   add("Held-out reward", "eval_reward", (value) => (late ? ofMost(value) : number(value) + when));
   add("KL", "kl", number);
   const tied = ["groups/tied", "frac_reward_zero_std"].find((key) => curves.hasNumbers(key));
-  if (tied) add("Tied groups", tied, percent);
+  if (tied) add("Tied groups", tied, (value) => percent(value) + upTo(tied));
   else if (rows.length || curves.get("frac_reward_zero_std")) rows.push(pair("Tied groups", "–", "groups/tied"));
-  add("Length", "completions/mean_length", (value) => `${number(value)} tokens`);
+  add("Length", LENGTH, (value) => `${number(value)} tokens`);
   add("Truncated", "completions/clipped_ratio", percent);
   add("Step time", "step_time", seconds);
   add("Tokens seen", "num_tokens", (value) => number(Math.round(value)));

@@ -91,12 +91,12 @@ def leaves_unscored(e: Evidence) -> Verdict | None:
     mute, counts = _is_mute(e, name), abs(e.functions[name].weight) >= HALF * heaviest
     last = f"the last {e.functions[name].calls} completions"
     blind = e.functions[name].reads_no_column  # then no row lacks what it needs
+    missing = _without_at_end(e, name) or f"has no score for {percent(sick[name])} of {last}"
     words = (
         f"“{name}” {'returned None for every one' if blind else 'gave none'} of {last}{'' if blind else ' a score'}, "
         "so it teaches nothing."
         if mute
-        else f"“{name}” has no score for {percent(sick[name])} of {last}, and no other function scores those in its "
-        "place."
+        else f"“{name}” {missing}, and no other function scores those in its place."
     )
     asks = "Do the rows have the columns that it goes by?" if mute else "Do their rows lack the answer?"
     asks = "It looks at no column of the data: what it returns is up to its code." if blind else asks
@@ -111,6 +111,16 @@ def leaves_unscored(e: Evidence) -> Verdict | None:
         (*answers, Change(f"Change {name}", edit_reward=name)),
         Grounds(Place.SCORING, True, sick[name], _without_score(e, name)),
     )  # fmt: skip
+
+
+def _without_at_end(e: Evidence, name: str) -> str:
+    """How many completions a function left without a score in the last logged steps, which the headline tells of, too;
+    “” where that is not known, or it scored most of them there."""
+    at_last, of_last = e.functions[name].scored[-1] if e.functions[name].scored else (0, 0)
+    missing = 1 - at_last / of_last if of_last else 0.0
+    if missing < UNSCORED:
+        return ""
+    return f"{'had' if e.ended else 'has'} no score for {percent(missing)} of completions {e.at_now}"
 
 
 def _is_mute(e: Evidence, name: str) -> bool:

@@ -127,7 +127,7 @@ ELSEWHERE = {
     "actor_lr": "learning_rate", "actor_learning_rate": "learning_rate", "policy_lr": "learning_rate",
     "peak_lr": "learning_rate", "base_lr": "learning_rate", "wd": "weight_decay",
     "rollout_n": "num_generations", "num_return_sequences": "num_generations", "group_size": "num_generations",
-    "rollouts": "num_generations", "n_samples_per_prompt": "num_generations", "n_generations": "num_generations",
+    "loss": "loss_type", "rollouts": "num_generations", "n_samples_per_prompt": "num_generations", "n_generations": "num_generations",
     "kl_coef": "beta", "kl_loss_coef": "beta", "init_kl_coef": "beta", "kl_weight": "beta", "kl_beta": "beta",
     "max_new_tokens": "max_completion_length", "max_tokens": "max_completion_length",
     "max_response_length": "max_completion_length", "max_len": "max_completion_length", "wandb_project": "project",
