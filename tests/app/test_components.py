@@ -72,9 +72,10 @@ def test_a_state_offers_what_it_allows_and_refuses_the_rest(run_id: str, state: 
 
 
 def test_of_checkpoints_that_read_the_same_none_is_the_best(registry_home: Path) -> None:
-    run_id = made_run("alike", 4, groups=0, metrics=lambda step: {"reward": {1: 0.5, 2: 0.5001}.get(step, 0.75)})
+    told = {1: 0.5, 2: 0.5001, 4: 0.75, 6: 0.7501}
+    run_id = made_run("alike", 6, groups=0, metrics=lambda step: {"reward": told[step]} if step in told else {})
     writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0, "correctness": 2.0})
-    for step, expected in ((1, [""]), (2, ["", ""]), (4, ["best reward", "", ""])):
+    for step, expected in ((1, [""]), (2, ["", ""]), (4, ["best reward", "", ""]), (6, ["", "", "", ""])):
         writer.commit(step, checkpoint=Checkpoint(step, f"checkpoints/checkpoint-{step}", 100))
         seal_checkpoint(paths.run_folder(run_id).checkpoints / f"checkpoint-{step}")
         assert [row["best"] for row in checkpoints.list_checkpoints({"run": run_id})["rows"]] == expected
@@ -91,6 +92,8 @@ def test_why_a_checkpoint_has_no_reward_is_said_where_others_have_one(registry_h
         told[step] = checkpoints.list_checkpoints({"run": run_id})["how"].startswith("“–”: no reward was logged in ")
     writer.close()
     assert told == {10: False, 15: True, 20: True}
+    over = {row["step"]: row["over"] for row in checkpoints.list_checkpoints({"run": run_id})["rows"]}
+    assert over == {10: "means of steps 1–10", 15: "", 20: "means of steps 16–20"}, "which are not those of “Now”"
 
 
 def test_resume_names_the_newest_checkpoint_that_is_still_there(run_id: str) -> None:

@@ -34,7 +34,12 @@ function row(saved, { columns, resumable, removable }) {
     acts.push(el("button.btn.s.delete", { type: "button", onclick: () => confirmDeletion(saved) }, "Delete…"));
   return el(
     saved.path ? "tr" : "tr.mut",
-    el("td", el("b", saved.title), saved.best ? el("span.chip.best", saved.best) : ""),
+    el(
+      "td",
+      el("b", saved.title),
+      saved.best ? el("span.chip.best", saved.best) : "",
+      saved.over ? el("div.xs.mut", saved.over) : "",
+    ),
     el("td", saved.saved),
     el("td.n", saved.size),
     ...columns.map((name) => el("td.n", { "data-name": name }, saved.values[name] ?? "–")),

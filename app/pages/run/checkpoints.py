@@ -44,8 +44,8 @@ TEMPLATE = """
 <pre class="mono snippet" tabindex="0" aria-label="Python that loads it"></pre></section>
 <p class="s mut no-final" dir="auto" hidden></p>
 <p class="s mut lead" hidden>A checkpoint is the model as it was after a step, with all that is needed to train on from
-there. Reward and KL (the distance from the reference model) are means over the steps since the checkpoint before it; a
-held-out reward is the last one measured in them. <span class="how"></span></p>
+there. Reward and KL (the distance from the reference model) are means of the steps since the checkpoint before it,
+named at each; a held-out reward is the last one measured in them. <span class="how"></span></p>
 <div class="panel flush scroll list" tabindex="-1" hidden><table><thead></thead><tbody></tbody></table></div>
 <p class="s mut removed" hidden></p>
 <ul class="aside" aria-label="Set aside" hidden></ul><p class="s problem" role="alert" hidden></p>
@@ -132,14 +132,15 @@ def _named_by_record(run: registry.Run, aside: Sequence[Path]) -> tuple[list[dic
     newest = {row["path"]: row for row in reversed(metrics.checkpoints(run.folder.db))}  # of a step trained again
     saved = sorted(newest.values(), key=lambda row: int(row["step"]), reverse=True)
     there = {point.relative_to(run.folder.path).as_posix() for point in checkpoint_files.points(run.folder.checkpoints)}
-    values = metrics.means_of_spans(
-        run.folder.db, list(MEASURED.values()), spans_before([row["step"] for row in saved])
-    )
+    spans = spans_before([row["step"] for row in saved])
+    values = metrics.means_of_spans(run.folder.db, list(MEASURED.values()), spans)
+    over = {last: say_span(first, last) for first, last in spans}
     set_aside = {checkpoint_files.step_of(point) for point in aside}
     gone = {row["step"] for row in saved if row["path"] not in there} - set_aside
     evaluated = {step for step, _ in trained_model.held_out_rewards(run)}
     rows = [
-        _row(run, row, values.get(row["step"], {})) | trained_model.describe_answers(run, row["step"], evaluated)
+        _row(run, row, values.get(row["step"], {}), over[row["step"]])
+        | trained_model.describe_answers(run, row["step"], evaluated)
         for row in saved
         if row["path"] in there
     ]
@@ -167,7 +168,13 @@ def spans_before(steps: Sequence[int]) -> list[tuple[int, int]]:
     return [(before + 1, step) for before, step in zip([0, *ordered], ordered, strict=False)]
 
 
-def _row(run: registry.Run, saved: dict[str, Any], values: dict[str, float]) -> dict[str, Any]:
+def say_span(first: int, last: int) -> str:
+    """Of which steps a checkpoint's reward and KL are the means, beside it: other figures are of other steps."""
+    steps = f"steps {format.count(first)}–{format.count(last)}" if first < last else f"step {format.count(last)}"
+    return f"means of {steps}"
+
+
+def _row(run: registry.Run, saved: dict[str, Any], values: dict[str, float], over: str = "") -> dict[str, Any]:
     place = run.folder.path / saved["path"]
     wrong = checkpoint_files.problem(place, deep=False)
     told = {name: values[key] for name, key in MEASURED.items() if key in values}
@@ -176,20 +183,21 @@ def _row(run: registry.Run, saved: dict[str, Any], values: dict[str, float]) -> 
         "saved": format.age(saved["at"]), "size": format.size(saved["bytes"]),
         "state": "incomplete" if wrong else "complete", "why": f"it {visible_text(wrong)}" if wrong else "",
         "whole": wrong is None,
-        "removable": True, "measured": told,
+        "removable": True, "measured": told, "over": over if told.keys() & {"reward", "KL"} else "",
         "values": {name: format.number(value) for name, value in told.items()},
         **trained_model.describe_model(run, place),
     }  # fmt: skip
 
 
 def _with_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows, of which the whole one with the highest reward is named, where there are several to choose from that do
-    not all read the same."""
+    """The rows, of which the whole one with the highest reward is named, where there are several to choose from and no
+    other reads the same."""
     whole = [row for row in rows if row["whole"]]
     by = next((name for name in JUDGES if len({row["values"].get(name) for row in whole} - {None}) > 1), None)
     if by is not None:
         best = max((row for row in whole if by in row["measured"]), key=lambda row: row["measured"][by])
-        best["best"] = f"best {by}"
+        if [row["values"].get(by) for row in whole].count(best["values"][by]) == 1:
+            best["best"] = f"best {by}"
     return [{name: value for name, value in row.items() if name != "measured"} for row in rows]
 
 
