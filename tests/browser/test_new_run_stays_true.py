@@ -407,7 +407,7 @@ def test_another_way_of_reading_is_said_at_once_also_of_a_busy_server(with_file:
     page.get_by_text("Change how it is read").click()
     answers = Held(page, "edit_settings")
     page.get_by_label("Encoding").select_option("mac-roman")
-    expect(page.locator(".read-as")).to_have_class(re.compile("reread"), timeout=300)
+    expect(page.locator(".read-as")).to_have_class(re.compile("reread"))  # while the answer is held back
     expect(page.locator(".read-as [role=status]:visible")).to_have_text("Reading the data…")
     expect(page.locator(".preview .wait")).to_have_text("Reading the data…")
     expect(page.locator(".preview .body")).to_have_css("opacity", "0.45")
