@@ -77,6 +77,7 @@ def test_a_function_that_is_not_wanted_stays_out_of_the_library(new_run: Page, i
     note = new_run.locator(".import-note")
     expect(note).to_contain_text("short was not saved in the library")
     expect(note).to_contain_text("on “answer” became answer_numbers: point")
+    expect(new_run.locator("#source-hub")).to_be_checked()  # until then the form shows the built-in task, as before
     new_run.locator(".kinds label", has_text="Built-in task").click()
     expect(note).not_to_contain_text("became answer_numbers")  # it went with its data
     expect(note).to_contain_text("short was not saved in the library")

@@ -156,7 +156,7 @@ def test_what_failed_is_said_before_what_the_others_teach() -> None:
     fails = "def fails(completions, **kwargs):\n    return [missing for _ in completions]\n"
     found = ask([own(fails), own(READS)], [group("0", "2")])
     assert found["sentences"][:2] == [
-        "fails gave all 2 completions no score: it failed there.",
+        "fails gave both completions no score: it failed there.",
         "The one group teaches: it has better and worse completions.",
     ]
 
