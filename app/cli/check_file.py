@@ -18,8 +18,9 @@ from groupwise.storage.spec.words.problem import (
     BLOCKING,
     WARNING,
     Problem,
-    in_order_of_lines,
+    gravity,
     line_of,
+    what_blocks_first,
     without_advice_on_refused,
 )
 from groupwise.storage.spec.words.setting_names import without_answered
@@ -50,7 +51,7 @@ def problems_of_file(
         found += [one for one in answered if not _is_said(one, found)]
     said = without_advice_on_refused(without_answered(found))
     placed = [replace(one, line=one.line or line_of(one.field, lines)) for one in said]
-    return sorted(in_order_of_lines(_once(placed)), key=gravity)
+    return what_blocks_first(_once(placed))
 
 
 def _found_here(
@@ -64,11 +65,6 @@ def _found_here(
     blamed = {one.field for one in (*form, *found, *answered) if one.level == BLOCKING}
     found += estimates(spec, offer, known, told=False, blamed=blamed).problems
     return [*form, *(one for one in out.problems_as_written(found) if one.field not in named)]
-
-
-def gravity(problem: Problem) -> int:
-    """What a list of problems is sorted by: what blocks comes first."""
-    return list(WORDS).index(problem.level)
 
 
 def _is_said(problem: Problem, found: Iterable[Problem]) -> bool:

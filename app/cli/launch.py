@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from groupwise.app.cli.check_file import SOON, gravity, print_problems, problems_of_file
+from groupwise.app.cli.check_file import SOON, print_problems, problems_of_file
 from groupwise.app.cli.runs import follow, until_claimed
 from groupwise.app.core import worker_process
 from groupwise.app.core.command_errors import DONE, WRONG_INPUT, CommandError, open_home
@@ -28,7 +28,7 @@ from groupwise.storage.spec.rows.number_text import ask_for_thousands
 from groupwise.storage.spec.rows.other_kinds import CODE, kind_by_name
 from groupwise.storage.spec.rows.text_kinds import is_binary
 from groupwise.storage.spec.spec import RunSpec, parse_spec, to_yaml
-from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Problem, SpecError, in_order_of_lines
+from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Problem, SpecError, what_blocks_first
 from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES, read_yaml
 
 CHECKING = "Checking the settings, the data and the model…"
@@ -74,7 +74,7 @@ def _parse_whole(text: str) -> Reading:
     said = _said_by_worker(text)  # the first of it: what it has published is told from
     found = [one for one in problems_of_text(text) if one.field not in ("model.id", "data.source")]
     news = [one for one in said if one.field not in {other.field for other in found}]
-    raise SpecError(sorted(in_order_of_lines([*found, *news]), key=gravity) if news else found or reading.problems)
+    raise SpecError(what_blocks_first([*found, *news]) if news else found or reading.problems)
 
 
 def _said_by_worker(text: str) -> list[Problem]:

@@ -1,17 +1,24 @@
 """Settings that need a package that is not installed. Pure: which are, whoever asks says."""
 
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.problem import Fix, Problem
 
-# Setting → the package that it needs, by the name it is imported by, and the button that does without.
+
+class Needed(NamedTuple):
+    package: str  # by the name it is imported by
+    label: str = "Remove it"  # of the button that does without
+    is_switch: bool = True  # only true is on; else anything that is set, such as a mapping
+
+
 NEEDED = {
-    "use_vllm": ("vllm", "Generate without vLLM"), "use_liger_kernel": ("liger_kernel", "Remove it"),
-    "deepspeed": ("deepspeed", "Remove it"),
-}  # fmt: skip
+    "use_vllm": Needed("vllm", "Generate without vLLM"),
+    "use_liger_kernel": Needed("liger_kernel"),
+    "deepspeed": Needed("deepspeed", is_switch=False),
+}
 
 
 def check_packages(spec: RunSpec, offer: Offer) -> list[Problem]:
@@ -22,11 +29,11 @@ def check_packages(spec: RunSpec, offer: Offer) -> list[Problem]:
 
 def lacking_packages(training: dict[str, Any], installed: Collection[str]) -> Iterator[Problem]:
     """A problem for each of these settings that is on and whose package is not among the `installed`."""
-    for name, (package, label) in NEEDED.items():
+    for name, needed in NEEDED.items():
         value = training.get(name)
-        is_on = value is True or (bool(value) and name == "deepspeed")  # of what is neither true nor false that is said
-        if is_on and package not in installed:
-            yield not_installed(f"training.{name}", package, label)
+        is_on = value is True if needed.is_switch else bool(value)  # of a switch that is neither, that is said
+        if is_on and needed.package not in installed:
+            yield not_installed(f"training.{name}", needed.package, needed.label)
 
 
 def not_installed(path: str, package: str, label: str = "Remove it") -> Problem:

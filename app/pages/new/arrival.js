@@ -16,6 +16,7 @@ import {
   setAside,
   setRequest,
 } from "../../ui/run_drafts.js";
+import { listed } from "../../ui/text.js";
 import {
   edit,
   find,
@@ -207,8 +208,7 @@ export async function takeReward(name) {
 function tellOfOthers(words, names) {
   const quoted = names.slice(0, MOST_OUT).map((name) => `“${name}”`);
   if (names.length > MOST_OUT) quoted.push(`${names.length - MOST_OUT} more`);
-  const all = [quoted.slice(0, -1).join(", "), quoted.at(-1)].filter(Boolean).join(" and ");
-  const stay = all ? ` ${all} ${names.length === 1 ? "stays" : "stay"}.` : "";
+  const stay = names.length ? ` ${listed(quoted)} ${names.length === 1 ? "stays" : "stay"}.` : "";
   tellHanded(words + stay, { actions: waysWithout(words, names) });
 }
 // A function is often added in place of one that scores much the same, such as a changed copy of a built-in.

@@ -34,7 +34,7 @@ export function problemsOfUnreadable(problems, answers, lines) {
   const isNew = ({ field, level }) => level !== "advice" && field && !known.has(field);
   const more = saidOnce(answers).filter(isNew);
   const all = [...problems, ...more.map((one) => ({ ...placed(one, lines), fixes: [] }))];
-  return all.toSorted((a, b) => grave(a) - grave(b) || place(a) - place(b));
+  return whatBlocksFirst(all);
 }
 
 export function allProblems(view, answers, lines) {
@@ -55,11 +55,13 @@ export function allProblems(view, answers, lines) {
   // where the worker knows something graver, the app's advice is what it would have said without
   const outdone = ({ field, level }) => field && level === "advice" && news.some((other) => other.field === field);
   const kept = view.problems.filter((problem) => !outdone(problem));
-  return inOrder([...kept, ...news.map((one) => placed(one, lines))]);
+  return withoutRefused([...kept, ...news.map((one) => placed(one, lines))]);
 }
 
-// What blocks first, each kind as one meets it in the text; then what has no line (problem.py: in_order_of_lines).
-function inOrder(all) {
+// As they are listed: each level as one meets it in the text, then what has no line (problem.py has the same).
+const whatBlocksFirst = (all) => all.toSorted((a, b) => grave(a) - grave(b) || place(a) - place(b));
+
+function withoutRefused(all) {
   // what blocks at a field is not said there again as a warning or as advice
   const blocked = new Set(all.filter(({ level }) => level === "blocking").map(({ field }) => field));
   // nor is a rate called unusual while the model is refused, by whose size it would be (without_advice_on_refused)
@@ -68,5 +70,5 @@ function inOrder(all) {
   // but what is to be known of the value that the button there writes is no word on the one that is refused
   const isOfNow = ({ message }) => !message.startsWith(THEN);
   const shown = all.filter((one) => one.level === "blocking" || !one.field || !isOfNow(one) || !isOfRefused(one.field));
-  return shown.sort((a, b) => grave(a) - grave(b) || place(a) - place(b));
+  return whatBlocksFirst(shown);
 }

@@ -2,6 +2,7 @@
 
 import { el, setText, showText } from "../../ui/dom.js";
 import { LabelField, typedFields } from "../../ui/label_field.js";
+import { listed } from "../../ui/text.js";
 
 const NAMES = ["name", "tags", "note"];
 
@@ -41,7 +42,7 @@ export class Labels {
     const typed = typedFields().filter(({ run }) => run === this.run);
     const names = NAMES.filter((name) => typed.some(({ what }) => what === name));
     this.find(".typed").hidden = !this.known || !names.length;
-    setText(this.find(".typed span"), `Not saved yet: the ${names.join(" and ")} you typed.`);
+    setText(this.find(".typed span"), `Not saved yet: the ${listed(names)} you typed.`);
   }
 
   open() {

@@ -103,6 +103,16 @@ def in_order_of_lines(problems: Iterable[Problem]) -> list[Problem]:
     return sorted(problems, key=lambda problem: problem.line or math.inf)
 
 
+def what_blocks_first(problems: Iterable[Problem]) -> list[Problem]:
+    """The problems as they are listed: what blocks, then warnings, then advice, each as met in the text."""
+    return sorted(in_order_of_lines(problems), key=gravity)
+
+
+def gravity(problem: Problem) -> int:
+    """The less the graver: 0 blocks."""
+    return (BLOCKING, WARNING, ADVICE).index(problem.level)
+
+
 def without_advice_on_refused(problems: Iterable[Problem]) -> list[Problem]:
     """The problems without the warnings and the advice on a value that is refused: it is another once it is fixed; and
     on a learning rate while it is open which model is trained, or whether with LoRA, by which the usual ones are told.
