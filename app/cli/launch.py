@@ -14,8 +14,10 @@ from groupwise.app.core import worker_process
 from groupwise.app.core.command_errors import DONE, WRONG_INPUT, CommandError, open_home
 from groupwise.app.core.data_files import copy_into_home
 from groupwise.app.core.terminal import print_outcome
+from groupwise.app.pages.new import edits
 from groupwise.app.pages.new.found_reading import write_found_reading
 from groupwise.app.pages.new.launch import Reading, problems_of_text, read_form, say_all_at_once, text_once_read
+from groupwise.app.pages.new.said_later import AfterCuts
 from groupwise.storage.checks.model import model_folder
 from groupwise.storage.checks.script_reader.recipe import is_recipe
 from groupwise.storage.home import paths
@@ -48,7 +50,7 @@ def launch(spec_path: str, *, name: str | None, wait: bool, strict: bool = False
     text = _read_spec_file(path)
     _refuse_foreign(path, text)
     try:
-        reading = _parse_whole(text)
+        reading = _parse_whole(text, path.absolute().parent)
         assert reading.sound is not None  # else it was refused
         spec = _set_name(reading.sound, name)
         open_home()
@@ -65,24 +67,38 @@ def launch(spec_path: str, *, name: str | None, wait: bool, strict: bool = False
     return follow(run_id) if wait else DONE
 
 
-def _parse_whole(text: str) -> Reading:
+def _parse_whole(text: str, beside: Path) -> Reading:
     """What a text means, with a spec at least of what is right in it. Raises SpecError for a text that means none, with
-    all that is wrong with it; but for the model and the data, which may be named as seen from the file."""
+    all that is wrong with it; but for the model and the data where they are named as seen from the file, in `beside`.
+    """
     reading = read_form(text)
     if reading.sound is not None:
         return reading
-    said = _said_by_worker(text)  # the first of it: what it has published is told from
-    found = [one for one in problems_of_text(text) if one.field not in ("model.id", "data.source")]
-    news = [one for one in said if one.field not in {other.field for other in found}]
-    raise SpecError(what_blocks_first([*found, *news]) if news else found or reading.problems)
-
-
-def _said_by_worker(text: str) -> list[Problem]:
-    """What blocks or warns by the worker of a text that means no spec only for its slips, as those are put right; but
-    for the model and the data."""
     after = text_once_read(text)
-    reading = read_form(after.text) if after is not None else None
-    if after is None or reading is None or reading.sound is None:
+    once = read_form(after.text) if after is not None else reading
+    said = _said_by_worker(once, after) if after is not None else []  # first: what it has published is told from
+    seen = _seen_from_file(once.raw if isinstance(once.raw, dict) else {}, beside)
+    found = [one for one in problems_of_text(text) if one.field not in seen]
+    known, of_seen = {one.field for one in found}, {path.split(".")[0] for path in seen}
+    news = [one for one in said if one.field not in known and one.field.split(".")[0] not in of_seen]
+    raise SpecError(what_blocks_first([*found, *news] or reading.problems))
+
+
+def _seen_from_file(raw: dict[str, Any], beside: Path) -> set[str]:
+    """The settings that name a folder or a file as seen from the spec's, of which the page would say there is none."""
+    model, source = (edits.value_at(raw, path) for path in ("model.id", "data.source"))
+    found = set()
+    if isinstance(model, str) and model_folder(model) is not None:
+        found.add("model.id")
+    if isinstance(source, str) and (_outside_file(source, beside) or ":" not in source):
+        found.add("data.source")
+    return found
+
+
+def _said_by_worker(reading: Reading, after: AfterCuts) -> list[Problem]:
+    """What blocks or warns by the worker of a text that means no spec only for its slips, as those are put right
+    (`after`, which `reading` is of)."""
+    if reading.sound is None:
         return []
     lines, out = after.lines_as_written(reading.lines), reading.left_out
     try:
@@ -93,7 +109,7 @@ def _said_by_worker(text: str) -> list[Problem]:
         found = problems_of_file(reading.sound, offer, lines, SOON, reading.problems, out)
     except CommandError:  # the slips are told all the same
         return []
-    return [one for one in found if one.level != ADVICE and one.field.split(".")[0] not in ("model", "data")]
+    return [one for one in found if one.level != ADVICE]
 
 
 def _set_name(spec: RunSpec, name: str | None) -> RunSpec:

@@ -10,7 +10,7 @@ from groupwise.storage.checks.values import default_fix
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.number_words import count_words
-from groupwise.storage.spec.words.problem import Fix, Problem
+from groupwise.storage.spec.words.problem import UNSET, Fix, Problem
 
 # What decides how completions are batched: with one of them wrong the arithmetic cannot be judged.
 BATCH_FIELDS = (
@@ -120,7 +120,7 @@ def _broken_groups(spec: RunSpec, value: Callable[[str], Any]) -> Problem:
     """Of a generation that the groups do not divide."""
     size, device_batch, given = map(value, ("num_generations", "per_device_train_batch_size", GENERATION))
     batch = _batch_of(value, spec.launch.processes)
-    unsaid = f"is not set: TRL's default is {size}, and " if spec.training.get("num_generations") is None else ""
+    unsaid = f"{UNSET}TRL's default is {size}, and " if spec.training.get("num_generations") is None else ""
     per_generation = value("steps_per_generation") or value("gradient_accumulation_steps")
     made = "" if given else f" ({_product(device_batch, spec.launch.processes, per_generation)})"
     message = (

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from groupwise.storage.checks.columns import check_known_columns
 from groupwise.storage.checks.conditions import check_conditions
 from groupwise.storage.checks.held_out import MADE, check_holdout
 from groupwise.storage.checks.reward_columns import TASK_COLUMNS, check_reward_columns, source_kind_and_name
@@ -23,7 +24,7 @@ from groupwise.storage.spec.rows.file_format import (
     settings_of_source,
 )
 from groupwise.storage.spec.rows.other_kinds import unreadable_kind
-from groupwise.storage.spec.rows.prompt_template import COLUMN, PLAIN, close_brace
+from groupwise.storage.spec.rows.prompt_template import COLUMN, close_brace
 from groupwise.storage.spec.spec import DataSpec, RunSpec
 from groupwise.storage.spec.words.problem import WARNING, Fix, Problem, did_you_mean, nearest_name
 from groupwise.storage.spec.words.setting_names import unknown_setting
@@ -49,7 +50,7 @@ def check_data(spec: RunSpec, offer: Offer, columns: list[str] | None = None, ro
     there = TASK_COLUMNS.get(source_kind_and_name(data)[0]) or columns or []
     return [
         *_source(data, offer), *_only_of_its_kind(data), *check_conditions(data), *_prompt(data, there), *_answer(data),
-        *check_holdout(data, rows), *_known_columns(data), *check_reward_columns(spec, offer, there),
+        *check_holdout(data, rows), *check_known_columns(data), *check_reward_columns(spec, offer, there),
     ]  # fmt: skip
 
 
@@ -276,23 +277,3 @@ def _answer_pattern(data: DataSpec) -> list[Problem]:
             Problem("data.answer_pattern", "is not used: there is no answer column.", level=WARNING, fixes=(remove,))
         ]
     return []
-
-
-def _known_columns(data: DataSpec) -> list[Problem]:
-    """Columns that are named and cannot be there, where the source's are known beforehand."""
-    there = TASK_COLUMNS.get(source_kind_and_name(data)[0])
-    if there is None:
-        return []
-    listed = say_columns(there)
-    found = []
-    for name in [] if data.prompt_column else COLUMN.findall(data.prompt_template):
-        if name not in there and PLAIN.fullmatch(name):
-            fixed = data.prompt_template.replace("{" + name + "}", "{question}")
-            fix = Fix("Use the column “question”", {"data.prompt_template": fixed})
-            found.append(Problem("data.prompt_template", f"there is no column “{name}”. {listed}", fixes=(fix,)))
-    for field, wanted in (("prompt_column", "question"), ("answer_column", "answer")):
-        name = getattr(data, field)
-        if name and name not in there:
-            fix = Fix(f"Use the column “{wanted}”", {f"data.{field}": wanted})
-            found.append(Problem(f"data.{field}", f"there is no column “{name}”. {listed}", fixes=(fix,)))
-    return found

@@ -8,7 +8,7 @@ from groupwise.storage.library.models import model_files
 from groupwise.storage.library.models.model_files import ModelFacts
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.number_words import count_words
-from groupwise.storage.spec.words.problem import Fix, Problem
+from groupwise.storage.spec.words.problem import UNSET, Fix, Problem
 
 FIELD = "training.max_completion_length"
 
@@ -26,7 +26,7 @@ def check_length(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[
             field, fits = f"{inside}{FIELD}", _fitting(room)
             given = "max_completion_length" in stage.training
             tokens = count_words(length, "token")
-            said = tokens if given else f"is not set: TRL's default is {tokens}"
+            said = tokens if given else f"{UNSET}TRL's default is {tokens}"
             # the number in words, too: a YAML that cannot be read has no button that sets it
             known = f"the model reads at most {room}, the prompt's included"
             message = f"{said}, but {known}. {fits} would leave half of that for the prompt."

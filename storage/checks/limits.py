@@ -17,6 +17,7 @@ LEAST: dict[str, tuple[float, bool]] = {
     "logging_steps": (0, True), "eval_steps": (0, True), "max_completion_length": (1, False), "top_p": (0, True),
     "top_k": (0, False),
 }  # fmt: skip
+SEEDS, MOST_SEED = ("seed", "data_seed"), 2**32 - 1  # numpy's, which transformers sets, too
 MOST = 10**9  # steps, tokens or epochs: from here on it is a slip of the hand, and nothing is counted with it
 # Shares, and from where to where above 1 they are per cent: a top_p of 2 is none that anybody means.
 SHARES = {"top_p": ("above 0 and at most 1", 50, 100), "min_p": ("between 0 and 1", 1, 50)}
@@ -87,6 +88,8 @@ def _problem(name: str, value: float, spec: RunSpec, offer: Offer) -> Problem | 
     fix = _usual_or_default(path, spec, offer)
     if value < least or (excluded and value == least):
         return Problem(path, f"should be {'above' if excluded else 'at least'} {least:g}.", fixes=fix)
+    if name in SEEDS and not 0 <= value <= MOST_SEED:
+        return Problem(path, f"should be from 0 to {MOST_SEED:,}.", fixes=fix)
     if _is_between_steps(name, value, spec):
         near = tuple(Fix(f"Use {steps}", {path: steps}) for steps in (math.floor(value), math.ceil(value)))
         message = f"should be a whole number of steps, or a share of the run below 1, not {value:g}."
@@ -95,7 +98,7 @@ def _problem(name: str, value: float, spec: RunSpec, offer: Offer) -> Problem | 
         words, low, high = SHARES[name]
         per_cent = (Fix(f"Use {value / 100:g}", {path: value / 100}),) if low <= value <= high else ()
         return Problem(path, f"should be {words}.", fixes=(*per_cent, *fix))
-    if abs(value) >= MOST and name not in ("seed", "data_seed"):
+    if abs(value) >= MOST and name not in SEEDS:
         return Problem(path, "is too large to mean anything.", fixes=fix)
     return None
 

@@ -119,6 +119,31 @@ def test_what_only_trl_refuses_is_said_with_its_line(groupwise: Groupwise, regis
 
 
 @pytest.mark.parametrize(
+    ("source", "is_said"), [("task:aritmetic", True), ("file:gone.jsonl", True), ("file:./rows.jsonl", False)]
+)
+def test_beside_a_slip_the_data_is_told_of_unless_it_is_named_as_seen_from_the_file(
+    groupwise: Groupwise, offered: Path, tmp_path: Path, source: str, is_said: bool
+) -> None:
+    (tmp_path / "rows.jsonl").write_text('{"question": "1 + 1", "answer": "2"}\n')
+    path = write(tmp_path, SPEC.replace("task:arithmetic", source) + "lora: {r: 4}\nlora: {r: 8}\n")
+    lines = graves(launch_bad(groupwise, path))
+    assert any("lora: given twice" in line for line in lines)
+    assert any(": data.source: " in line for line in lines) == is_said
+
+
+def test_a_filter_on_a_column_that_is_not_there_is_said_once_and_beside_a_misspelt_task(
+    groupwise: Groupwise, offered: Path, tmp_path: Path
+) -> None:
+    filtered = SPEC.replace("source: task:arithmetic", 'source: task:arithmetic, filter: ["level < 3"]')
+    assert filtered != SPEC
+    for text in (filtered, filtered.replace("task:arithmetic", "task:aritmetic")):
+        lines = graves(launch_bad(groupwise, write(tmp_path, text)))
+        assert [line for line in lines if "data.filter.0" in line] == [
+            f"{tmp_path / 'spec.yaml'}:3: data.filter.0: there is no column “level”. The columns are question, answer."
+        ]
+
+
+@pytest.mark.parametrize(
     ("content", "words"),
     [
         (b"name: [", "This is not YAML"),

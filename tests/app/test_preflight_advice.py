@@ -471,6 +471,8 @@ def test_an_estimate_waits_for_each_value_that_it_needs_and_that_is_of_another_k
         ("max_steps", 10**9, "is too large to mean anything."),
         ("max_completion_length", 10**9, "is too large to mean anything."),
         ("max_completion_length", -5, "should be at least 1."),
+        ("seed", 2**32, "should be from 0 to 4,294,967,295."),
+        ("seed", -1, "should be from 0 to 4,294,967,295."),
         ("max_steps", 0, "should be at least 1, or −1 to leave it to the epochs."),
     ],
 )

@@ -101,6 +101,8 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
     ({"prompt_column": "nope"}, "data.prompt_column", "there is no column “nope”"),
     ({"prompt_column": "question", "prompt_template": "{answer}"}, "data.prompt_template", "is not used"),
     ({"answer_column": "solution"}, "data.answer_column", "there is no column “solution”"),
+    ({"filter": ["level < 3"]}, "data.filter.0", "there is no column “level”"),
+    ({"columns": ["level"]}, "data.columns.0", "there is no column “level”"),
     ({"answer_pattern": "("}, "data.answer_pattern", "is not a regular expression"),
     ({"answer_column": None, "answer_pattern": "x"}, "data.answer_pattern", "there is no answer column"),
     ({"limit": 10, "holdout": 10}, "data.holdout", "leaves none to train on"),

@@ -133,13 +133,15 @@ def test_a_function_that_fails_is_told_with_its_last_words(tmp_path: Path) -> No
     writer = RunWriter(path, 1, {"format": 1.0, "mine": 1.0})
     for step in range(1, 4):
         scored = [Completion("x", 1, False, 1.0, 0.0, [(1.0, "ok"), (None, "error")]) for _ in range(4)]
-        event = Event("reward", f"mine gave no score: step {step}.", {"function": "mine"})
+        event = Event("reward", f"mine gave no score: step {step}.", {"function": "mine", "error": f"KeyError: {step}"})
         writer.commit(step, groups=[Group("train", step, "2+2?", {}, scored)], events=[event])
     writer.close()
     verdict = examine(gather(path, None)).verdicts[0]
     assert (verdict.key, verdict.level) == ("failing", "problem")
     assert "“mine” gave no score to 100\u202f% of the last 12 completions." in verdict.sentence
-    assert verdict.sentence.endswith("step 3.")
+    assert verdict.sentence.endswith("completions. Last error: KeyError: 3."), (
+        "and not how many calls had failed by then"
+    )
 
 
 def test_a_function_that_fails_in_the_evaluation_before_the_first_step_is_told_of_then(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import openpyxl
 import pytest
 from datasets import Dataset
 
-from groupwise.storage.checks.script import prompts, to_script
+from groupwise.storage.checks.script import to_script
 from groupwise.storage.checks.script_reader import from_script
 from groupwise.storage.home import paths
 from groupwise.storage.spec.spec import DataSpec, from_dict
@@ -255,10 +255,6 @@ def test_the_script_streams_a_dataset_as_the_run_does(
     monkeypatch.setattr("groupwise.worker.data.sources.load_dataset", local)
     monkeypatch.setattr("datasets.load_dataset", local)
     assert_same(script(queue(spec).script)["prompts"](True), data.load_data(spec.data, chat=True))
-
-
-def test_the_script_knows_the_same_columns_to_be_trls():
-    assert prompts.RESERVED | {"prompt"} == data.RESERVED
 
 
 def test_a_source_that_is_none_ends_the_script_with_a_sentence(

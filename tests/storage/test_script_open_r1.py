@@ -42,6 +42,11 @@ def test_the_defaults_of_a_class_of_settings_are_taken_and_what_is_its_own_is_sa
     assert found.raw["training"] == {"learning_rate": 2e-6, "beta": 0.02}
     assert "GRPOConfig (line 9) has settings of its own, which were not taken: benchmarks." in said
     assert "GRPOConfig (line 9) changes GRPOConfig (__post_init__), which was not taken." in said
+    read = SCRIPT.replace('row["problem"]}', 'training_args.benchmarks[0] + row["problem"]}')
+    assert read != SCRIPT
+    assert [one for one in read_script(read, {"learning_rate", "beta", "seed"}).notes if "benchmarks" in one][0] == (
+        "GRPOConfig (line 9) has settings of its own, whose defaults hold where the script reads them: benchmarks."
+    )
     plain = read_script(SCRIPT.replace("@dataclass\n", ""), {"learning_rate", "beta"})
     assert plain.raw["training"] == {}
     assert "is no dataclass, so what it sets changes no setting: benchmarks, learning_rate, beta." in str(plain.notes)

@@ -94,6 +94,9 @@ def test_the_row_of_the_last_failure_is_not_said_to_have_failed_each_time() -> N
     failures = Failures(5)
     wrong = [{"row": 0, "source_row": 1594 + n, "message": "KeyError: 'answer'", "line": 3} for n in range(1, 6)]
     said = [event.message for one in wrong for event in failures.saw([Note("mine", ["error"] * 4, [one])])]
+    assert [event.data["error"] for event in Failures(5).saw([Note("mine", ["error"] * 4, [wrong[0]])])] == [
+        "KeyError: 'answer', line 3, at row 1,596 of the data"
+    ]
     assert said[0].endswith("KeyError: 'answer', line 3, at row 1,596 of the data.")
     assert said[-1].endswith("line 3. The last of 5 calls that failed so was at row 1,600 of the data.")
 

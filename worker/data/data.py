@@ -11,6 +11,7 @@ from datasets import Dataset, disable_progress_bars
 from groupwise.storage.checks.script import prompts
 from groupwise.storage.spec.answer_numbers import number_of_answer
 from groupwise.storage.spec.rows import patterns, row_filter
+from groupwise.storage.spec.rows.column_names import RESERVED
 from groupwise.storage.spec.rows.prompt_cells import cell_in_prompt
 from groupwise.storage.spec.rows.prompt_template import PLAIN, fill_template, named_columns
 from groupwise.storage.spec.spec import DataSpec
@@ -18,8 +19,6 @@ from groupwise.storage.spec.words.number_words import are_words, count_words
 from groupwise.worker.data import source_rows, sources, unasked
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.sources import TaskRows
-
-RESERVED = {"prompt", *prompts.RESERVED}  # columns that no reward function can get
 
 
 def load_data(

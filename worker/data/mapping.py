@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-from groupwise.storage.spec.rows import row_filter
+from groupwise.storage.checks.columns import unknown_columns
 from groupwise.storage.spec.rows.column_names import ANSWERS, CHATS, PROMPTS, find_named, meant_column, say_columns
 from groupwise.storage.spec.rows.prompt_template import PLAIN, named_columns
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
-from groupwise.worker.data.data import RESERVED, answer_of_cell
+from groupwise.worker.data.data import answer_of_cell
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.unasked import unsayable_words
 
@@ -100,7 +100,7 @@ def mapping_problems(data: DataSpec, columns: list[str], rows: Rows) -> list[Pro
     return [
         *_prompt_problems(data, columns, rows, guessed, listed),
         *_answer_problems(data, columns, rows, guessed, listed),
-        *_column_problems(data, columns, listed),
+        *unknown_columns(data, columns, listed),
     ]
 
 
@@ -199,24 +199,6 @@ def _list_problem(name: str, cells: list[Any]) -> Problem | None:
         "each row."
     )
     return Problem("data.answer_column", message, level=WARNING)
-
-
-def _column_problems(data: DataSpec, columns: list[str], listed: str) -> list[Problem]:
-    found = []
-    for number, written in enumerate(data.filter):
-        try:
-            name = row_filter.parse_condition(written).column
-        except row_filter.ConditionError:
-            continue  # said where the text is checked
-        if name not in columns:
-            fix = Fix("Remove it", {}, (f"data.filter.{number}",))
-            found.append(Problem(f"data.filter.{number}", f"there is no column “{name}”. {listed}", fixes=(fix,)))
-    for number, name in enumerate(data.columns or []):
-        if name not in columns or name in RESERVED:
-            why = "the rewards have their own of this name" if name in columns else f"there is no column “{name}”"
-            fix = Fix("Remove it", {"data.columns": [other for other in data.columns or [] if other != name]})
-            found.append(Problem(f"data.columns.{number}", f"{why}. {listed}", fixes=(fix,)))
-    return found
 
 
 def _nearest(path: str, name: str, columns: list[str]) -> tuple[Fix, ...]:

@@ -95,11 +95,13 @@ def _say_again(times: int, place: int | None) -> str:
 def _event(note: Note, failed: int, first: dict[str, Any], times: int) -> Event:
     line = f", line {first['line']}" if first.get("line") else ""
     place = first.get("source_row")
-    line += f", at {row_words(place)}" if place is not None and times <= 2 else ""
+    at_row = f", at {row_words(place)}" if place is not None else ""
+    reason = f"{first['message'].rstrip('.')}{line}"
     again = f" {_say_again(times, place)}" if times > 2 else ""
     gave = (
         f"gave no score to {count_part(failed, len(note.statuses), 'completion')}" if failed else "gave its scores, but"
     )
-    message = f"{note.function} {gave}: {first['message'].rstrip('.')}{line}.{again}"
+    message = f"{note.function} {gave}: {reason}{at_row if times <= 2 else ''}.{again}"
     row, trace = first.get("row"), str(first.get("traceback") or "")[:TRACE]
-    return Event("reward", message, {"function": note.function, "row": row, "traceback": trace, "failed": failed})
+    about = {"function": note.function, "row": row, "traceback": trace, "failed": failed, "error": reason + at_row}
+    return Event("reward", message, about)

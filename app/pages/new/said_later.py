@@ -10,7 +10,7 @@ from groupwise.app.pages.new import edits
 from groupwise.app.pages.new.edits import Edit
 from groupwise.app.pages.new.left_out import LeftOut, is_at_or_inside, leave_out
 from groupwise.app.pages.new.yaml_edit import ABSENT
-from groupwise.storage.spec.words.problem import BLOCKING, THEN, WARNING, Cut, Fix, Problem, SpecError, line_of
+from groupwise.storage.spec.words.problem import BLOCKING, THEN, UNSET, WARNING, Cut, Fix, Problem, SpecError, line_of
 from groupwise.storage.spec.yaml import yaml_text
 from groupwise.storage.spec.yaml.misread import COMMA
 from groupwise.storage.spec.yaml.slips import read_past_slips
@@ -77,7 +77,7 @@ def say_then(
         known = () if one.message.startswith(THEN) else (*(set(said) - set(alone)), *(each.field for each in new))
         is_known = any(is_at_or_inside(each, one.field) for each in known)
         if one.level == BLOCKING and not is_known and len(new) < MOST:
-            message = THEN + one.message.removeprefix(THEN)
+            message = THEN + one.message.removeprefix(THEN).removeprefix(UNSET)
             new.append(Problem(one.field, message, line_of(one.field, lines)))
     return new
 

@@ -112,11 +112,22 @@ def confirm(spec: RunSpec, patience: float) -> Confirmed:
         found = [question for one in asked if (question := questions.get_question(one)) is not None]
         answers = {q.kind: answer for q in found if (answer := q.read_answer()) is not None}
         if len(answers) == len(asked):
-            said = [problem for kind, answer in answers.items() for problem in _all_problems(kind, answer)]
-            return Confirmed(said, _known_of_data(answers))
+            said = [_all_problems(kind, answer) for kind, answer in answers.items()]
+            return Confirmed(_each_once(said), _known_of_data(answers))
         worker_process.wake_worker()
         time.sleep(0.05)
     raise Unanswerable(f"The worker did not answer in {patience:.0f} s. {paths.worker_log()} may say why.")
+
+
+def _each_once(said: list[list[Problem]]) -> list[Problem]:
+    """What several answers say, each thing as the first of them does: what the first look at the data finds, the check
+    of all rows finds again (problem_list.js has the same)."""
+    found: list[Problem] = []
+    for problems in said:
+        blocked = {one.field for one in found if one.level == BLOCKING and one.field}
+        known = {(one.field, one.message) for one in found}
+        found += [one for one in problems if one.field not in blocked and (one.field, one.message) not in known]
+    return found
 
 
 def _all_problems(kind: str, answer: Answer) -> list[Problem]:

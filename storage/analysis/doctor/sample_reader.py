@@ -104,8 +104,8 @@ def read_functions(
     messages = dict(
         rows_of(
             run,
-            "SELECT json_extract(data, '$.function'), message FROM event WHERE kind = 'reward' "
-            "ORDER BY id DESC LIMIT 64",
+            "SELECT json_extract(data, '$.function'), coalesce(json_extract(data, '$.error'), message) "
+            "FROM event WHERE kind = 'reward' ORDER BY id DESC LIMIT 64",
         )[::-1]
     )
     found = {}

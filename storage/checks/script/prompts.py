@@ -16,16 +16,13 @@ from groupwise.storage.spec import gym_values
 from groupwise.storage.spec.answer_numbers import number_of_answer
 from groupwise.storage.spec.python_source import SCRIPT_WIDTH, inline, is_usable_name, literal, text_literal
 from groupwise.storage.spec.rows import row_filter
+from groupwise.storage.spec.rows.column_names import TRL_OWN
 from groupwise.storage.spec.rows.file_format import FILE_SETTINGS, file_kind
 from groupwise.storage.spec.rows.prompt_cells import cell_in_prompt
 from groupwise.storage.spec.rows.prompt_template import fill_template, has_odd_braces, named_columns
 from groupwise.storage.spec.spec import DataSpec
 
 SHUFFLE_BUFFER = 10_000  # rows of a stream among which the next is drawn when it is shuffled
-# Columns that no reward function can get, but for the prompt itself: TRL calls it with values of its own under these
-# names, and takes `image` and `images` for pictures that belong to the prompt.
-RESERVED = {"prompts", "completion", "completions", "completion_ids", "trainer_state", "log_extra", "log_metric",
-            "environments", "image", "images"}  # fmt: skip
 
 
 def source_kind(data: DataSpec) -> str:
@@ -296,6 +293,6 @@ def _columns(data: DataSpec, kind: str) -> list[str]:
         return []
     return [
         "# TRL calls reward functions with values of its own by these names.",
-        f"own = {literal(sorted(RESERVED), 4, 6)}",
+        f"own = {literal(sorted(TRL_OWN), 4, 6)}",
         "data = data.remove_columns([name for name in data.column_names if name in own])",
     ]

@@ -43,13 +43,28 @@ def _note_own(reading: Reading, cls: Class, own: list[str]) -> None:
         for name, value in cls.members.items()
         if name not in (*fields, *done) and not _makes(value) and not name.startswith("__")
     ]
-    if own:
-        reading.note(cls.name, cls, f"has settings of its own, which were not taken: {', '.join(own)[:300]}.")
+    read = _read_names(reading.script.tree)
+    unread, followed = [name for name in own if name not in read], [name for name in own if name in read]
+    if unread:
+        reading.note(cls.name, cls, f"has settings of its own, which were not taken: {', '.join(unread)[:300]}.")
+    if followed:  # what they become stands in the spec or in another note
+        names = ", ".join(followed)[:300]
+        after = f"has settings of its own, whose defaults hold where the script reads them: {names}."
+        reading.note(cls.name, cls, after)
     if done:
         reading.note(cls.name, cls, f"changes GRPOConfig ({', '.join(done)[:300]}), which was not taken.")
     if idle:
         after = f"is no dataclass, so what it sets changes no setting: {', '.join(idle)[:300]}."
         reading.note(cls.name, cls, after)
+
+
+def _read_names(tree: ast.Module) -> set[str]:
+    """The attributes that a script reads of any object but `self`, which is one of a class's own methods."""
+    return {
+        one.attr for one in ast.walk(tree)
+        if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Load)
+        and not (isinstance(one.value, ast.Name) and one.value.id == "self")
+    }  # fmt: skip
 
 
 def _makes(value: Value) -> bool:

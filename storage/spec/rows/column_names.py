@@ -18,6 +18,11 @@ ANSWERS = ("answer", "final_answer", "solution", "target", "label", "expected", 
            "תשובה", "答案", "回答", "解答", "答え", "正解", "답변", "정답", "답", "คำตอบ",
            "answers", "solutions", "targets", "labels", "groundtruth", "gold", "gold_answer", "reference",
            "reference_answer", "correct_answer", "truth")  # fmt: skip
+# Columns that no reward function can get: TRL calls it with values of its own under these names, and takes `image` and
+# `images` for pictures that belong to the prompt.
+TRL_OWN = {"prompts", "completion", "completions", "completion_ids", "trainer_state", "log_extra", "log_metric",
+           "environments", "image", "images"}  # fmt: skip
+RESERVED = {"prompt", *TRL_OWN}
 TESTS = ("tests", "test_cases", "unit_tests", "test_list", "testcases")
 MEANINGS = (PROMPTS, ANSWERS, TESTS)
 # One word in many languages: none of them is more usual than another.

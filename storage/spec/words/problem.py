@@ -10,6 +10,7 @@ from typing import Any
 
 BLOCKING, WARNING, ADVICE = "blocking", "warning", "advice"
 THEN = "Once that is fixed: "  # before what comes to sight only once something else is put right
+UNSET = "is not set: "  # before what is wrong with a default
 
 
 @dataclass(frozen=True)
