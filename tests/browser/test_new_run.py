@@ -286,3 +286,13 @@ def test_lists_are_edited_in_the_form(new_run: Page) -> None:
         follows(new_run, emptied)
     made = spec.parse_spec(yaml_of(new_run))
     assert (made.data.filter, made.data.examples, made.stages) == ([], [], [])
+
+
+def test_while_the_worker_has_not_answered_the_count_of_problems_says_that_it_may_grow(new_run: Page) -> None:
+    asking = Held(new_run, "ask_worker")
+    write_yaml(new_run, yaml_of(new_run).replace("num_generations: 8", "num_generations: 7"))
+    count = new_run.locator("#launch-count")
+    expect(count).to_have_text("◆ 1 problemchecking…")
+    picture(new_run, "new-run-checking")
+    asking.release()
+    expect(count).to_have_text("◆ 1 problem")

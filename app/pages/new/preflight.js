@@ -62,11 +62,29 @@ const cleanWords = () => {
   if (page.view.keys?.call_rewards && !isSaid("call_rewards")) return "Checking the rewards…";
   return triedWords() || "✓ No problems found"; // the checks saw nothing, but a step did
 };
+// What the worker is asked also where something blocks; there may be more problems for as long as it has not answered.
+const ASKED = ["build", "model", "call_rewards"];
+const SLOW = 700; // ms, from which on it is said: it would only flicker where an answer takes a moment
+let waitsFrom = 0;
+let lookAgain = null;
+function isWorkerSlow() {
+  const { keys = {} } = asked() ?? {};
+  clearTimeout(lookAgain);
+  if (!ASKED.some((kind) => keys[kind] && !isSaid(kind))) {
+    waitsFrom = 0;
+    return false;
+  }
+  waitsFrom ||= Date.now();
+  const left = waitsFrom + SLOW - Date.now();
+  if (left > 0) lookAgain = setTimeout(() => drawState(problems()), left);
+  return left <= 0;
+}
 function drawState(found) {
   const counted = counts(found);
   const clean = cleanWords();
   const known = page.reached && !page.late && (counted.length || page.view.unreadable);
-  const words = known ? counted : [el("span", clean)];
+  const more = isWorkerSlow() && counted.length ? [el("span.mut", "checking…")] : [];
+  const words = known ? [...counted, ...more] : [el("span", clean)];
   if (words.map((one) => one.textContent).join() !== [...state.children].map((one) => one.textContent).join())
     state.replaceChildren(...words);
   state.disabled = !found.length;
