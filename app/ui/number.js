@@ -42,6 +42,11 @@ function sayPercent(share, whole) {
   const known = share > 0 && whole === 0 ? "<1" : share < 1 && whole === 100 ? ">99" : withDigits(whole, 0);
   return `${known}\u202f%`;
 }
+// Of what is often little: with a tenth below 10 %, and never 0 for some.
+export function finePercent(share) {
+  const known = share > 0 && share < 0.0005 ? "<0.1" : withDigits(100 * share, share && share < 0.0995 ? 1 : 0);
+  return `${known}\u202f%`;
+}
 // Parts of a share in whole percent that add up to what percent writes of it: where rounding down leaves them short,
 // those that lost most have one more, of equal ones the largest. Where they are not all of it, each for itself
 // (words.py, as above).

@@ -57,6 +57,13 @@ def test_durations_are_written_as_the_server_writes_them(bare_page: Page) -> Non
     assert written == [percent(share) for share in shares]
 
 
+def test_a_few_of_many_are_not_none_of_them(bare_page: Page) -> None:
+    """“0.0 %, 3 of 6,871”."""
+    shares = [0, 3 / 6871, 0.0004, 0.0125, 0.5, 1]
+    written = bring(bare_page, "ui/number.js", "finePercent").evaluate("shares => shares.map(finePercent)", shares)
+    assert written == [f"{one}\u202f%" for one in ("0", "<0.1", "<0.1", "1.3", "50", "100")]
+
+
 def test_parts_of_a_share_add_up_to_it_in_whole_percent_on_both_sides(bare_page: Page) -> None:
     """“tied 8 %”, of which “all failed 0 %”, “all highest seen 6 %” and “tied in between 1 %”."""
     rng = random.Random(7)

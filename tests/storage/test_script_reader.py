@@ -33,7 +33,7 @@ def test_a_script_as_courses_write_them():
         "id": "Qwen/Qwen2.5-1.5B-Instruct", "revision": None, "dtype": "bfloat16", "quantization": None,
         "attn_implementation": "flash_attention_2",
     }  # fmt: skip
-    assert spec.lora == {"r": 16, "lora_alpha": 64, "target_modules": ["q_proj", "k_proj"], "task_type": "CAUSAL_LM",
+    assert spec.lora == {"r": 16, "lora_alpha": 64, "target_modules": ["q_proj", "k_proj"],
                          "lora_dropout": 0.05}  # fmt: skip
     assert spec.training == {
         "run_name": "Qwen-1.5B-GRPO-gsm8k", "learning_rate": 5e-6, "adam_beta1": 0.9, "lr_scheduler_type": "cosine",

@@ -2,7 +2,7 @@
 // most.
 
 import { el, table } from "../../ui/dom.js";
-import { number } from "../../ui/number.js";
+import { finePercent, number } from "../../ui/number.js";
 import { cut, dotted } from "../../ui/text.js";
 import { advantageBar, histogram, lines, score } from "./charts.js";
 import { clipped, factsOf, failuresOf } from "./results.js";
@@ -18,12 +18,12 @@ export function drawRescored(box, found) {
       "div.cards",
       figure(
         "Advantages that flip",
-        shareOf(advantages.share),
+        finePercent(advantages.share),
         `${many(advantages.flipped)} of ${many(advantages.total)} change sign`,
       ),
       figure(
         "Pairs that change order",
-        shareOf(ranks.share),
+        finePercent(ranks.share),
         `${many(ranks.swapped)} of ${many(ranks.pairs)} within their group`,
       ),
       figure(
@@ -48,7 +48,6 @@ export function drawRescored(box, found) {
   );
 }
 const scoreOr = (value) => orDash(value, score);
-const shareOf = (share) => `${(100 * share).toFixed(share && share < 0.0995 ? 1 : 0)} %`;
 
 function oldAndNew(name, edges, old, now, one = null) {
   const said = (side) => orDash(side?.mean, number);

@@ -18,7 +18,6 @@ from groupwise.storage.checks.script_reader.values import (
     Function,
     Made,
     Mapping,
-    Outer,
     Plain,
     Value,
     plain_or,
@@ -351,7 +350,7 @@ def _of_config(reading: Reading, value: Value) -> dict[str, Any] | None:
             reading.account_one(setting)
     task = given.get("task_type")
     found = reading.settings("lora", given)
-    if isinstance(task, Outer) and found.get("task_type") == "CAUSAL_LM":
+    if task is not None and found.get("task_type") == "CAUSAL_LM":
         del found["task_type"]
         reading.leave_out("task_type", task, "a run sets it by itself")
     return found
