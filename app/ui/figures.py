@@ -46,14 +46,15 @@ def sections(
     training: dict[str, Any] | None,
     over: bool = False,
     *,
+    steps: int = 0,
     kl_target: bool = False,
     tells_right: bool = True,
     teller: str = "",
 ) -> list[dict[str, Any]]:
     """The board's sections for a run with these settings (GRPOConfig's names); None: not known. `over`: it ended;
-    `kl_target`: its beta follows the KL; `tells_right`: a reward function of it says what is right; `teller`: that one,
-    where a run may not bear that out."""
-    span = "the steps since the point before" if training is None else span_of_log(training)
+    `steps`: how many it has, or is to have, 0: not known; `kl_target`: its beta follows the KL; `tells_right`: a reward
+    function of it says what is right; `teller`: that one, where a run may not bear that out."""
+    span = "the steps since the point before" if training is None else span_of_log(training, steps)
     beta = 1 if training is None else training.get("beta") or 0
     training = training or {}
     wait = ""
@@ -89,14 +90,16 @@ def learning_panels(wait: str, tells_right: bool = True, teller: str = "", span:
     return panels
 
 
-def span_of_log(training: dict[str, Any]) -> str:
-    """What a log is of, as these settings say: “a step”, “10 steps”, “an epoch”."""
+def span_of_log(training: dict[str, Any], most: int = 0) -> str:
+    """What a log is of, as these settings say: “a step”, “10 steps”, “an epoch”; of no more steps than there are
+    (`most`; 0: not known), as TRL logs when it stops, too."""
     strategy = training.get("logging_strategy") or "steps"
     if strategy == "epoch":
         return "an epoch"
     steps = every(training, "logging_steps", training.get("max_steps"))
     if steps is None:
         return "the steps since the point before"
+    steps = min(steps, most or steps)
     return count_words(steps, "step") if steps > 1 else "a step"
 
 

@@ -53,6 +53,14 @@ def test_the_first_metrics_are_announced_for_when_they_come(training: dict[str, 
     assert words in figures.first_metrics(training, 60, True)
 
 
+def test_a_log_is_of_no_more_steps_than_there_are() -> None:
+    """A run that failed at step 5 had “mean of 10 steps”."""
+    words = {0: "10 steps", 5: "5 steps", 1: "a step", 25: "10 steps"}
+    for steps, said in words.items():
+        [reward, *_] = figures.sections({"logging_steps": 10}, True, steps=steps)[0]["panels"]
+        assert reward["note"].startswith(f"mean of {said}; "), steps
+
+
 def test_metrics_of_every_step_need_no_announcement() -> None:
     assert figures.first_metrics({"logging_steps": 1}, 60, True) == ""
     assert figures.first_metrics({"logging_steps": 10, "logging_first_step": True}, 60, True) == ""

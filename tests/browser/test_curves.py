@@ -118,6 +118,26 @@ def test_the_newest_steps_of_a_long_run_are_drawn_as_its_other_points_are(page: 
     assert taken(page, same) == set()
 
 
+def test_no_score_is_told_of_all_steps_of_the_logs_that_have_none(page: Page) -> None:
+    """A run that failed after five calls without a score, logged once, had “no score in 1 step”."""
+    name, held_out = "rewards/raiser/mean", "eval_rewards/raiser/mean"
+    words = f"[['{name}'], ['{held_out}']].map((names) => curves.gapWords(names))"
+    once = {"reward": {"x": [5], "y": [0.5]}, name: {"x": [5], "y": [None]}}
+    taken(page, {"reset": True, "curves": once})
+    assert page.evaluate(words) == ["no score in 5 steps", ""]
+    logs = [10, 20, 30, 35]
+    curves = {"reward": {"x": logs, "y": [0.5] * 4}, name: {"x": logs, "y": [0.5, None, 0.5, None]}}
+    taken(page, {"reset": True, "curves": curves | {held_out: {"x": [10, 20], "y": [0.5, None]}}})
+    assert page.evaluate(words) == ["no score in 15 steps", "no score in 1 evaluation"]
+    # of a long run the server counts what is no number, and only the newest logs are here
+    tail = {"reward": {"x": [4010, 4020], "y": [0.5, 0.5]}, name: {"x": [4010], "y": [0.5]}}
+    whole = {"x": [2000], "y": [0.5], "low": [0.5], "high": [0.5]}
+    long = {one: {**whole, "tail": newest, "of": 402} for one, newest in tail.items()}
+    taken(page, {"reset": True, "bucket": 16, "curves": long, "odd": {name: 3}})
+    taken(page, {"reset": False, "curves": {"reward": {"x": [4030], "y": [0.5]}, name: {"x": [4030], "y": [None]}}})
+    assert page.evaluate(words) == ["no score in 40 steps", ""]
+
+
 def test_no_share_of_tied_groups_is_drawn_where_nothing_was_scored(page: Page) -> None:
     """TRL's own share is 0 there."""
     drawn = "['reward', 'frac_reward_zero_std'].map((name) => curves.hasNumbers(name))"

@@ -8,6 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from groupwise.storage.analysis.doctor.curve import Curve
+from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.evidence_reader import gather
 from groupwise.storage.analysis.doctor.examine import Report, examine
 from groupwise.storage.home import paths
@@ -109,6 +111,17 @@ def test_before_two_logs_no_trend_is_told() -> None:
     assert told(learns, until=6).headline == "Diagnostics need 10 steps (6/10)."
     assert told(learns, until=15).headline == "Diagnostics need 2 logged steps (1/2)."
     assert "which need 2" in told(learns, every=40).headline
+
+
+def test_where_groups_tell_of_steps_that_were_not_logged_these_are_no_logged_steps() -> None:
+    """“After 5 logged steps” of a run whose reward was logged once, as it failed."""
+    reward = Curve.of(range(1, 6), [0.5] * 5)
+    failed = Evidence(curves={"reward": reward}, logged=1, step=5, ended=True)
+    assert examine(failed).headline == "It ended after 5 steps: too short for diagnostics, which need 10."
+    broken = examine(replace(failed, not_finite={"loss": 5}))
+    assert broken.headline == "A problem after 5 steps. It ended before trends could be seen (10 steps)."
+    every_second = replace(failed, curves={"reward": Curve.of((2, 4, 6), [0.5] * 3)}, step=6)
+    assert "its reward was known at 3 of 6 steps" in examine(every_second).headline
 
 
 @pytest.mark.parametrize(("every", "first"), [(10, False), (25, False), (40, True)])

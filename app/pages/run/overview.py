@@ -137,13 +137,15 @@ def board_layout(run: registry.Run) -> dict[str, Any]:
     and the most that the reward can come to."""
     spec = run_files.spec_of(run.folder)
     told = told_by_code(run, spec)
+    over = run.state in states.ENDED
     return {
         "window": RECENT,
         "most": told["most"],
         "known": told["known"],
         "graded": told["graded"],
         "sections": figures.sections(
-            grpo_settings(spec), run.state in states.ENDED, teller=told["teller"], **drawn_by_spec(spec)
+            grpo_settings(spec), over, steps=run.step if over else run.total, teller=told["teller"],
+            **drawn_by_spec(spec),
         ),
     }
 

@@ -122,24 +122,34 @@ export class Curves {
     return /^(eval_)?(groups|time|system)\//.test(name);
   }
 
+  static heldOut(name) {
+    return name.startsWith("eval_");
+  }
+
   // Whether it is what completions scored: TRL logs NaN where none of a step has a score.
   static isScore(name) {
     return /^(eval_)?(reward|reward_std|frac_reward_zero_std|rewards\/.*)$/.test(name);
   }
 
-  // Why values are no numbers: which metrics, and what is said of so many of them. TRL has no length of completions
-  // that ended by themselves where none of a step did.
+  // Why values are no numbers: which metrics, and what is said before the steps of so many of them. TRL has no length of
+  // completions that ended by themselves where none of a step did.
   static gaps = [
-    [Curves.isScore, (count) => `no score in ${countWords(count, "step")}`],
-    [(name) => name.endsWith("_terminated_length"), (count) => `no completion ended in ${countWords(count, "step")}`],
-    [() => true, (count) => `${countWords(count, "value was", "values were")} not finite`],
+    [Curves.isScore, "no score in"],
+    [(name) => name.endsWith("_terminated_length"), "no completion ended in"],
+    [() => true, ""],
   ];
   // What is said of the gaps of these metrics, for each reason by the metric that lacks most.
   gapWords(names) {
     const reason = (name) => Curves.gaps.find(([isOf]) => isOf(name));
+    const unit = names.every(Curves.heldOut) ? "evaluation" : "step";
     const words = Curves.gaps.map((gap) => {
-      const lacking = Math.max(0, ...names.filter((name) => reason(name) === gap).map((name) => this.missing(name)));
-      return lacking ? gap[1](lacking) : "";
+      const [, said] = gap;
+      const those = names.filter((name) => reason(name) === gap);
+      const lacking = Math.max(0, ...those.map((name) => (said ? this.stepsMissing(name) : this.missing(name))));
+      if (!lacking) return "";
+      return said
+        ? `${said} ${countWords(lacking, unit)}`
+        : `${countWords(lacking, "value was", "values were")} not finite`;
     });
     return dotted(...words);
   }
@@ -159,6 +169,15 @@ export class Curves {
   missing(name) {
     const curve = this.get(name);
     return (this.odd[name] ?? 0) + ((curve?.tail ?? curve)?.y.filter((value) => value === null).length ?? 0);
+  }
+  // How many steps these are of: each of all since the log before it, an evaluation of its own. Where a point of a long
+  // run is of many steps, not all logs are here, and each is of as many as is usual.
+  stepsMissing(name) {
+    if (Curves.heldOut(name)) return this.missing(name);
+    const [steps, values] = [this.whole(name, "x"), this.whole(name, "y")];
+    const most = this.size > 1 ? this.interval : Infinity;
+    const gaps = steps.map((step, i) => (values[i] === null ? Math.min(step - (steps[i - 1] ?? 0), most) : 0));
+    return gaps.reduce((sum, gap) => sum + gap, (this.odd[name] ?? 0) * this.interval);
   }
 
   // The newest points as they were logged, after the points of those before: one column of them.

@@ -130,8 +130,11 @@ def _say_too_short(e: Evidence, grave: tuple[Verdict, ...]) -> str:
     by_groups = e.is_told_by_groups and len(e.reward) >= WAIT
     steps, least = (e.logs, TWO_ENDS) if by_groups else (len(e.reward), WAIT)
     seldom = by_groups or steps > 0 and (gone if e.ended else e.reward.steps[-1] - e.since) > steps
-    done = f"{count_words(steps, 'logged step')}{stage}"
-    done = f"{count_words(gone, 'step')}{stage}, its reward logged at {steps:,} of them" if seldom else done
+    # by its groups, what it has are steps, at whichever of them it was logged
+    of_groups = e.is_told_by_groups and not by_groups
+    known = "known" if of_groups else "logged"
+    done = f"{count_words(steps, 'step' if of_groups else 'logged step')}{stage}"
+    done = f"{count_words(gone, 'step')}{stage}, its reward {known} at {steps:,} of them" if seldom else done
     needed = f"{least} {'logged ' if seldom else ''}steps"
     if grave and not (e.ended or len(e.reward)):  # of what was evaluated before, or of groups without a reward
         steps = e.step - e.since
@@ -148,7 +151,7 @@ def _say_too_short(e: Evidence, grave: tuple[Verdict, ...]) -> str:
         return _say_nothing_logged(e, stage)
     if e.ended:
         if seldom:
-            at = f"its reward was logged at {steps:,} of {count_words(gone, 'step')}{stage}"
+            at = f"its reward was {known} at {steps:,} of {count_words(gone, 'step')}{stage}"
             return f"It ended, and {at}: too few for diagnostics, which need {least}.{_say_groups_looked_at(e)}"
         return f"It ended after {done}: too short for diagnostics, which need {least}."
     if why := _why_never(e):
