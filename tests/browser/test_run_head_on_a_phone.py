@@ -1,4 +1,4 @@
-"""The head of a run's page on a phone: all of it within 160 pixels, and in sight without the dashboard."""
+"""The head of a run's page on a phone: its tabs begin within 156 pixels, and it is in sight without the dashboard."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from tests.browser.conftest import OpenPage, low_targets, picture
 from tests.browser.run_page import ended, head
 from tests.support.made_runs import made_run, running
 
-# What of the head is not within the page, or cut off; the tabs can be scrolled, and show that they can.
+# What of the head is not within the page; the tabs can be scrolled, and show that they can.
 OVERFLOWS = """() => [...document.querySelectorAll(".gw-header .found :is(h1, .pill, .line, .sentence, .btn)")]
-  .filter((one) => one.getClientRects().length && (one.scrollHeight > one.clientHeight + 2 && one.matches("h1")
-    || one.getBoundingClientRect().right > 390)).map((one) => one.className || one.tagName)"""
+  .filter((one) => one.getClientRects().length && one.getBoundingClientRect().right > 390)
+  .map((one) => one.className || one.tagName)"""
+NAME = "grpo-qwen2.5-0.5b-instruct-gsm8k-lora-r16-lr1e-5-beta0.04-seed3-batch32-finally1"
 
 
 @pytest.fixture(scope="module")
@@ -23,24 +24,36 @@ def address(still_dashboard: str) -> str:
 
 
 # ---- how it ended ----
-@pytest.mark.parametrize("saved", [0, 1200])
-def test_a_phone_shows_the_whole_head_in_160_pixels(open_page: OpenPage, address: str, saved: int) -> None:
-    name = "grpo-qwen2.5-0.5b-instruct-gsm8k-lora-r16-lr1e-5-beta0.04-seed3-final"
-    words = "Stopped at step 1207, as asked. Resume continues from step 1200."
-    run_id = ended(name, words, states.STOPPED, saved=saved) if saved else running(made_run(name, state=states.QUEUED))
+@pytest.mark.parametrize("name", ["first", NAME])
+@pytest.mark.parametrize("state", [states.RUNNING, states.FINISHED, states.FAILED, states.STOPPED])
+def test_a_phone_shows_the_tabs_within_156_pixels(open_page: OpenPage, address: str, state: str, name: str) -> None:
+    """With the bar of the site: what else a run says of its end comes below them."""
+    ends = {
+        states.FINISHED: "Done: step 40 of 40. The trained model is in final/.",
+        states.FAILED: "Failed at step 1207: the reward function “mine” scored nothing in 5 calls in a row: no.",
+        states.STOPPED: "Stopped at step 1207, as asked. Resume continues from step 1200.",
+    }
+    saved = 1200 if state in (states.FAILED, states.STOPPED) else 0
+    if state == states.RUNNING:
+        run_id = running(made_run(name, state=states.QUEUED))
+    else:
+        run_id = ended(name, ends[state], state, saved=saved)
     page = open_page(f"{address}/run?id={run_id}")
     page.set_viewport_size({"width": 390, "height": 844})
     expect(head(page).get_by_role("button").last).to_be_visible()
-    if saved:  # the verdict comes a moment later
-        expect(head(page).locator(".pill")).to_have_text("Stopped · verdict: the groups are too small")
+    if state in (states.FINISHED, states.STOPPED):  # the verdict comes a moment later
+        words = f"{state.capitalize()} · verdict: the groups are too small"
+        expect(head(page).locator(".pill")).to_have_text(words)
     assert page.evaluate(OVERFLOWS) == [] and low_targets(page) == []
-    box = head(page).bounding_box()
-    assert box and box["height"] <= 160
-    bar, tabs = head(page).locator(".bar").bounding_box(), head(page).locator(".tabs").bounding_box()
-    above = head(page).locator(".sentence").bounding_box()
-    assert above is None or (tabs and tabs["y"] - above["y"] - above["height"] >= 6), "what it says stands on the tabs"
-    assert bar and tabs and tabs["y"] - bar["y"] > 40, "a bar right above the tabs looks like the mark of one"
-    if not saved:
+    title, bar, tabs = (head(page).locator(one).bounding_box() for one in (".found h1", ".bar", ".tabs"))
+    assert title and bar and tabs and tabs["y"] <= 156, tabs
+    assert title["height"] < 24, "a long name takes one line, and is whole in its title"
+    expect(head(page).locator(".found h1")).to_have_attribute("title", name)
+    said = head(page).locator(".ending" if state == states.FAILED else ".sentence").bounding_box()
+    assert state == states.RUNNING or (said and said["y"] >= tabs["y"] + tabs["height"])
+    assert tabs["y"] - bar["y"] > 40, "a bar right above the tabs looks like the mark of one"
+    picture(page, f"run-head-{state}-{len(name)}")
+    if state == states.RUNNING and name == NAME:
         a_dialog_has_a_margin(page)
         without_its_dashboard_the_name_stays_in_sight(page)
 
