@@ -41,6 +41,22 @@ def click_in(figure: Locator, across: float, up: float) -> None:
     page.mouse.up()
 
 
+@pytest.mark.parametrize("steps", [60, 100])
+def test_the_last_step_is_labelled_as_in_the_charts_of_the_overview(
+    open_page: OpenPage, reading_dashboard: str, steps: int
+) -> None:
+    """Plotly left out a number that had no room beside the axis: 0, 20, 40, 60, 80 of a run of 100 steps."""
+    address = f"{reading_dashboard}/run?id={made_run(f'of {steps}', steps, groups=1, size=2)}"
+    ends = """([chart]) => { const last = [...chart.querySelectorAll(".xtick text")].at(-1);
+      const { opacity, display } = getComputedStyle(last);
+      return opacity > 0 && display !== "none" ? last.textContent : null }"""
+    page = open_page(f"{address}&tab=statistics")
+    for figure in ("[data-panel=ties]", "[data-panel=reward]"):
+        page.locator(figure).scroll_into_view_if_needed()
+        expect(page.locator(f"{figure} .xtick text").last).to_have_text(f"{steps}", timeout=PATIENCE)
+        assert page.locator(f"{figure} .js-plotly-plot").evaluate_all(ends) == f"{steps}", figure
+
+
 def test_from_a_number_to_what_is_behind_it(open_page: OpenPage, reading_dashboard: str, run_id: str) -> None:
     page = open_page(f"{reading_dashboard}/run?id={run_id}&tab=statistics")
     of_steps = re.compile("Of the [0-9]+ groups of steps")

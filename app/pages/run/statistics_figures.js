@@ -54,8 +54,7 @@ function overSteps(data, traces, { y = {}, ...rest } = {}) {
     x: {
       ...Plots.belowPoints,
       rangemode: "tozero",
-      tickformat: ",d",
-      ...fewSteps(data),
+      ...stepTicks(data),
       unifiedhovertitle: {
         text: data.steps.every(([first, last]) => first === last) ? "step %{x}" : "until step %{x}",
       },
@@ -63,8 +62,10 @@ function overSteps(data, traces, { y = {}, ...rest } = {}) {
   });
   return { data: traces, layout };
 }
-function fewSteps(data) {
-  return (data.steps.at(-1)?.[1] ?? 0) < 6 ? { dtick: 1 } : {};
+// As the Overview's charts have them: many are written short (10k), few are whole.
+function stepTicks(data) {
+  const last = data.steps.at(-1)?.[1] ?? 0;
+  return { tickformat: last >= 1e4 ? "~s" : ",d", ...(last < 6 ? { dtick: 1 } : {}) };
 }
 
 export function ties(data) {
@@ -151,7 +152,7 @@ export function heat(data) {
   );
   return heatMap(
     { x: data.x, y: data.y, z: data.share.map((line) => line.map((share) => share || null)), words },
-    { x: data.mode === "eval" ? evaluationTicks(data.steps) : fewSteps(data), y: binTicks(data.bounds) },
+    { x: data.mode === "eval" ? evaluationTicks(data.steps) : stepTicks(data), y: binTicks(data.bounds) },
   );
 }
 // A column of evaluations is as wide as these lie apart, so the axis names the steps that there were, as far apart as
@@ -175,7 +176,7 @@ export function plane(data) {
   );
   return heatMap(
     { x: plane.x, y: plane.y, z: plane.counts.map((line) => line.map((many) => many || null)), words },
-    { x: { title: { text: "tokens", standoff: 4 } }, y: binTicks(plane.up), margin: { l: 48, r: 8, t: 6, b: 40 } },
+    { x: { title: { text: "tokens", standoff: 4 } }, y: binTicks(plane.up), margin: { ...Plots.beside, t: 6, b: 40 } },
   );
 }
 // Where few values have a bin each, they are what the axis names.
@@ -229,7 +230,7 @@ export function histogram({ histogram, colour: variable }) {
     layout: Plots.layout({
       height: 190,
       hovermode: "closest",
-      margin: { l: 48, r: 8, t: 6, b: 24 },
+      margin: { ...Plots.beside, t: 6, b: 24 },
       x: ticks,
       y: { rangemode: "tozero" },
     }),

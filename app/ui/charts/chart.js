@@ -11,7 +11,7 @@ import { showPointedStep } from "./pointed_words.js";
 import { Span } from "./span.js";
 import { Traces } from "./traces.js";
 
-const [LEFT, RIGHT] = [48, 18]; // px beside the axes
+const { l: LEFT, r: RIGHT } = Plots.beside;
 
 export class Chart {
   constructor(panel, board) {
@@ -259,7 +259,7 @@ export class Chart {
     const unit = this.panel.unit === "%" ? "\u202f%" : "";
     return Plots.layout({
       uirevision: null,
-      margin: { l: LEFT, r: RIGHT, t: marked.annotations.length ? 20 : 8, b: 24 },
+      margin: { ...Plots.beside, t: marked.annotations.length ? 20 : 8, b: 24 },
       ...marked,
       x: { rangemode: "tozero", ...(few ? { dtick: 1 } : {}), ...axis.layout, ...along },
       y: {

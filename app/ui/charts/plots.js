@@ -6,6 +6,9 @@ import { neighbours } from "../number.js";
 import { colour } from "../theme.js";
 
 export class Plots {
+  // Pixels left and right of the axes: half of a number has room beyond their end, where Plotly leaves out one that
+  // would be cut.
+  static beside = { l: 48, r: 18 };
   // Layout in the house's look. `x` and `y` are added to the axes, the rest to the layout.
   static layout({ x = {}, y = {}, ...rest } = {}) {
     const ink = colour("--ink-3");
@@ -21,7 +24,7 @@ export class Plots {
     const merged = (more) => ({ ...axis, ...more, title: { ...axis.title, ...(more.title ?? {}) } });
     return {
       height: 150,
-      margin: { l: 48, r: 8, t: 6, b: 24 },
+      margin: { ...Plots.beside, t: 6, b: 24 },
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: colour("--font"), size: 12, color: colour("--ink") },
