@@ -113,7 +113,7 @@ ANOTHER = "Choose another file"
 @pytest.mark.parametrize(
     ("name", "content", "labels"),
     [
-        ("heading.csv", b"question,answer\n", ["It is a row: there is no heading", ANOTHER]),
+        ("heading.csv", b"question,answer\n", [ANOTHER, "It is a row: there is no heading"]),
         ("six.jsonl", b"no\n" * 6 + ROW, [ANOTHER, preview.MEANWHILE.label]),
     ],
 )

@@ -86,7 +86,7 @@ def test_cells_of_a_workbook_are_text_as_people_read_them(registry_home: Path) -
         "4 rows. Row 1 here is row 2 of the sheet “Zwei”.", "4 rows. Row 2 here is row 4 of the sheet “Zwei”.",
         "4 rows. Row 4 here is row 6 of the sheet “Zwei”.",
     ]  # fmt: skip
-    with pytest.raises(DataError, match="has no rows: it has a heading line only"):
+    with pytest.raises(DataError, match="has only a heading and no rows"):
         opened("a.xlsx", sheet="Cover")
     with pytest.raises(DataError, match="has no sheet “Drei”. It has “Cover”, “Zwei”"):
         opened("a.xlsx", sheet="Drei")

@@ -31,6 +31,7 @@ from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.storage.spec.words.number_words import count_words, join_words
 from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
 from groupwise.worker.data import data, mapping, preview_source, read_as, tokens
+from groupwise.worker.data.files.csv_table import NO_HEADING
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.file_reading import FileReading
 
@@ -91,7 +92,9 @@ def failed_preview(error: DataError, asked: DataSpec) -> Failed:
     offered = tuple(_with_mapping_below(fix, asked) for fix in error.fixes)
     another = (CHOOSE_ANOTHER,) if unusable and asked.source.startswith("file:") else ()
     meanwhile = (MEANWHILE,) if unusable and not offered else ()
-    problem = Problem(error.field, str(error), fixes=found + offered + another + meanwhile)
+    # A heading alone is rather a file without its rows than a row without a heading.
+    ways = another + offered if NO_HEADING in error.fixes else offered + another
+    problem = Problem(error.field, str(error), fixes=found + ways + meanwhile)
     sheets = read_as.name_sheets(error.sheets)
     return Failed(error=str(error), field=error.field, problems=messages_of([problem]), sheets=sheets)
 

@@ -41,7 +41,7 @@ class CsvTable:
         self._rows_at, self._places = [0], [start]  # (row, (offset, line)) every so many rows
         self._end = (0, start)
         if self._cells(0) is None:
-            raise DataError(f"{path.name} has no rows: it has a heading line only.", fixes=(NO_HEADING,))
+            raise DataError(f"{path.name} has only a heading and no rows.", fixes=(NO_HEADING,))
 
     def title_fix(self) -> Fix | None:
         """The click that takes the heading below a title; None where the heading looks like one."""
