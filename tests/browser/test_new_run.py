@@ -39,6 +39,41 @@ def test_unreadable_and_back_leaves_nothing_behind(new_run: Page) -> None:
     expect(new_run.locator(".verdict.blocking")).to_have_count(0)
 
 
+def test_rows_and_counts_of_before_are_said_to_be_so_while_the_yaml_cannot_be_read(new_run: Page) -> None:
+    """They stood there as if they were of the text that cannot be read."""
+    counts, old = new_run.locator(".preview .facts"), new_run.locator(".preview .of-before")
+    dimmed = """() => [".facts", ".shown", ".of-before"].map((part) => {
+      let seen = 1;
+      for (let node = document.querySelector(`.preview ${part}`); node; node = node.parentElement)
+        seen *= getComputedStyle(node).opacity;
+      return seen })"""
+    expect(counts).to_contain_text("to train on", timeout=180_000)
+    expect(old).to_be_hidden()
+    good = yaml_of(new_run)
+    write_yaml(new_run, good + "name: twice\n")
+    show(new_run, "Form")
+    expect(old).to_have_text("These rows and counts are of before: the YAML cannot be read.")
+    expect(old).to_be_visible()
+    assert new_run.evaluate(dimmed) == [0.55, 0.55, 1]
+    picture(new_run, "new-unreadable")
+    write_yaml(new_run, good)
+    show(new_run, "Form")
+    expect(old).to_be_hidden()
+    assert new_run.evaluate(dimmed) == [1, 1, 1]
+
+
+def test_a_choice_that_is_none_is_not_offered_once_it_is_not_chosen(new_run: Page) -> None:
+    choices = new_run.get_by_label("Numbers in answers").locator("option")
+    usual = choices.all_text_contents()
+    good = yaml_of(new_run)
+    write_yaml(new_run, good.replace("limit: 2500", "limit: 2500\n  answer_numbers: comma2"))
+    show(new_run, "Form")
+    expect(choices).to_have_text([*usual, "comma2"])
+    write_yaml(new_run, good)
+    show(new_run, "Form")
+    expect(choices).to_have_text(usual)
+
+
 def test_that_a_name_is_missing_goes_as_one_types_it(new_run: Page) -> None:
     name, why = new_run.get_by_label("Name", exact=True), new_run.locator("[data-path=name] .verdict-at")
     name.fill("")

@@ -32,9 +32,17 @@ function control(about, id) {
   });
 }
 
+function unusual(value) {
+  const one = option(value);
+  if (value) one.dataset.unusual = "";
+  return one;
+}
 export function setValue(input, value) {
-  if (input.tagName === "SELECT" && ![...input.options].some((option) => option.value === value))
-    input.append(option(value));
+  if (input.tagName === "SELECT") {
+    // a choice that is not among the usual ones goes as soon as it is not chosen any more
+    for (const one of input.querySelectorAll("[data-unusual]")) if (one.value !== value) one.remove();
+    if (![...input.options].some((one) => one.value === value)) input.append(unusual(value));
+  }
   if (input.value !== value) input.value = value;
 }
 
