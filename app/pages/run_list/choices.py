@@ -51,7 +51,7 @@ def offered_columns(payload: Payload) -> dict[str, Any]:
     }  # fmt: skip
 
 
-BASICS = {"spark": "reward curve", "reward": "reward now"}
+BASICS = {"spark": "reward curve", "reward": "reward now, or at the end"}
 
 
 def differing_settings(given: Sequence[Mapping[str, Any]], defaults: Mapping[str, Any]) -> dict[str, None]:

@@ -107,7 +107,7 @@ KNOWN: dict[str, Column] = {
     "state": Column("state", lambda row: ORDER.get(row.run.state), numeric=False),
     "spark": Column("reward", lambda row: row.run.reward, numeric=False, about="its curve"),
     "reward": Column("now", lambda row: row.run.reward, lambda row: format.number(row.run.reward),
-                     about=f"reward: {METRIC_ABOUT}; it compares runs with the same rewards"),
+                     about=f"reward now, or at the end: {METRIC_ABOUT}; it compares runs with the same rewards"),
     "step": Column("step", lambda row: row.run.step, _steps, more=_resumed),
     "duration": Column("duration", lambda row: row.seconds, _duration, about=DURATION_ABOUT),
     "data": Column("model · data", lambda row: f"{row.model} · {row.data}",
