@@ -144,7 +144,10 @@ def board_layout(run: registry.Run) -> dict[str, Any]:
         "known": told["known"],
         "graded": told["graded"],
         "sections": figures.sections(
-            grpo_settings(spec), over, steps=run.step if over else run.total, teller=told["teller"],
+            grpo_settings(spec),
+            over,
+            steps=run.step if over else run.total,
+            teller=told["teller"],
             **drawn_by_spec(spec),
         ),
     }
