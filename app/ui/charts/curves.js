@@ -131,8 +131,8 @@ export class Curves {
     return /^(eval_)?(reward|reward_std|frac_reward_zero_std|rewards\/.*)$/.test(name);
   }
 
-  // Why values are no numbers: which metrics, and what is said before the steps of so many of them. TRL has no length of
-  // completions that ended by themselves where none of a step did.
+  // Why values are no numbers: which metrics, and what is said before the steps of so many of them. TRL has no length
+  // of completions that ended by themselves where none of a step did.
   static gaps = [
     [Curves.isScore, "no score in"],
     [(name) => name.endsWith("_terminated_length"), "no completion ended in"],
