@@ -44,6 +44,6 @@ def unknown_columns(data: DataSpec, columns: Collection[str], listed: str) -> li
     for number, name in enumerate(data.columns or []):
         if name not in columns or name in RESERVED:
             why = "the rewards have their own of this name" if name in columns else f"there is no column “{name}”"
-            fix = Fix("Remove it", {"data.columns": [other for other in data.columns or [] if other != name]})
+            fix = Fix("Remove it", {}, (f"data.columns.{number}",))
             found.append(Problem(f"data.columns.{number}", f"{why}. {listed}", fixes=(fix,)))
     return found
