@@ -12,8 +12,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from groupwise.app.pages.new import new_run
+from groupwise.app.pages.new import new_run, view
 from groupwise.storage.home import paths
+from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import registry
 from groupwise.storage.spec.spec import from_dict, parse_spec, to_yaml
 from groupwise.storage.spec.words.problem import SpecError
@@ -224,3 +225,10 @@ def test_a_number_with_a_zero_before_it_is_asked_about(known: Path, monkeypatch:
     spec = parse_spec(spec_with("model.revision", "0123"))
     assert spec.model.revision == "0123"
     assert 'revision: "0123"' in to_yaml(spec), "34 to those who read YAML 1.1"
+
+
+def test_a_number_that_is_too_large_for_one_is_shown_as_it_was_typed() -> None:
+    text = "name: odd\nrewards: [{name: format, weight: 1e999}]\ntraining: {learning_rate: -.inf, beta: '.inf'}\n"
+    shown = view.describe_text(text, Offer())["shown"]
+    assert shown["rewards.0.weight"] == "1e999"
+    assert (shown["training.learning_rate"], shown["training.beta"]) == ("-.inf", ".inf")

@@ -30,11 +30,12 @@ from groupwise.storage.registry.messages.functions import Function
 from groupwise.storage.registry.messages.message import FARTHEST, Ask
 from groupwise.storage.registry.messages.model import ModelQuestion
 from groupwise.storage.registry.messages.preview import PreviewQuestion
+from groupwise.storage.spec.rows.number_text import scalars_by_path
 from groupwise.storage.spec.spec import DataSpec, RunSpec, placed_rewards
 from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.problem import BLOCKING, Problem, SpecError, line_of, without_advice_on_refused
 from groupwise.storage.spec.words.setting_names import answered_places, without_answered
-from groupwise.storage.spec.yaml.yaml_text import read_yaml
+from groupwise.storage.spec.yaml.yaml_text import read_yaml, scalar_value
 
 View = dict[str, Any]
 NO_MAPPING = Problem("", "A spec is a mapping of settings, such as “name: my-run”.", 1)
@@ -81,7 +82,7 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     problems = [_place_problem(one, raw, reading.lines) for one in told_all]
     seen = {
         "text": text,
-        "shown": fields(raw),
+        "shown": _as_typed(fields(raw), text),
         "plain": {path: _setting_at(raw, path) for path in PLAIN},
         "conditions": form_rows.condition_rows(_setting_at(raw, "data.filter")),
         "stages": form_rows.stage_rows(_setting_at(raw, "stages")),
@@ -180,6 +181,13 @@ def fields(raw: dict[str, Any]) -> dict[str, str]:
     for path, reward in form_rows.reward_places(raw):
         found |= {f"{path}.{name}": field_text(value) for name, value in _settings_of(reward) if value is not None}
     return found
+
+
+def _as_typed(shown: dict[str, str], text: str) -> dict[str, str]:
+    """What fields show, with a number that is too large for one as it stands in the text: 1e999, and not .inf."""
+    endless = [path for path, value in shown.items() if value in (".inf", "-.inf")]
+    written = scalars_by_path(text, lambda node: isinstance(scalar_value(node), float)) if endless else {}
+    return shown | {path: written[path] for path in endless if path in written}
 
 
 def _settings_of(reward: dict[str, Any]) -> Iterator[tuple[str, Any]]:
