@@ -13,7 +13,7 @@ const DAYS = 14; // for which they are
 const MOST_NOTES = 100_000; // characters of an import's notes that are kept with a draft
 const ALL = "groupwise:drafts";
 const CURRENT = "groupwise:new"; // → the request whose draft this tab is at
-const ASKED = ["from", "stage", "preset", "reward", "set", "fixed", "without", "verdict", "draft"];
+const ASKED = ["from", "stage", "preset", "reward", "data", "set", "fixed", "without", "verdict", "draft"];
 
 let away = null; // the request whose draft was put away, while the page goes to another beginning
 addEventListener("pageshow", () => (away = null)); // or one came back to it

@@ -130,6 +130,15 @@ def cancel_question(question_id: int) -> None:
         db.execute("UPDATE question SET cancelled_at = ? WHERE id = ?", [time.time(), question_id])
 
 
+def cancel_topic(begins: str) -> None:
+    """The same of all that is not answered yet and whose topic begins so."""
+    with registry.read_registry() as db:
+        sql = "SELECT id FROM question WHERE answered_at IS NULL AND substr(topic, 1, ?) = ?"
+        found = [int(row["id"]) for row in db.query(sql, [len(begins), begins])]
+    for question_id in found:
+        cancel_question(question_id)
+
+
 _SELECT = "SELECT id, kind, payload, taken_at, cancelled_at, progress, answer, asked_at FROM question"
 
 

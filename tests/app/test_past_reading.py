@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from groupwise.app.pages.new import new_run, yaml_edit
 from groupwise.app.pages.new.past_reading import describe_files
 from groupwise.app.pages.rewards import library_view, sources
 from groupwise.storage.home import paths
@@ -38,9 +40,34 @@ def test_a_file_is_read_as_the_newest_run_that_began_read_it(file: Path) -> None
     ended_run(SPEC.format(name="never begun", skipped=7), state=states.FAILED, created=3.0)
     of_a, of_b = describe_files()
     settings = {"skip_lines": 1, "prompt_template": "{Frage}", "answer_column": "Lösung", "answer_numbers": "comma"}
-    assert of_a["past"] == {"run": "second", "settings": {f"data.{name}": value for name, value in settings.items()}}
+    read = {f"data.{name}": value for name, value in settings.items()}
+    assert of_a["past"] == {"run": "second", "settings": read, "data": read}
     assert of_b["past"] is None
     assert sources.list_sources()["files"] == describe_files()
+
+
+def test_which_rows_that_run_used_is_told_apart_from_how_it_read_them(file: Path) -> None:
+    rows = "  filter: ['Lösung > 1']\n  limit: 20\n  holdout: 2\n  columns: [Lösung]\nrewards"
+    ended_run(SPEC.format(name="some", skipped=1).replace("rewards", rows), state=states.FINISHED, step=3)
+    past = describe_files()[0]["past"]
+    some = {"data.filter": ["Lösung > 1"], "data.limit": 20, "data.holdout": 2}
+    assert past["data"] == {**past["settings"], **some} and past["settings"]["data.columns"] == ["Lösung"]
+
+
+def test_a_new_run_on_a_file_has_its_data_and_nothing_of_the_data_before() -> None:
+    data = {"source": "file:a.csv", "filter": ["b > 1"], "limit": 20, "answer_column": None, "columns": ["b"]}
+    opened = new_run.open_new_run({"data": {**data, "nothing": 1}, "reward": "length"})
+    assert yaml_edit.load(opened["text"])["data"] == data
+    assert (opened["before"]["data.limit"], opened["before"]["name"]) == ("2500", "arithmetic-quickstart")
+    changes = {one["field"]: (one["before"], one["after"]) for one in opened["arrival"]["changes"]}
+    assert changes["data.source"] == ("task:arithmetic", "file:a.csv") and changes["data.limit"] == ("2500", "20")
+    assert changes["data.filter"][1] == '["b > 1"]' and changes["data.holdout"][0] == "16"
+
+
+@pytest.mark.parametrize("sent", [None, 3, [], "x", {}, {"source": None}, {"limit": 3}, {"source": "a", "filter": {}}])
+def test_an_address_may_ask_for_any_data(sent: Any) -> None:
+    opened = new_run.open_new_run({"data": sent})
+    assert "fault" not in opened and opened["text"]
 
 
 def test_a_run_whose_spec_is_gone_says_nothing_of_its_file(file: Path) -> None:

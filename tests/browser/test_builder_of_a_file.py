@@ -183,7 +183,8 @@ def open_file(open_page: OpenPage, dashboard: str, name: str) -> tuple[Page, Loc
 def run_of_a_workbook(shared_dashboard: str) -> Iterator[None]:
     workbook_with_a_title("Klasse 5.xlsx")
     data = "{source: 'file:Klasse 5.xlsx', skip_lines: 1, prompt_template: '{Frage}', answer_column: Lösung, "
-    text = f"name: Klasse 5\ndata: {data}answer_numbers: comma}}\nrewards: [{{name: correctness}}]\n"
+    data += "answer_numbers: comma, filter: [Frage contains viel], limit: 25, columns: [Lösung]}"
+    text = f"name: Klasse 5\ndata: {data}\nrewards: [{{name: correctness}}]\n"
     run_id = ended_run(text, state=states.FINISHED, step=3)
     yield
     trash.delete_run(run_id)
@@ -202,9 +203,12 @@ def test_a_file_that_a_run_used_is_read_as_that_run_read_it(
     picture(page, "rewards-file-of-a-run")
     assert no_sideways_scroll(page)
     page.get_by_role("link", name="Change it in New run").click()
+    words = "the run is called Klasse 5; 2 rows are held out for evaluation."
+    expect(page.locator(".fitted")).to_contain_text(f"Changed with the data: {words}", timeout=LIVE_FOR)
     show(page, "YAML")
     follows(page, "skip_lines: 1")
-    for line in ("source: file:Klasse 5.xlsx", "answer_column: Lösung", "answer_numbers: comma"):
+    of_data = ("source: file:Klasse 5.xlsx", "answer_column: Lösung", "answer_numbers: comma")
+    for line in (*of_data, "- Frage contains viel", "limit: 25\n", "holdout: 2\n", "- Lösung", "name: Klasse 5"):
         follows(page, line)
 
 

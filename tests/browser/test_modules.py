@@ -281,6 +281,28 @@ def test_a_question_that_an_older_one_withdrew_is_asked_again(bare_page: Page) -
     assert page.evaluate("[asked, cancelled]") == [5, []]
 
 
+LEAVE = """() => {
+  window.gradio_config = { components: [{ id: 7, props: { server_fns: ["cancel_all"] } }] };
+  navigator.sendBeacon = (_address, body) => void body.text().then((text) => (window.said = JSON.parse(text)));
+  Object.assign(answers, { 1: { answer: { error: "Cancelled." } }, 2: { answer: { rows: 1 } } });
+  dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }));
+}"""
+
+
+def test_a_page_that_is_left_takes_its_question_back_and_asks_again_once_it_is_there_again(bare_page: Page) -> None:
+    page = bring(bare_page, "ui/worker_questions.js", "WorkerQuestions")
+    page.evaluate(SERVER)
+    page.evaluate("void (window.first = questions.ask('a', {}))")
+    page.wait_for_function("questions.running.a === 1")
+    page.evaluate(LEAVE)
+    page.wait_for_timeout(500)
+    assert page.evaluate("asked") == 1, "what goes on of a page that is gone asks nothing"
+    page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    assert page.evaluate("first") == {"answer": {"rows": 1}, "question": 2}
+    topic = page.evaluate("questions.topic")
+    assert page.evaluate("said") == {"component_id": 7, "fn_name": "cancel_all", "data": {"topic": topic}}
+
+
 def test_what_the_server_refuses_or_does_not_answer_is_said(bare_page: Page) -> None:
     page = bring(bare_page, "ui/worker_questions.js", "WorkerQuestions")
     page.evaluate(SERVER)

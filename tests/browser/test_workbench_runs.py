@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import questions, registry
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.browser.rewards_page import (
     ENDLESS,
@@ -59,10 +59,28 @@ def test_trying_is_cancelled(rewards: Page) -> None:
     source(rewards, "Probes")
     do(rewards, "Try")
     rewards.wait_for_timeout(1500)
+    expect(rewards.locator("[data-do=try]")).to_have_css("opacity", "1")  # pale words on a pale ground were no words
     do(rewards, "Cancel")
     expect(rewards.locator(".view-try .go .wait")).to_have_text("Cancelled.")
     write(rewards, SHORT)
     expect(try_it(rewards).locator(".card", has_text="short").first).to_be_visible()
+
+
+def scoring() -> bool:
+    return any(one.kind == questions.SCORE for one in questions.abandoned_questions())
+
+
+def test_a_try_that_is_left_holds_up_none_after_it(rewards: Page, shared_dashboard: str) -> None:
+    """Seen: after eight reloads “The worker is busy: 7 other questions like this one came first”."""
+    begin(rewards, ENDLESS)
+    for leave in (rewards.reload, lambda: rewards.goto(f"{shared_dashboard}/new")):
+        ready(rewards)
+        rewards.get_by_label("Timeout of endless").fill("280")
+        source(rewards, "Probes")
+        do(rewards, "Try")
+        wait_for("the worker to score", scoring)
+        leave()
+        wait_for("the worker to stop", lambda: not scoring(), seconds=60)
 
 
 def test_a_past_run_s_completions_are_tried(rewards: Page, finished_run: str) -> None:

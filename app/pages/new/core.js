@@ -10,7 +10,6 @@ import { WorkerQuestions } from "../../ui/worker_questions.js";
 import { allProblems, problemsOfUnreadable } from "./problem_list.js";
 
 export const { root, find, server } = part("pages/new/new_run");
-const topic = Math.random().toString(36).slice(2);
 // `notes`: what the import said that the text is from; they go where it goes. `request`: what the address asks for
 // (ui/run_drafts.js); `opened`: the text it began with; `about`: what the form stands on, {origin, arrival} as
 // open_new_run says it; `given`: what the data brought (new_data.js); `early`: whether all that the address asks for
@@ -269,7 +268,7 @@ export const asked = () => (page.view?.unreadable ? page.view.unreadable.once : 
 // be asked now; undefined where a newer question replaced it ----
 const questions = new WorkerQuestions(server);
 export async function askWorker(kind, more = {}, waiting = () => {}) {
-  const payload = { kind, text: asked().text, topic, ...more };
+  const payload = { kind, text: asked().text, ...more };
   const got = await questions.ask(kind, payload, (now) => waiting(now.waiting));
   if (!got) return undefined;
   return got.answer ? Object.assign(got.answer, { question: got.question }) : { lost: true };

@@ -13,13 +13,14 @@ const NAMES = { name: "name", "data.limit": "limit", "data.holdout": "holdout" }
 const box = find(".fitted");
 const isOrAre = (n) => (n === 1 ? "is" : "are");
 
-const now = () => ({
+const seen = (shownAt) => ({
   source: shownAt("data.source"),
   name: shownAt("name"),
   limit: shownAt("data.limit"),
   holdout: shownAt("data.holdout"),
   numbers: shownAt(NUMBERS),
 });
+const now = () => seen(shownAt);
 const rowsOf = ({ source, limit, holdout }) => JSON.stringify([source, limit, holdout]);
 let saidOf = ""; // the rows that what is said speaks of
 let unsayName = null; // says it without the name, which a person has changed since
@@ -160,6 +161,14 @@ function say(words, made, before) {
     );
   };
   saidOf = rowsOf({ ...now(), ...Object.fromEntries(made.map(({ path, typed }) => [NAMES[path], typed ?? ""])) });
+}
+
+// What the form brought where its address asked for other data. `before`: what each field showed without it. How many
+// rows that data says to use, or to hold out, is as if a person had set it.
+export function givenBefore(before) {
+  const first = seen((path) => before[path] ?? "");
+  const { limit, holdout, numbers } = now();
+  return { ...first, first, limit: limit ? null : "", holdout: holdout ? null : "", numbers };
 }
 
 export function drawNewData() {

@@ -27,7 +27,7 @@ import { about, field, fields, place, showProblems } from "./fields.js";
 import { goTo } from "./go_to.js";
 import { drawExamples, drawFilter, drawStages } from "./lists.js";
 import { listModels } from "./model_list.js";
-import { drawNewData } from "./new_data.js";
+import { drawNewData, givenBefore } from "./new_data.js";
 import { drawPreflight } from "./preflight.js";
 import { drawPreview } from "./preview.js";
 import { drawReadAs } from "./read_as.js";
@@ -75,6 +75,14 @@ function drawForm() {
   tune();
 }
 
+// All settings of the data that the address asks for; null where it asks for none.
+function dataAsked() {
+  try {
+    return JSON.parse(params().get("data"));
+  } catch {
+    return null;
+  }
+}
 const coming = findDraft();
 const open = () =>
   server.open_new_run({
@@ -87,6 +95,7 @@ const open = () =>
     without: params().get("without") ?? "",
     verdict: params().get("verdict") ?? "",
     at: params().get("at") ?? "",
+    data: dataAsked(),
     set: params().getAll("set"),
   });
 async function begin() {
@@ -115,7 +124,7 @@ async function begin() {
   const isOther = coming.draft?.text !== opened.text || opened.arrival?.advised;
   if (!coming.draft?.changed && isOther) coming.draft = null;
   standOn(coming.draft?.about ?? fresh);
-  page.given = coming.draft?.given ?? null;
+  page.given = coming.draft?.given ?? (opened.before ? givenBefore(opened.before) : null);
   watchValues();
   drawForm();
   drawRewards();

@@ -26,7 +26,7 @@ from groupwise.app.pages.new import (
     worker_requests,
     yaml_edit,
 )
-from groupwise.app.pages.new.question_status import cancel_question, read_answer
+from groupwise.app.pages.new.question_status import cancel_all, cancel_question, read_answer
 from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text, texts, whole_number
 from groupwise.storage.home import db, paths
 from groupwise.storage.library.capabilities import Offer
@@ -58,7 +58,8 @@ def _any_text(payload: Payload) -> str:
 @answer
 def open_new_run(payload: Payload) -> dict[str, Any]:
     """What the address asks for (a run's settings, from one of its stages on, a preset, or the quickstart; with a
-    reward function added or removed, and settings changed), and the form to show it in."""
+    reward function added or removed, other data, and settings changed), and the form to show it in. `before`: what each
+    field showed of its own data, where it has other data now."""
     try:
         offer, listed, sentence = Offer.read_published(), presets.list_presets(), ""
     except (sqlite3.Error, registry.RegistryError) as error:
@@ -67,8 +68,9 @@ def open_new_run(payload: Payload) -> dict[str, Any]:
     stage = int(number) if (number := text(payload, "stage", 4)).isdecimal() else 0
     fixed, without = text(payload, "fixed", 100), text(payload, "without", 100)
     begun = presets.begin(
-        *asked_for, offer, as_is=bool(text(payload, "keep")), stage=stage, fixed=fixed, without=without
-    )
+        *asked_for, offer, as_is=bool(text(payload, "keep")), stage=stage, fixed=fixed, without=without,
+        data=payload.get("data"),
+    )  # fmt: skip
     shown = {**form_choices(offer), "presets": listed}
     seen = view.describe_text(begun.text, offer)
     arrival = begun.arrival(seen.get("shown", {}))
@@ -77,6 +79,7 @@ def open_new_run(payload: Payload) -> dict[str, Any]:
         arrival["advised"] = {**advice, "field": at, "shown": seen.get("shown", {}).get(at, "")}
     about = {"text": begun.text, "origin": begun.origin, "arrival": arrival, "missing": begun.missing}
     about |= {"form": shown, "view": seen}
+    about["before"] = view.fields(yaml_edit.load(begun.other_data) or {}) if begun.other_data else None
     return {**about, "sentence": sentence} if sentence else about
 
 
@@ -259,6 +262,7 @@ def new_run() -> gr.HTML:
         read_answer,
         try_step,
         cancel_question,
+        cancel_all,
         launch_run,
         keep_data_file,
         read_import,

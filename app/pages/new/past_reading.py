@@ -11,7 +11,6 @@ from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.registry import Run
 from groupwise.storage.spec.rows.file_format import FILE_SETTINGS
-from groupwise.storage.spec.spec import DataSpec
 
 MAPPING = ("prompt_template", "prompt_column", "answer_column", "answer_pattern", "answer_numbers", "columns")
 SETTINGS = (*FILE_SETTINGS, *MAPPING)
@@ -24,7 +23,8 @@ def has_begun(run: Run) -> bool:
 
 def describe_files(runs: list[Run] | None = None) -> list[dict[str, Any]]:
     """The home's data files as choices; `past` where a run used it: {run: its name, settings: those of how it was read
-    and mapped that are not as usual, by dotted path}. `runs`: all there are, the newest first, where they are known."""
+    and mapped that are not as usual, by dotted path, data: those of all of its data, which rows it used, too}. `runs`:
+    all there are, the newest first, where they are known."""
     try:
         found = registry.list_runs(curves=False) if runs is None else runs
     except sqlite3.Error:  # said elsewhere; a file can be chosen all the same
@@ -36,18 +36,20 @@ def describe_files(runs: list[Run] | None = None) -> list[dict[str, Any]]:
 
 def _past_of(run: Run | None, source: str) -> dict[str, Any] | None:
     try:
-        settings = _settings_of_run(run.folder, run.folder.spec.stat().st_mtime_ns, source) if run is not None else None
+        data = _data_of_run(run.folder, run.folder.spec.stat().st_mtime_ns, source) if run is not None else None
     except OSError:
         return None
-    return {"run": format.shorten(run.name, 60), "settings": settings} if run and settings is not None else None
+    if run is None or data is None:
+        return None
+    settings = {path: value for path, value in data.items() if path.removeprefix("data.") in SETTINGS}
+    return {"run": format.shorten(run.name, 60), "settings": settings, "data": data}
 
 
 @functools.lru_cache(maxsize=256)
-def _settings_of_run(folder: paths.RunFolder, written: int, source: str) -> dict[str, Any] | None:
+def _data_of_run(folder: paths.RunFolder, written: int, source: str) -> dict[str, Any] | None:
     """`written`: when its spec was, so that one that was put right is read anew."""
     spec = run_files.spec_of(folder)
     if spec is None or spec.data.source != source:
         return None
-    usual = DataSpec()
-    pairs = ((name, getattr(spec.data, name)) for name in SETTINGS)
-    return {f"data.{name}": value for name, value in pairs if value != getattr(usual, name)}
+    unusual = spec.data.model_dump(exclude_defaults=True, exclude={"source"})
+    return {f"data.{name}": value for name, value in unusual.items()}

@@ -38,7 +38,8 @@ class Beginning:
     """What a new run begins with. `text`: the YAML. `origin`: where it is from, in a few words. `run`: the run whose
     settings they are, by id and name, and why it `failed` (None: of none); `name`: what the new one is called instead.
     `changes` and `refused`: what the address changed of them, and sentences on what it could not. `missing`: a sentence
-    where it asked for what is not there, and nothing of it was done."""
+    where it asked for what is not there, and nothing of it was done. `other_data`: the text before other data took the
+    place of its own, "" where none did."""
 
     text: str
     origin: str
@@ -47,6 +48,7 @@ class Beginning:
     changes: tuple[Change, ...] = ()
     refused: str = ""
     missing: str = ""
+    other_data: str = ""
 
     def arrival(self, shown: Mapping[str, str]) -> dict[str, Any] | None:
         """What a person should be told on arrival; None where nothing was changed and they are of no run. `shown`: what
@@ -68,12 +70,13 @@ def begin(
     stage: int = 0,
     fixed: str = "",
     without: str = "",
+    data: object = None,
 ) -> Beginning:
     """What to begin with. Where that is not there, it is said, and the quickstart is there with nothing changed.
     `reward`: a function that is to be among its rewards. `settings`: changes on top, “FIELD=VALUE” each. `as_is`: a
     run's name stays, too, as where its settings are to be a preset. `stage`: the first of the run's stages that is to
     be trained, where those before it are done (0: all of them). `fixed`: the reward function that a run failed by and
-    that was saved anew since. `without`: one that it goes without."""
+    that was saved anew since. `without`: one that it goes without. `data`: what its data is to be, all of it."""
     found, known = _find_beginning(run_id, name, as_is=as_is), offer or Offer()
     if found.missing:
         return found
@@ -81,6 +84,9 @@ def begin(
     changes: list[Change] = []
     if (rest := from_stage(text, stage)) != text:
         text, changes = rest, [Change("Stages", "all", f"from stage {stage} on")]
+    own_data = text
+    text, of_data = url_settings.replace_data(text, data, known) if data else (text, [])
+    changes += of_data
     if reward and (unknown := unknown_reward(reward, known)):
         refused.append(unknown)
     elif reward:
@@ -96,7 +102,8 @@ def begin(
         text, more, not_made = url_settings.without_function(text, without)
         changes += more
         refused += [not_made] if not_made else []
-    return replace(found, text=text, changes=tuple(changes), refused=" ".join(refused))
+    other_data = own_data if of_data else ""
+    return replace(found, text=text, changes=tuple(changes), refused=" ".join(refused), other_data=other_data)
 
 
 def unknown_reward(name: str, offer: Offer) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from groupwise.app.pages.new import view
 from groupwise.app.pages.new.left_out import LeftOut, read_left_out
-from groupwise.app.ui.live import Payload, answer, whole_number
+from groupwise.app.ui.live import Payload, answer, text, whole_number
 from groupwise.storage.home import locks, paths
 from groupwise.storage.registry import questions
 from groupwise.storage.registry.messages.build import BuildAnswer
@@ -63,6 +63,15 @@ def cancel_question(payload: Payload) -> dict[str, Any]:
     """Withdraw a question, such as a try of one step, that nobody waits for any more."""
     questions.cancel_question(whole_number(payload, "question"))
     return {"cancelled": True}
+
+
+@answer
+def cancel_all(payload: Payload) -> dict[str, Any]:
+    """Withdraw all that a page asked, as it is left: what it asks has a topic that begins with its own."""
+    topic = text(payload, "topic", 40)
+    if topic:
+        questions.cancel_topic(topic)
+    return {"cancelled": bool(topic)}
 
 
 def _waiting_sentence(question: questions.Question) -> str:

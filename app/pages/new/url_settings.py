@@ -7,6 +7,7 @@ from typing import Any
 from groupwise.app.core import field_labels, format
 from groupwise.app.pages.new import edits, field_values, form, form_rows, yaml_edit
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.spec import DataSpec
 
 MOST, LONGEST = 20, 300  # changes in one address; characters of each
 NOT_THERE = "not set"
@@ -46,6 +47,20 @@ def change(text: str, asked: object, offer: Offer) -> tuple[str, list[Change], s
         if yaml_edit.load(text) != raw:
             made.append(Change(_label(field, text), before, value, field))
     return text, made, _refusal(refused, offer)
+
+
+def replace_data(text: str, asked: object, offer: Offer) -> tuple[str, list[Change]]:
+    """The text with the data `asked` for, {setting: value}, and nothing of the data that was there before; each change.
+    As it is where that says no source."""
+    before = yaml_edit.load(text)
+    if before is None or not isinstance(asked, dict) or not isinstance(asked.get("source"), str):
+        return text, []
+    known = {name: value for name, value in asked.items() if name in DataSpec.model_fields}
+    made = edits.apply(text, [edits.Edit("data", known)])
+    after = yaml_edit.load(made)
+    paths = [f"data.{name}" for name in DataSpec.model_fields]
+    pairs = [(path, _text_before(before, path, offer), _text_before(after, path, offer)) for path in paths]
+    return made, [Change(_label(path, made), old, new, path) for path, old, new in pairs if old != new]
 
 
 def with_fixed_function(text: str, changes: list[Change], name: str) -> list[Change]:

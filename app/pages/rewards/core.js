@@ -6,7 +6,6 @@ import { sentence } from "../../ui/text.js";
 import { WorkerQuestions } from "../../ui/worker_questions.js";
 
 export const { root, find, server } = part("pages/rewards/rewards_page");
-const topic = Math.random().toString(36).slice(2);
 // open: the function in the editor: {name, hash, newest, builtIn, clean (its text as saved), network, draft, versions,
 // users, blocks: as `reading` of its text as saved, begun: blocks of a draft}. reading: the blocks that make the text,
 // {blocks, sentence}, or {line} where it was edited by hand, null where it never was of blocks. unfinished: blocks that
@@ -76,8 +75,7 @@ const questions = new WorkerQuestions(server);
 // Resolves to {answer, question}; {sentence} where there is none, and whether the server was `lost`; undefined
 // where a newer one took its place.
 export async function askWorker(kind, more = {}, waiting = () => {}, lane = kind) {
-  const payload = { ...more, kind, topic: `${topic}${lane}` };
-  const got = await questions.ask(lane, payload, (now) => waiting(now.waiting, now.done, now.total));
+  const got = await questions.ask(lane, { ...more, kind }, (now) => waiting(now.waiting, now.done, now.total));
   if (got?.lost) return { sentence: NO_ANSWER, lost: true };
   return got?.answer?.error ? { sentence: sentence(got.answer.error) } : got;
 }

@@ -10,7 +10,7 @@ from typing import Any
 import gradio as gr
 
 from groupwise.app.pages.new import view
-from groupwise.app.pages.new.question_status import cancel_question, read_answer
+from groupwise.app.pages.new.question_status import cancel_all, cancel_question, read_answer
 from groupwise.app.pages.rewards import asking, led_here, library_view, sources
 from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text
 from groupwise.storage.library.capabilities import Offer
@@ -179,6 +179,7 @@ def rewards_page() -> gr.HTML:
         ask_worker,
         read_answer,
         cancel_question,
+        cancel_all,
     )
     template = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
     return live("pages/rewards/rewards_page", *functions, template=template, late=True)

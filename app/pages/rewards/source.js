@@ -25,12 +25,13 @@ export function dataChosen() {
 const mappings = {};
 const pastOf = (file) => page.about.sources.files.find((one) => one.value === file)?.past;
 // As the newest run of it did, where there is one: all that could be suggested is set there.
-const settingsOfFile = (file) => ({ ...pastOf(file)?.settings, ...mappings[file] });
-function specOfFile(file) {
+function dataOfFile(file) {
   const data = { source: file };
-  for (const [path, value] of Object.entries(settingsOfFile(file))) data[path.replace("data.", "")] = value;
-  return JSON.stringify({ name: "trial", data, rewards: [{ name: "format" }] });
+  const settings = { ...pastOf(file)?.data, ...mappings[file] };
+  for (const [path, value] of Object.entries(settings)) data[path.replace("data.", "")] = value;
+  return data;
 }
+const specOfFile = (file) => JSON.stringify({ name: "trial", data: dataOfFile(file), rewards: [{ name: "format" }] });
 // Takes what the preview suggests; whether that is anything new.
 function mapFile(file, guess) {
   const isKnown = pastOf(file) || Object.keys(mappings[file] ?? {}).some((path) => path in (guess ?? {}));
@@ -56,11 +57,7 @@ export function addressOfFile() {
   const file = find("select.data").value;
   return file.startsWith("file:") ? `/new?${new URLSearchParams(pairsOfFile(file))}` : "";
 }
-function pairsOfFile(file) {
-  const said = ([, value]) => value !== null && typeof value !== "object";
-  const set = Object.entries(settingsOfFile(file)).filter(said);
-  return [["data.source", file], ...set].map(([path, value]) => ["set", `${path}=${value}`]);
-}
+const pairsOfFile = (file) => [["data", JSON.stringify(dataOfFile(file))]];
 // Whether that is all there is to say: that New run's draft has no data, as sources.py says it.
 export const isWithoutData = (sentence) => sentence === "New run’s draft has no data yet.";
 export const takeQuickstart = () => chooseData(QUICKSTART, askColumns);
