@@ -4,6 +4,7 @@ What cannot be hidden: a secret that whoever holds it has changed (reversed, enc
 """
 
 import json
+import os
 import re
 import sys
 import time
@@ -162,3 +163,11 @@ def holds(text: str) -> bool:
     """Whether a text holds a secret."""
     sound = text.encode("utf-8", "replace")
     return current().clean(sound) is not sound
+
+
+def lines_that_hold(text: str) -> list[int]:
+    """The lines of a text that hold a secret, from 1; of one that goes over several lines, where it begins."""
+    if not holds(text):
+        return []
+    alone = [number for number, line in enumerate(text.split("\n"), 1) if holds(line)]
+    return alone or [os.path.commonprefix([text, redact(text)]).count("\n") + 1]

@@ -53,6 +53,7 @@ FUNCTIONS = (
     page.ask_worker,
     page.read_answer,
     page.cancel_question,
+    page.cancel_all,
 )
 MARK = "/tmp/groupwise-was-run"
 
@@ -251,6 +252,18 @@ def test_a_long_name_is_taken_whole_whatever_is_asked_of_it() -> None:
     assert f"{long}(completions, answer," in renamed
 
 
+def test_a_secret_and_a_long_name_are_said_at_their_lines_with_all_else() -> None:
+    function = f"def {'f' * 200}(completions):\n    return [nowhere for _ in completions]\n"
+    code = f"KEY = 'sk-proj-{'a1B2' * 9}'\n\n\n{function}"
+    said = page.analyse_code({"text": code})["problems"]
+    errors = [(one["line"], one["kind"], one["message"]) for one in said if one["level"] == "error"]
+    cut = f"“{'f' * 63}…” has to end its arguments with **kwargs"
+    assert [(line, kind) for line, kind, _ in errors] == [(1, "secret"), (4, ""), (4, "name"), (5, "")]
+    assert errors[0][2].startswith("This line holds a secret.") and errors[1][2].startswith(cut)
+    assert errors[2][2] == "The name has 200 characters; 64 is the most."
+    assert [one["kind"] for one in page.clean_paste({"text": code})["problems"]][:3] == ["secret", "", "name"]
+
+
 def test_text_that_is_no_python_is_said_once_and_at_its_line() -> None:
     said = page.analyse_code({"text": "def f(completions, **kwargs):\n    return [1.0 for c in\n"})
     assert len(said["problems"]) == 1
@@ -321,6 +334,18 @@ def test_answers_progress_and_what_was_withdrawn_are_told_apart() -> None:
     assert page.read_answer({"question": asked.id}) == {"waiting": "half", "done": 2, "total": 4}
     page.cancel_question({"question": asked.id})
     assert page.read_answer({"question": asked.id}) == {"gone": True}
+
+
+@pytest.mark.usefixtures("published")
+def test_a_page_that_is_left_takes_back_what_it_asked_and_nothing_else() -> None:
+    of_page, other = [page.ask_worker({"kind": "columns", "topic": topic})["question"] for topic in ("abc1", "abd")]
+    taken = page.ask_worker({"kind": "completions", "from": "probes", "topic": "abc2"})["question"]
+    assert questions.take_question(taken)
+    assert page.cancel_all({"topic": ""}) == {"cancelled": False}
+    assert page.cancel_all({"topic": "abc"}) == {"cancelled": True}
+    assert questions.get_question(of_page) is None and questions.get_question(other) is not None
+    found = questions.get_question(taken)
+    assert found is not None and found.cancelled
 
 
 @pytest.mark.usefixtures("published")

@@ -140,14 +140,26 @@ def test_a_name_that_is_too_long_is_said_before_anything_runs(rewards: Page) -> 
     """Seen: 40 times that the code defines no such function, after the completions were written."""
     begin(rewards, SHORT.replace("short", "z" * 200))
     expect(rewards.locator(".which")).to_contain_text("zzz")
-    do(rewards, "Try")
     said = "The name has 200 characters; 64 is the most."
+    expect(rewards.locator(".found li")).to_have_text([f"line 1 {said}"])
+    do(rewards, "Try")
     expect(rewards.locator(".view-try .go .wait")).to_have_text(said)
     expect(rewards.locator(".view-try .results")).to_be_empty()
     do(rewards, "Save")
     expect(rewards.locator(".said-saved")).to_have_text(said)
+    assert rewards.locator(".functions .scroll").evaluate("one => one.scrollWidth <= one.clientWidth")
     picture(rewards, "rewards-long-name")
     assert no_sideways_scroll(rewards)
+
+
+def test_a_secret_in_the_code_is_said_at_its_line_before_anything_runs(rewards: Page) -> None:
+    begin(rewards, f"KEY = 'sk-proj-{'a1B2' * 9}'\n{SHORT}")
+    said = "This line holds a secret. Take it out of the code, and read it there from the environment (os.environ)."
+    expect(rewards.locator(".found li")).to_have_text([f"line 1 {said}"])
+    do(rewards, "Try")
+    expect(rewards.locator(".view-try .go .wait")).to_have_text(f"Line 1: {said}")
+    do(rewards, "Save and use in a new run")
+    expect(rewards.locator(".said-saved")).to_have_text(f"Fix line 1 first: {said}")
 
 
 def test_a_long_name_wraps_in_what_is_said_of_a_try(rewards: Page) -> None:

@@ -182,6 +182,19 @@ def test_no_row_and_no_file_takes_one(planted: None, tmp_path: Path) -> None:
     assert canaries.search(tmp_path) == {}
 
 
+def test_the_lines_that_hold_a_secret_are_told(planted: None) -> None:
+    token = f"hf_{'Ab1' * 12}"
+    assert redaction.lines_that_hold(f"a\nb = {KEY!r}\nc\nd = '{token}'") == [2, 4]
+    assert redaction.lines_that_hold("a\nb") == []
+
+
+def test_a_secret_of_several_lines_is_told_where_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redaction, "_learned", {})
+    secret = "-----BEGIN\nabcdefghijkl1\nEND-----"
+    redaction.learn(secret, "THE_KEY")
+    assert redaction.lines_that_hold(f'a\n\nx = """{secret}"""\n') == [3]
+
+
 def test_a_spec_a_preset_or_a_function_with_a_secret_is_refused_not_changed(
     planted: None, registry_home: Path, tmp_path: Path
 ) -> None:

@@ -45,9 +45,11 @@ export function chosenFunctions() {
       : shared;
   });
 }
-// What keeps a try from being asked: a name that is too long, a weight or a timeout that is no number; empty where
-// nothing does.
+// What keeps a try from being asked: a secret in the code, a name that is too long, a weight or a timeout that is no
+// number; empty where nothing does.
 export function faultOfChosen() {
+  const secret = page.problems.find(({ kind }) => kind === "secret");
+  if (secret) return `Line ${secret.line}: ${plain(secret.message)}`;
   if (signature()?.too_long) return signature().too_long;
   for (const name of [editedName(), ...others])
     for (const key of ["weight", "timeout"]) {

@@ -8,6 +8,8 @@ from typing import Any
 
 from groupwise.app.pages.new import view
 from groupwise.app.pages.rewards import lint
+from groupwise.storage.checks.texts import IN_CODE
+from groupwise.storage.home import redaction
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import builder, library, names, pasted, signature, strip_script
 from groupwise.storage.registry import registry
@@ -72,15 +74,17 @@ def users(name: str) -> list[dict[str, str]]:
 
 def analyse_text(code: str, name: str = "", columns: set[str] | None = None) -> dict[str, Any]:
     """What can be said of a text without running it: its functions, problems with their lines (of the function of
-    this name what it asks for in vain, too; errors first), whether `pasted.clean_paste` makes Python of it, whether a
-    script stands around its functions that `strip_script.keep_only` takes out, and the blocks that make it."""
+    this name what it asks for in vain, too; errors first; `kind`: NAME where one function cannot be used, SECRET where
+    none can), whether `pasted.clean_paste` makes Python of it, whether a script stands around its functions that
+    `strip_script.keep_only` takes out, and the blocks that make it."""
     analysis, clean = signature.analyse(code), pasted.clean_paste(code)
     chosen = next((one for one in analysis.functions if one.name == name), None) or next(iter(analysis.functions), None)
     asked = signature.problems_for(chosen, columns) if chosen else []
     ours = [_problem(problem) for problem in [*analysis.problems, *asked]]
+    refused = [*_secrets_in(code), *_names_too_long(analysis.functions)]
     return {
         "functions": [view.json_value(_describe_signature(one)) for one in analysis.functions],
-        "problems": sorted([*ours, *_lint_to_add(ours, lint.lint(code))], key=_graver_first),
+        "problems": sorted([*ours, *refused, *_lint_to_add(ours, lint.lint(code))], key=_graver_first),
         "cleaner": not pasted.is_python(code) and pasted.is_python(clean),
         "script": bool(analysis.functions) and strip_script.keep_only(clean) != clean,
         "blocks": describe_reading(code, chosen.name) if chosen else None,
@@ -102,21 +106,33 @@ def _graver_first(problem: dict[str, Any]) -> tuple[bool, bool, int]:
     return problem["level"] != "error", problem["lint"], problem["line"]
 
 
+NAME, SECRET = "name", "secret"  # by which the page knows a problem (saving.js, functions.js)
 LEVELS = {BLOCKING: "error", WARNING: "warning"}
 
 
-def _problem(problem: signature.CodeProblem) -> dict[str, Any]:
+def _problem(problem: signature.CodeProblem, kind: str = "") -> dict[str, Any]:
     level = LEVELS.get(problem.level, "info")
     return {
         "line": problem.line, "column": problem.column, "message": problem.message, "level": level, "lint": False,
-        "rename": list(problem.rename) if problem.rename else None,
+        "rename": list(problem.rename) if problem.rename else None, "kind": kind,
     }  # fmt: skip
+
+
+def _secrets_in(code: str) -> list[dict[str, Any]]:
+    """What can neither be saved nor tried, by line."""
+    lines = redaction.lines_that_hold(code)
+    return [_problem(signature.CodeProblem(line, 1, f"This line {IN_CODE}"), SECRET) for line in lines]
+
+
+def _names_too_long(functions: list[signature.FunctionSig]) -> list[dict[str, Any]]:
+    said = [(one.line, names.too_long(one.name)) for one in functions]
+    return [_problem(signature.CodeProblem(line, 1, message), NAME) for line, message in said if message]
 
 
 def _lint_to_add(ours: list[dict[str, Any]], linted: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What lint adds to what we said: of text that is no Python nothing, and nothing grave twice of one line."""
     broken = {one["line"] for one in ours if one["level"] == "error"}
-    linted = [{**one, "lint": True, "rename": None} for one in linted]
+    linted = [{**one, "lint": True, "rename": None, "kind": ""} for one in linted]
     return [one for one in linted if not (broken and one["syntax"]) and one["line"] not in broken]
 
 

@@ -16,7 +16,7 @@ import { plain } from "./text.js";
 export function obstacle() {
   if (!page.text.trim() && !page.unfinished && !find(".way-blocks").hidden) return "Add a block first.";
   if (page.unfinished) return unfinished();
-  const error = page.problems.find((one) => one.level === "error");
+  const error = page.problems.find((one) => one.level === "error" && one.kind !== "name");
   if (error) return `Fix line ${error.line} first: ${plain(error.message)}`;
   return faultOfName();
 }

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Collection
 
+from groupwise.storage.spec.python_source import quote_in_words
+
 # What TRL 1.16 hands to every reward function, beside the dataset's columns.
 TRL_ARGUMENTS = ("prompts", "completions", "completion_ids", "trainer_state", "log_extra", "log_metric")
 # A dataset's columns of these names are not handed on: TRL has them under the name in the plural.
@@ -36,6 +38,11 @@ def problem_with(name: str, taken: Collection[str] = ()) -> str:
 def too_long(name: str) -> str:
     """That a name has too many characters, as a sentence; empty where it has not."""
     return f"The name has {len(name)} characters; {LONGEST} is the most." if len(name) > LONGEST else ""
+
+
+def in_words(name: str) -> str:
+    """A function's name in a sentence: whole, where it can be a name."""
+    return quote_in_words(name, LONGEST)
 
 
 def written_out(name: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from groupwise.storage.library.rewards import bodies, defined, parameters, pasted
 from groupwise.storage.library.rewards.bodies import Function
-from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
+from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS, in_words
 from groupwise.storage.library.rewards.pasted import clean_paste
 from groupwise.storage.spec.python_source import is_usable_name
 from groupwise.storage.spec.rows.column_names import column_of_same_meaning, meant_column
@@ -126,13 +126,14 @@ def _shape_findings(module: ast.Module, found: list[Function]) -> Iterator[bodie
 
 
 def _argument_findings(function: Function) -> Iterator[bodies.Finding]:
-    given = function.args
+    given, name = function.args, in_words(function.name)
     if given.posonlyargs:
-        yield given.posonlyargs[0], f"TRL gives “{function.name}” every argument by its name: take the / out.", BLOCKING
+        message = f"TRL gives {name} every argument by its name: take the / out."
+        yield given.posonlyargs[0], message, BLOCKING
     if given.vararg:
         yield given.vararg, f"*{given.vararg.arg} stays empty: TRL gives every argument by its name.", ADVICE
     if not given.kwarg:
-        message = f"“{function.name}” has to end its arguments with **kwargs: TRL gives it every column of the data."
+        message = f"{name} has to end its arguments with **kwargs: TRL gives it every column of the data."
         yield function, message, BLOCKING
     for argument, default in _plain_defaults(function):
         if isinstance(default, ast.Constant) and default.value is not None and argument.arg not in TRL_ARGUMENTS:
@@ -240,9 +241,9 @@ def _not_given(sig: FunctionSig, argument: str, given: set[str]) -> CodeProblem:
     """What to say of a column that is not there: by what name the data has it, if it has."""
     same = column_of_same_meaning(argument, sorted(given))
     if same:
-        message = f"“{sig.name}” asks for “{argument}”; your data calls it “{same}”."
+        message = f"{in_words(sig.name)} asks for “{argument}”; your data calls it “{same}”."
     else:
-        message = f"“{sig.name}” asks for “{argument}”, which this dataset does not give."
+        message = f"{in_words(sig.name)} asks for “{argument}”, which this dataset does not give."
         same = meant_column(argument, sorted(given)) or ""
         ours = difflib.get_close_matches(argument, TRL_ARGUMENTS, n=1, cutoff=0.8)
         message += did_you_mean(argument, [same] if same else ours)
