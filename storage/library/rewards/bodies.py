@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from groupwise.storage.library.rewards import scopes
-from groupwise.storage.library.rewards.names import TRL_ARGUMENTS, in_words
+from groupwise.storage.library.rewards.names import TRL_ARGUMENTS, quote_name
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -43,11 +43,11 @@ def _own_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
 def _returns(function: Function, own: list[ast.AST]) -> Iterator[Finding]:
     produced = next((node for node in own if isinstance(node, (ast.Yield, ast.YieldFrom))), None)
     if produced is not None:
-        yield produced, f"{in_words(function.name)} uses yield. {LIST} instead.", BLOCKING
+        yield produced, f"{quote_name(function.name)} uses yield. {LIST} instead.", BLOCKING
         return
     returns = [node for node in own if isinstance(node, ast.Return)]
     if not returns and not isinstance(function.body[-1], ast.Raise):
-        yield function, f"{in_words(function.name)} returns nothing. {LIST}.", BLOCKING
+        yield function, f"{quote_name(function.name)} returns nothing. {LIST}.", BLOCKING
     for node in returns:
         yield from _return_findings(node)
 
@@ -96,7 +96,7 @@ def _not_asked(function: Function, known: set[str]) -> Iterator[Finding]:
     for node in names:
         if node.id in TRL_ARGUMENTS and node.id not in bound:
             bound.add(node.id)
-            message = f"{in_words(function.name)} uses {node.id} and does not ask for it: add it to the arguments."
+            message = f"{quote_name(function.name)} uses {node.id} and does not ask for it: add it to the arguments."
             yield node, message, BLOCKING
 
 

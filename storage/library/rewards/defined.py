@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from groupwise.storage.library.rewards.bodies import Finding, Function, arguments
-from groupwise.storage.library.rewards.names import NOT_GIVEN, in_words
+from groupwise.storage.library.rewards.names import NOT_GIVEN, quote_name
 from groupwise.storage.spec.words.problem import BLOCKING, did_you_mean
 
 USUAL = "def {name}(completions, **kwargs)"
@@ -88,7 +88,7 @@ def missing(module: ast.Module, name: str | None) -> list[Finding]:
     names = [function.name for function in top_level_functions(module)]
     if name:
         known = did_you_mean(name, names) or (f" It defines {', '.join(names[:8])}." if names else "")
-        return [(module, f"The code does not define a function {in_words(name)}.{known}", BLOCKING)]
+        return [(module, f"The code does not define a function {quote_name(name)}.{known}", BLOCKING)]
     usual = USUAL.format(name=names[0] if names else "my_reward")
     if names:
         message = f"No function here takes completions. A reward function begins {usual}:"
@@ -108,7 +108,7 @@ def _assigned_callables(module: ast.Module, name: str | None) -> Iterator[Findin
         words = _value_in_words(node.value, bool(name))
         if words:
             usual = USUAL.format(name=names[0])
-            yield node, f"{in_words(names[0])} is {words}. Make it a def: {usual}: return …", BLOCKING
+            yield node, f"{quote_name(names[0])} is {words}. Make it a def: {usual}: return …", BLOCKING
 
 
 def _value_in_words(value: ast.expr | None, asked: bool) -> str:
@@ -134,6 +134,6 @@ def _enclosed_functions(module: ast.Module, name: str | None) -> Iterator[Findin
 
 def _enclosed_in_words(name: str, outer: Function | ast.ClassDef) -> str:
     if isinstance(outer, ast.ClassDef):
-        return f"{in_words(name)} stands in the class {outer.name}. Make it a function of its own, without self."
-    made = f"{in_words(name)} is made inside of {outer.name}()."
+        return f"{quote_name(name)} stands in the class {outer.name}. Make it a function of its own, without self."
+    made = f"{quote_name(name)} is made inside of {outer.name}()."
     return f"{made} Let it stand alone, with what {outer.name}() takes as settings after a *."

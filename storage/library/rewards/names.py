@@ -40,7 +40,7 @@ def too_long(name: str) -> str:
     return f"The name has {len(name)} characters; {LONGEST} is the most." if len(name) > LONGEST else ""
 
 
-def in_words(name: str) -> str:
+def quote_name(name: str) -> str:
     """A function's name in a sentence: whole, where it can be a name."""
     return quote_in_words(name, LONGEST)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from groupwise.storage.library.rewards import bodies, defined, parameters, pasted
 from groupwise.storage.library.rewards.bodies import Function
-from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS, in_words
+from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS, quote_name
 from groupwise.storage.library.rewards.pasted import clean_paste
 from groupwise.storage.spec.python_source import is_usable_name
 from groupwise.storage.spec.rows.column_names import column_of_same_meaning, meant_column
@@ -126,7 +126,7 @@ def _shape_findings(module: ast.Module, found: list[Function]) -> Iterator[bodie
 
 
 def _argument_findings(function: Function) -> Iterator[bodies.Finding]:
-    given, name = function.args, in_words(function.name)
+    given, name = function.args, quote_name(function.name)
     if given.posonlyargs:
         message = f"TRL gives {name} every argument by its name: take the / out."
         yield given.posonlyargs[0], message, BLOCKING
@@ -241,9 +241,9 @@ def _not_given(sig: FunctionSig, argument: str, given: set[str]) -> CodeProblem:
     """What to say of a column that is not there: by what name the data has it, if it has."""
     same = column_of_same_meaning(argument, sorted(given))
     if same:
-        message = f"{in_words(sig.name)} asks for “{argument}”; your data calls it “{same}”."
+        message = f"{quote_name(sig.name)} asks for “{argument}”; your data calls it “{same}”."
     else:
-        message = f"{in_words(sig.name)} asks for “{argument}”, which this dataset does not give."
+        message = f"{quote_name(sig.name)} asks for “{argument}”, which this dataset does not give."
         same = meant_column(argument, sorted(given)) or ""
         ours = difflib.get_close_matches(argument, TRL_ARGUMENTS, n=1, cutoff=0.8)
         message += did_you_mean(argument, [same] if same else ours)
