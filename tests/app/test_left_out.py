@@ -146,8 +146,8 @@ def test_a_wrong_value_far_inside_hides_no_other_problem(own_home: Path) -> None
     )
     seen = view.describe_text(text, OFFER)
     assert {one["field"] for one in seen["problems"] if one["level"] == "blocking"} == {
-        "rewards.0.schedule.0.weight", "data.filter.0", "data.filter.1", "data.examples.0.prompt", "data.examples.0.completion",
-        "training.max_step",
+        "rewards.0.schedule.0.weight", "data.filter.0", "data.filter.1", "data.examples.0.prompt",
+        "data.examples.0.completion", "training.max_step",
     }  # fmt: skip
     assert "preview" in seen["keys"]
 
