@@ -75,7 +75,7 @@ def learning_panels(wait: str, tells_right: bool = True, teller: str = "", span:
     instead = "" if tells_right else NOTHING_RIGHT
     panels = [
         panel(
-            "reward", ["reward"], note=f"mean of {span}; shaded: ± the spread within its groups",
+            "reward", ["reward"], note=f"each point: mean of {span}; shaded: ± the spread within its groups",
             spread=("groups/spread", "reward_std"),
         ),
         panel("rewards by function", [], pattern="rewards/*/mean", note=BY_FUNCTION),

@@ -162,7 +162,7 @@ def test_a_file_that_is_no_spec_is_a_sentence(
 ):
     path = tmp_path / "spec.yaml"
     path.write_bytes(content)
-    assert words in launch_bad(groupwise, path)[0]
+    assert any(words in line for line in launch_bad(groupwise, path))
 
 
 @pytest.mark.parametrize(
