@@ -69,6 +69,7 @@ def context(chromium: Browser) -> Iterator[BrowserContext]:
     """One person's browser, new: its pages share nothing with other tests."""
     made = chromium.new_context(viewport=WINDOW)
     made.set_default_timeout(60_000)
+    made.set_default_navigation_timeout(180_000)  # a launch waits for what the worker says of all rows
     yield made
     made.close()
 
@@ -82,6 +83,7 @@ def used_context(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) ->
         viewport=WINDOW,
     )  # fmt: skip
     made.set_default_timeout(60_000)
+    made.set_default_navigation_timeout(180_000)  # a launch waits for what the worker says of all rows
     yield made
     made.close()
 

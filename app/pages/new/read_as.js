@@ -4,7 +4,7 @@
 import { el, option, setText } from "../../ui/dom.js";
 import { countWords } from "../../ui/number.js";
 import { visibleText } from "../../ui/visible_text.js";
-import { find, onEdited, onPreview, onView, page, settleIn, shownAt } from "./core.js";
+import { find, isPending, onEdited, onPreview, onView, page, settleIn, shownAt } from "./core.js";
 import { about, field, setValue } from "./fields.js";
 
 const OF_KIND = {
@@ -93,7 +93,9 @@ function markOld(isOld) {
 function show() {
   const isGone = !page.view?.keys?.preview; // the file is not there: there is nothing to choose of how it is read
   node.hidden = !isFile() || isGone || (!found && !source) || source !== shownAt("data.source");
-  markOld(!node.hidden && readingOf !== page.view.keys.reading);
+  // an answer that was on its way when another way of reading was chosen is of the one before
+  const isChanging = Object.keys(controls).some(isPending);
+  markOld(!node.hidden && (isChanging || readingOf !== page.view.keys.reading));
   if (node.hidden) return;
   const ofKind = OF_KIND[found?.kind ?? kindByName(source)];
   for (const [path, control] of Object.entries(controls)) {
