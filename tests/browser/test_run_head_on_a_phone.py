@@ -53,6 +53,11 @@ def test_a_phone_shows_the_tabs_within_156_pixels(open_page: OpenPage, address: 
     assert state == states.RUNNING or (said and said["y"] >= tabs["y"] + tabs["height"])
     assert tabs["y"] - bar["y"] > 40, "a bar right above the tabs looks like the mark of one"
     picture(page, f"run-head-{state}-{len(name)}")
+    head(page).locator(".pill span").evaluate(
+        "node => (node.textContent = 'Stopped · verdict: ' + 'the rate is '.repeat(9))"
+    )
+    pill = head(page).locator(".pill").bounding_box()
+    assert pill and pill["x"] + pill["width"] <= 390, "a long verdict is cut, and not by the screen"
     if state == states.RUNNING and name == NAME:
         a_dialog_has_a_margin(page)
         without_its_dashboard_the_name_stays_in_sight(page)

@@ -202,6 +202,7 @@ function draw(given) {
   find(".title .dot").style.background = `var(${now.colour})`;
   find(".title .pill").className = `pill ${now.kind}`;
   setText(find(".title .pill span"), now.label);
+  find(".title .pill").title = now.label;
   setText(find(".line"), lostAt ? lineWhenLost(now.line) : now.line);
   find(".line").title = now.about ?? "";
   drawSentence(now.end ? "" : now.sentence, now.state === "finished" && !!now.labels, now.ahead);
