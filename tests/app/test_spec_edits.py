@@ -241,3 +241,20 @@ def test_stages_have_their_settings_as_text_both_ways() -> None:
 def test_a_number_that_is_none_is_shown_as_it_is_written() -> None:
     assert field_values.field_text(math.inf) == ".inf"
     assert field_values.field_text(None) == field_values.field_text(ABSENT) == ""
+
+
+def test_an_edit_is_overtaken_by_what_was_typed_in_the_text_after_it() -> None:
+    typed = TEXT.replace("num_generations: 8", "num_generations: 16").replace("format\n  weight: 1.0", "format")
+    sent = [
+        {"path": "training.num_generations", "typed": "4", "since": TEXT},
+        {"path": "training.max_steps", "typed": "4", "since": TEXT},
+        {"path": "rewards.0.weight", "typed": "2", "since": TEXT},
+        {"path": "training.num_generations", "typed": "2"},
+        {"path": "name", "typed": "two", "since": "rewards: ["},
+        {"path": "name", "typed": "three", "since": [1]},
+        {"path": 7, "since": TEXT},
+        {"fix": {"settings": {"name": "four"}}, "since": TEXT},
+        "nothing",
+    ]
+    assert edits.without_overtaken(typed, sent) == [sent[1], *sent[3:8]]
+    assert edits.without_overtaken(typed, None) == []

@@ -329,5 +329,8 @@ def test_while_the_worker_has_not_answered_the_count_of_problems_says_that_it_ma
     count = new_run.locator("#launch-count")
     expect(count).to_have_text("◆ 1 problemchecking…")
     picture(new_run, "new-run-checking")
+    new_run.set_viewport_size({"width": 390, "height": 844})
+    bar = new_run.locator(".launch-bar").bounding_box()
+    assert bar and bar["height"] < 70
     asking.release()
     expect(count).to_have_text("◆ 1 problem")

@@ -306,7 +306,9 @@ def test_what_stands_below_the_data_keeps_its_place_while_it_is_read(with_file: 
     expect(with_file.locator(".preview.unread")).to_have_count(0)
     assert abs(_place_of(button) - before) < 12
     choose(with_file, "File")
+    follows(with_file, "source: file:")
     choose(with_file, "Built-in task")
+    follows(with_file, "source: task:arithmetic")
     expect(with_file.locator(".preview .histogram .bars")).to_be_visible(timeout=180_000)
     high = _height_of(with_file.locator(".preview"))
     expect(launch_button).to_have_css("opacity", "1")

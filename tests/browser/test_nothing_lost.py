@@ -146,6 +146,18 @@ def test_what_the_server_has_not_taken_yet_survives_a_reload(new_run: Page) -> N
     follows(new_run, "name: typed in a hurry")
 
 
+def test_what_is_typed_in_the_yaml_is_not_taken_back_by_an_edit_before_it(new_run: Page) -> None:
+    edits = Held(new_run, "edit_settings")
+    new_run.get_by_label("Group size", exact=True).fill("4")
+    new_run.get_by_label("Learning rate", exact=True).fill("3e-5")
+    before = yaml_of(new_run)
+    assert "num_generations: 8" in before, "the edit is on its way"
+    write_yaml(new_run, before.replace("num_generations: 8", "num_generations: 16"))
+    edits.release()
+    follows(new_run, "3e-5")
+    assert "num_generations: 16" in yaml_of(new_run)
+
+
 def test_the_way_back_finds_what_was_typed(new_run: Page, shared_dashboard: str) -> None:
     new_run.get_by_label("Name", exact=True).fill("left for a moment")
     follows(new_run, "left for a moment")

@@ -116,6 +116,8 @@ export function write(text, { now = true, keep = true, back = false } = {}) {
   if (back) forgetUndone(text);
   const forget = keep && page.notes.length > 0 && isAnotherText(text, page.text);
   if (keep && !back && text !== page.text) keepForUndo({ always: forget });
+  // an edit that is on its way does not take back what is typed now
+  if (keep) for (const one of [...sending, ...pending]) one.since ??= page.text;
   page.text = text;
   if (forget) {
     page.notes = [];

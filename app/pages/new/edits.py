@@ -74,6 +74,23 @@ def of_fix(fix: dict[str, Any]) -> list[Edit]:
     return [*edits, *(Edit(path, value) for path, value in given if isinstance(path, str) and _is_path(path))]
 
 
+def without_overtaken(text: str, sent: Any) -> list[Any]:
+    """What a page sent without the edits of settings that were typed in the text itself after they were made: `since`
+    is the text as it was then, which others have not."""
+    items = [item for item in (sent if isinstance(sent, list) else [])[:MOST] if isinstance(item, dict)]
+    texts = {item["since"] for item in items if isinstance(item.get("since"), str)}
+    now, then = (yaml_edit.load(text) or {}) if texts else {}, {each: yaml_edit.load(each) for each in texts}
+
+    def is_overtaken(item: dict[str, Any]) -> bool:
+        path, since = item.get("path"), item.get("since")
+        before = then.get(since) if isinstance(since, str) else None
+        if before is None or not isinstance(path, str):
+            return False
+        return not yaml_edit.is_written_alike(value_at(before, path), value_at(now, path))
+
+    return [item for item in items if not is_overtaken(item)]
+
+
 def cut_out(text: str, sent: Any) -> str:
     """The text with what the fixes (storage.spec.words.problem.Cut) that a page sent cut out of it and put there, as
     far as what is cut stands there still."""

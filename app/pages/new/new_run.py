@@ -133,7 +133,7 @@ def edit_settings(payload: Payload) -> dict[str, Any]:
             return view.describe_text(given, offer)
         sent = edits.cut_out(given, payload.get("edits"))
         types = form.types(offer) | form.reward_types(yaml_edit.load(sent), offer)
-        made = edits.read_edits(payload.get("edits"), types)
+        made = edits.read_edits(edits.without_overtaken(sent, payload.get("edits")), types)
         return view.describe_text(edits.apply(sent, made), offer, payload.get("known"), texts(payload, "hidden"))
 
 
