@@ -132,11 +132,10 @@ def cancel_question(question_id: int) -> None:
 
 def cancel_topic(begins: str) -> None:
     """The same of all that is not answered yet and whose topic begins so."""
-    with registry.read_registry() as db:
-        sql = "SELECT id FROM question WHERE answered_at IS NULL AND substr(topic, 1, ?) = ?"
-        found = [int(row["id"]) for row in db.query(sql, [len(begins), begins])]
-    for question_id in found:
-        cancel_question(question_id)
+    its = "answered_at IS NULL AND substr(topic, 1, ?) = ?"
+    with registry.write_registry() as db:
+        db.execute(f"DELETE FROM question WHERE taken_at IS NULL AND {its}", [len(begins), begins])
+        db.execute(f"UPDATE question SET cancelled_at = ? WHERE {its}", [time.time(), len(begins), begins])
 
 
 _SELECT = "SELECT id, kind, payload, taken_at, cancelled_at, progress, answer, asked_at FROM question"

@@ -39,6 +39,8 @@ def refused_settings(stage: RunSpec, given: dict[str, Any], fields: Fields) -> l
         fixes = (Fix("Remove it", {}, ("training.fsdp",)), Fix("Use 2 processes", {"launch.processes": 2}))
         found.append(Problem("training.fsdp", message, fixes=fixes))
     said = {problem.field for problem in found}
+    # Packages are asked for before the worker is (storage/checks/packages.py); here once more, as what is refused here
+    # is not built, and building with it would import it.
     if given.get("deepspeed") and "training.deepspeed" not in said and not extras.is_installed("deepspeed"):
         found.append(not_installed("training.deepspeed", "deepspeed"))
     return found
