@@ -26,16 +26,16 @@ export class WorkerQuestions {
   constructor(server) {
     this.server = server;
     this.topic = Math.random().toString(36).slice(2); // with which those of all its lanes begin
-    this.turns = {};
-    this.running = {};
-    this.asking = new Set(); // lanes
+    // lane → what is asked in it: {question: its number, once the server has said it; over: nobody waits for it any
+    // more; back: the page was left meanwhile, and until it resolves nobody sees it}
+    this.lanes = new Map();
     addEventListener("pagehide", () => this.leave());
   }
 
   leave() {
-    if (this.asking.size) sayLast("cancel_all", { topic: this.topic });
-    this.running = {};
-    this.back = new Promise((done) => addEventListener("pageshow", done, { once: true }));
+    if (this.lanes.size) sayLast("cancel_all", { topic: this.topic });
+    const back = new Promise((done) => addEventListener("pageshow", done, { once: true }));
+    for (const asked of this.lanes.values()) Object.assign(asked, { question: null, back });
   }
 
   // Resolves to {answer, question}; {sentence} where the server refused; {lost: true} where it brings no answer;
@@ -44,45 +44,45 @@ export class WorkerQuestions {
   // asked again.
   async ask(lane, payload, waiting = () => {}) {
     this.stop(lane);
-    const turn = this.turns[lane];
-    this.asking.add(lane);
-    const got = await this.askAgain(lane, turn, payload, waiting);
-    if (this.turns[lane] === turn) this.asking.delete(lane);
+    const asked = { question: null, over: false, back: null };
+    this.lanes.set(lane, asked);
+    const got = await this.askAgain(asked, { ...payload, topic: this.topic + lane }, waiting);
+    if (!asked.over) this.lanes.delete(lane);
     return got;
   }
 
-  async askAgain(lane, turn, payload, waiting) {
+  async askAgain(asked, payload, waiting) {
     for (let times = 0; times < MOST_TIMES;) {
-      const got = await this.askOnce(lane, turn, payload, waiting);
+      const got = await this.askOnce(asked, payload, waiting);
       if (!got?.gone && !got?.left) return got;
-      if (got.left) await this.back; // what goes on of a page that is gone asks nothing
-      else times += 1;
+      if (got.gone) times += 1;
+      await asked.back; // what goes on of a page that is gone asks nothing
+      asked.back = null;
     }
     return { lost: true };
   }
 
-  async askOnce(lane, turn, payload, waiting) {
-    const { back } = this;
-    const asked = await answerOf(this.server.ask_worker({ ...payload, topic: this.topic + lane }));
-    if (this.turns[lane] !== turn) {
-      if (asked?.question) this.server.cancel_question({ question: asked.question });
+  async askOnce(asked, payload, waiting) {
+    const said = await answerOf(this.server.ask_worker(payload));
+    if (asked.over) {
+      if (said?.question) this.server.cancel_question({ question: said.question });
       return undefined;
     }
-    if (this.back !== back) return { left: true };
-    if (!asked?.question) return asked?.sentence ? { sentence: asked.sentence } : { lost: true };
-    this.running[lane] = asked.question;
-    return this.await(lane, turn, asked, waiting);
+    if (asked.back) return { left: true };
+    if (!said?.question) return said?.sentence ? { sentence: said.sentence } : { lost: true };
+    asked.question = said.question;
+    return this.await(asked, said, waiting);
   }
 
-  // {gone: true} where the question was withdrawn or forgotten; {left: true} where the page was left and is back; else
-  // what `ask` resolves to.
-  async await(lane, turn, { question, left_out }, waiting) {
+  // {gone: true} where the question was withdrawn or forgotten; {left: true} where the page was left; else what `ask`
+  // resolves to.
+  async await(asked, { question, left_out }, waiting) {
     const began = Date.now();
-    for (let pause = FIRST_PAUSE; this.turns[lane] === turn; pause = Math.min(pause * 1.3, LONGEST_PAUSE)) {
+    for (let pause = FIRST_PAUSE; !asked.over; pause = Math.min(pause * 1.3, LONGEST_PAUSE)) {
       const now = await answerOf(this.server.read_answer({ question, left_out }));
-      if (this.turns[lane] !== turn) return undefined;
-      if (this.running[lane] !== question) return { left: true };
-      if (now?.answer || now?.gone) delete this.running[lane];
+      if (asked.over) return undefined;
+      if (asked.back) return { left: true };
+      if (now?.answer || now?.gone) asked.question = null;
       if (now?.answer) return { answer: now.answer, question };
       if (now?.gone) return { gone: true };
       if (now?.waiting) waiting({ ...now, waiting: waitWords(now.waiting, began) });
@@ -93,9 +93,10 @@ export class WorkerQuestions {
 
   // Nobody waits in this lane any more: the worker need not go on.
   stop(lane) {
-    this.turns[lane] = (this.turns[lane] ?? 0) + 1;
-    this.asking.delete(lane);
-    if (this.running[lane]) this.server.cancel_question({ question: this.running[lane] });
-    delete this.running[lane];
+    const asked = this.lanes.get(lane);
+    if (!asked) return;
+    asked.over = true;
+    this.lanes.delete(lane);
+    if (asked.question) this.server.cancel_question({ question: asked.question });
   }
 }

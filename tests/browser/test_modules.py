@@ -252,6 +252,7 @@ SERVER = """() => {
     read_answer: async ({ question }) => answers[question] ?? { waiting: "Reading…" },
     cancel_question: async ({ question }) => { cancelled.push(question); },
   });
+  window.asks = (lane, question) => questions.lanes.get(lane)?.question === question;
 }"""
 
 
@@ -259,10 +260,10 @@ def test_of_two_questions_in_a_lane_the_newer_is_answered_and_the_other_cancelle
     page = bring(bare_page, "ui/worker_questions.js", "WorkerQuestions")
     page.evaluate(SERVER)
     page.evaluate("void (window.first = questions.ask('a', {}))")
-    page.wait_for_function("questions.running.a === 1")
+    page.wait_for_function("asks('a', 1)")
     page.evaluate("void (window.second = questions.ask('a', {}, ({ waiting }) => { window.heard = waiting; }))")
     page.evaluate("void (window.other = questions.ask('b', {}))")
-    page.wait_for_function("questions.running.a === 2 && questions.running.b === 3 && window.heard")
+    page.wait_for_function("asks('a', 2) && asks('b', 3) && window.heard")
     page.evaluate("answers[2] = { answer: { rows: 1 } }, answers[3] = { answer: { rows: 2 } }")
     assert page.evaluate("first") is None
     assert page.evaluate("second") == {"answer": {"rows": 1}, "question": 2}
@@ -293,7 +294,7 @@ def test_a_page_that_is_left_takes_its_question_back_and_asks_again_once_it_is_t
     page = bring(bare_page, "ui/worker_questions.js", "WorkerQuestions")
     page.evaluate(SERVER)
     page.evaluate("void (window.first = questions.ask('a', {}))")
-    page.wait_for_function("questions.running.a === 1")
+    page.wait_for_function("asks('a', 1)")
     page.evaluate(LEAVE)
     page.wait_for_timeout(500)
     assert page.evaluate("asked") == 1, "what goes on of a page that is gone asks nothing"
