@@ -197,6 +197,24 @@ def test_from_new_run_a_function_of_its_own_is_begun_on_the_data_of_that_run(rew
     expect(rewards.locator(".live .rows > section")).to_have_count(3)
 
 
+def test_a_name_and_a_sentence_outlast_the_page_where_there_is_no_block_yet(rewards: Page) -> None:
+    do(ready(rewards), "Build without code")
+    form = rewards.locator(".building")
+    expect(rewards.locator(".shelf")).not_to_contain_text("Not saved")
+    form.locator("[name=name]").fill("only_a_name")
+    form.locator("[name=sentence]").fill("Rewards neat sums.")
+    expect(rewards.locator(".shelf")).to_contain_text("Not saved")
+    expect(rewards.get_by_role("button", name="Save", exact=True)).to_have_attribute("title", "Add a block first.")
+    rewards.goto(f"{rewards.url.split('?')[0]}")
+    ready(rewards)
+    rewards.locator(".shelf").get_by_role("button", name="only_a_name").first.click()
+    expect(form.locator("[name=name]")).to_have_value("only_a_name")
+    expect(form.locator("[name=sentence]")).to_have_value("Rewards neat sums.")
+    rewards.reload()
+    ready(rewards)
+    expect(form.locator("[name=sentence]")).to_have_value("Rewards neat sums.")
+
+
 def test_a_common_pattern_is_chosen_and_words_typed_as_a_pattern_are_told_of(rewards: Page) -> None:
     form = build(rewards, "Matches a pattern")
     pattern, common = form.get_by_label("Pattern", exact=True), form.locator("label.common select")

@@ -408,19 +408,26 @@ def test_a_long_wait_says_how_long_it_lasts(bare_page: Page) -> None:
 def test_a_file_is_read_as_the_run_read_it_that_used_it_last(new_run: Page) -> None:
     (paths.data_folder() / "Klasse5.csv").write_text("Aufgaben\nFrage;Lösung\n" + "1 + 1?;2,0\n2 + 1?;3,0\n" * 20)
     data = "{source: 'file:Klasse5.csv', skip_lines: 1, separator: semicolon, prompt_template: '{Frage}', "
-    data += "answer_column: Lösung, answer_numbers: comma}"
+    data += "answer_column: Lösung, answer_numbers: comma, filter: ['Frage contains 1 + 1', 'Lösung is not empty']}"
     text = f"name: Klasse 5\ndata: {data}\nrewards: [{{name: correctness}}]\n"
     run_id = ended_run(text, state=states.FINISHED, step=3)
     new_run.reload()
     new_run.locator("label", has_text="File").first.click()
     new_run.get_by_label("File in the home").select_option("file:Klasse5.csv")
     said = new_run.locator(".past-reading")
-    expect(said).to_contain_text("Read and mapped as in run “Klasse 5”.")
+    expect(said).to_contain_text(
+        "Read and mapped as in run “Klasse 5”. "
+        "It used only the rows where Frage contains 1 + 1 and Lösung is not empty. Use only those"
+    )
     for line in ("skip_lines: 1", "answer_column: Lösung", "answer_numbers: comma", "{Frage}"):
         follows(new_run, line)
     expect(new_run.locator(".preview .message.user")).to_contain_text("1 + 1?", timeout=180_000)
     expect(new_run.get_by_role("button", name="Use this mapping")).to_be_hidden()
     picture(new_run, "new-file-of-a-run")
+    assert "filter" not in yaml_of(new_run)
+    said.get_by_role("button", name="Use only those").click()
+    follows(new_run, "- Lösung is not empty")
+    expect(said).to_have_text("Read and mapped as in run “Klasse 5”. Read it as a new file")
     assert no_sideways_scroll(new_run)
     new_run.get_by_label("Numbers in answers").select_option("")
     expect(said).to_be_hidden()  # it is not read as there any more

@@ -75,7 +75,9 @@ def few_right(then: float, now: float, held_out: tuple[float, ...] = (), **more:
 ])  # fmt: skip
 def test_a_rise_of_right_answers_to_next_to_none_is_not_called_learned(told: Evidence, said: str) -> None:
     report = examine(told)
-    assert report.headline.startswith("Only “format” improved: reward went up from "), report.headline
+    solved = told.curve("groups/solved")
+    word = "Mostly" if solved.now - solved.start >= 0.02 else "Only"  # right answers rose, too, if by little
+    assert report.headline.startswith(f"{word} “format” improved: reward went up from "), report.headline
     assert f", but {said}\u202f% of completions were right; " in report.headline
     assert outcome.verdict_on(report) == (f"{said}\u202f% right", "warning") and report.verdicts == ()
     assert report.follows and report.follows.why == " to see why hardly any answers are right"

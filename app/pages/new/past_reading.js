@@ -8,7 +8,9 @@ const node = el("p.s.past-reading", { role: "status", hidden: true });
 const LISTS = ["data.columns"];
 let paths = [];
 const left = {}; // a file → the edits that set it as it was when another was chosen
-let said = null; // {source, words, as: the settings that the words speak of, once they are shown}
+// {source, words, rows: the conditions by which that run left rows out, as: the settings that the words speak of, once
+// they are shown}
+let said = null;
 
 const settingsNow = () => JSON.stringify(editsNow());
 const pastOf = (source) => page.form.files.find((one) => one.value === source)?.past;
@@ -33,11 +35,16 @@ export function pastReading(source) {
   const here = left[source];
   said = null;
   if (here) say(source, "Read and mapped as you set it here before.");
-  else if (past) say(source, `Read and mapped as in run “${past.run}”.`);
+  else if (past) say(source, `Read and mapped as in run “${past.run}”.`, past.data["data.filter"]);
   return here ?? (past ? paths.map((path) => setting(path, past.settings[path])) : []);
 }
-function say(source, words) {
-  said = { source, words, as: null };
+function say(source, words, rows = []) {
+  said = { source, words, rows, as: null };
+}
+const FILTER = "data.filter";
+// Which rows a run uses is its own affair: that this one uses others than the run before is said, with the way to those.
+function takeRows() {
+  edit([{ path: FILTER, value: said.rows }]);
 }
 function readAnew() {
   delete left[said.source];
@@ -50,9 +57,13 @@ function show() {
     if (said.source !== shownAt("data.source") || said.as !== settingsNow()) said = null;
   }
   node.hidden = !said;
-  if (!said || node.firstChild?.textContent === said.words) return;
-  const button = el("button.link.s", { type: "button", onclick: readAnew }, "Read it as a new file");
-  node.replaceChildren(el("span", said.words), " ", button);
+  if (!said) return;
+  const isOther = said.rows.length > 0 && JSON.stringify(plainAt(FILTER) ?? []) !== JSON.stringify(said.rows);
+  const words = isOther ? `${said.words} It used only the rows where ${said.rows.join(" and ")}.` : said.words;
+  if (node.firstChild?.textContent === words) return;
+  const button = (does, label) => el("button.link.s", { type: "button", onclick: does }, label);
+  const buttons = [...(isOther ? [button(takeRows, "Use only those")] : []), button(readAnew, "Read it as a new file")];
+  node.replaceChildren(el("span", words), ...buttons.flatMap((one) => [" ", one]));
 }
 export function drawPastReading(after) {
   paths = page.form.past_settings;

@@ -96,7 +96,7 @@ on("open", () => {
   take(first ?? { blocks: [], sentence: "" }, begun?.name ?? page.which);
   if (first) {
     made = page.text;
-    page.unfinished = begun?.blocks.length ? begun : null;
+    page.unfinished = begun && !begun.fresh ? begun : null;
     sayByHand(null);
     build();
   }
@@ -166,8 +166,7 @@ async function buildNow() {
   sayName(sent.name, got.name, fault);
   const why = got.untraced || "Scores come as soon as the blocks are complete.";
   traced = { code: got.traced, why, of: told(sent.blocks) };
-  const isEmpty = !desk.blocks.length && !page.text.trim();
-  page.unfinished = got.code || isEmpty ? null : { ...sent, blocks: desk.blocks, fault };
+  page.unfinished = got.code || isUntouched(sent) ? null : { ...sent, blocks: desk.blocks, fault };
   if (got.code && got.code !== page.text) {
     made = got.code;
     page.which = got.name;
@@ -179,6 +178,12 @@ async function buildNow() {
   }
   tell("built");
   return true;
+}
+// Whether all that is there is the name that it was given when it was begun.
+function isUntouched({ name, sentence }) {
+  const { begun } = page.open;
+  const isNamed = !begun?.fresh || name !== begun.name;
+  return !desk.blocks.length && !page.text.trim() && !(isNamed && name) && !sentence.trim();
 }
 const PENALTIES =
   "A weight below 0 is a penalty. The score is the sum of all blocks by weight, divided by the weights above 0: " +

@@ -261,7 +261,11 @@ export function noFunction(what) {
 // Why blocks make no code yet.
 const CODE_BEFORE =
   "The blocks are not complete: this is the code of before. It changes, and can be saved, once they are.";
-export const unfinished = () => page.unfinished?.fault || "Complete the blocks first: what is missing stands at each.";
+export function unfinished() {
+  const { fault, blocks } = page.unfinished ?? {};
+  if (!fault && !blocks?.length) return "Add a block first.";
+  return fault || "Complete the blocks first: what is missing stands at each.";
+}
 
 // ---- the head above it ----
 // Said above the text; where something went wrong, in sight.

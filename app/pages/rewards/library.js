@@ -129,7 +129,7 @@ export function newText(text, { id = null, which = "", network = false, keep = t
 }
 // A function that is put together from blocks.
 export function beginBuilding() {
-  newText("", { blocks: { blocks: [], sentence: "", name: freeName() }, keep: false });
+  newText("", { blocks: { blocks: [], sentence: "", name: freeName(), fresh: true }, keep: false });
 }
 function freeName() {
   const taken = new Set([...page.about.library.own, ...page.about.library.built_in].map((one) => one.name));

@@ -9,8 +9,10 @@ from dataclasses import replace
 from groupwise.storage.analysis.doctor import answers, changes, grounds, rise
 from groupwise.storage.analysis.doctor.curve import mean
 from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
+from groupwise.storage.analysis.doctor.gradient import BEYOND_STARTER
 from groupwise.storage.analysis.doctor.length import APART, ENOUGH
 from groupwise.storage.analysis.doctor.verdict import (
+    COMMON,
     CORPUS,
     PROBLEM,
     SUSPICION,
@@ -128,11 +130,20 @@ def hardly_right(e: Evidence) -> Verdict | None:
     of_one, of_all = share_same(e.last_groups), share_same([e.last])
     if of_one < AGREE or of_one < TIMES * of_all:
         return None
-    words = (
+    said = (
         f"{percent(solved.now)} of completions {e.verbs} right by “{e.target}” {e.at_now}, {percent(solved.start)} at "
-        f"the start, though “{risen[0]}” gives more, and two completions of one prompt end in the same answer in "
-        f"{percent(of_one)} of cases ({percent(of_all)} of any two). Look at its groups: does the answer belong to the "
-        "prompt, and is it written as the model writes it? If so, the prompts may be too hard."
+        f"the start, though “{risen[0]}” gives more"
+    )
+    if e.beyond_starter:  # then why is known, and nothing is to be looked for in the answers
+        return Verdict(
+            "too_hard", WARNING, "The prompts are too hard", f"{said}. {BEYOND_STARTER}",
+            f"Shown when fewer than {percent(rise.FEW_RIGHT)} are right from the start on while another function rises.",
+            COMMON, (step_groups(e.reward.steps[-1], "worst"),), changes.harder(e), Grounds(Place.PROMPTS, True),
+        )  # fmt: skip
+    words = (
+        f"{said}. Two completions of one prompt end in the same answer in {percent(of_one)} of cases, any two of all "
+        f"prompts in {percent(of_all)}. Look at its groups: does the answer belong to the prompt, and is it written as "
+        "the model writes it? If so, the prompts may be too hard."
     )
     return Verdict(
         "hardly_right", WARNING, "Hardly any answer is right", words,
