@@ -424,6 +424,8 @@ def test_a_file_is_read_as_the_run_read_it_that_used_it_last(new_run: Page) -> N
     expect(new_run.locator(".preview .message.user")).to_contain_text("1 + 1?", timeout=180_000)
     expect(new_run.get_by_role("button", name="Use this mapping")).to_be_hidden()
     picture(new_run, "new-file-of-a-run")
+    usual = new_run.locator("#f-rewards-1-parameters-decimal option").first
+    expect(usual).to_have_text("default (comma, as “Numbers in answers” has it)")
     assert "filter" not in yaml_of(new_run)
     said.get_by_role("button", name="Use only those").click()
     follows(new_run, "- Lösung is not empty")
@@ -431,6 +433,7 @@ def test_a_file_is_read_as_the_run_read_it_that_used_it_last(new_run: Page) -> N
     assert no_sideways_scroll(new_run)
     new_run.get_by_label("Numbers in answers").select_option("")
     expect(said).to_be_hidden()  # it is not read as there any more
+    expect(usual).to_have_text("default (point)")
     (paths.data_folder() / "other.csv").write_text("question,answer\n1+1?,2\n")
     new_run.reload()
     choose_file = new_run.get_by_label("File in the home")

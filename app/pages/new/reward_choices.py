@@ -5,6 +5,7 @@ from typing import Any
 from groupwise.app.core import format
 from groupwise.app.pages.new import form
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.answer_numbers import COMPARE_NUMBERS
 
 
 def reward_functions(offer: Offer) -> list[dict[str, Any]]:
@@ -24,9 +25,15 @@ def _function(name: str, about: dict[str, Any], offer: Offer) -> dict[str, Any]:
         "own": own,
         "hash": str(about.get("hash") or ""),
         "network": about.get("network") is True,
-        "parameters": form.parameter_fields(about),
+        "parameters": [_as_data(name, one) for one in form.parameter_fields(about)],
         "versions": [_version(one) for one in offer.versions.get(name, [])] if own else [],
     }
+
+
+def _as_data(name: str, field: form.Field) -> form.Field:
+    """The field with the setting of the data that it `follows` where it is not set, if it does."""
+    follows = name in COMPARE_NUMBERS and field["path"] == "parameters.decimal"
+    return field | {"follows": "data.answer_numbers"} if follows else field
 
 
 def _version(version: dict[str, Any]) -> dict[str, Any]:

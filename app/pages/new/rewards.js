@@ -35,14 +35,14 @@ export function rewardList(node, base, read) {
     isReward(reward) ? [reward.name, reward.version, wayOf(reward), pointsOf(reward).length] : null;
   return () => {
     const rewards = Array.isArray(read()) ? read() : [];
-    const key = JSON.stringify(rewards.map(shape));
+    const key = JSON.stringify([rewards.map(shape), numbersOfData()]);
     if (key !== drawn) {
       for (const settings of list.querySelectorAll("details.settings")) {
         const name = settings.closest(".reward").dataset.name;
         if (settings.open) open.add(name);
         else open.delete(name);
       }
-      const added = drawn !== null && rewards.length > JSON.parse(drawn).length;
+      const added = drawn !== null && rewards.length > JSON.parse(drawn)[0].length;
       drawn = key;
       summaries = [];
       keepFocus(list, () => {
@@ -120,6 +120,10 @@ function changesOf(reward, path) {
 
 // ---- the settings of one function ----
 const below = (path, one) => ({ ...one, path: `${path}.${one.path}` });
+// How answers write their numbers, where the data says another way than usual: rewards that compare them follow it.
+const numbersOfData = () => (shownAt("data.answer_numbers") === "comma" ? "comma" : "");
+const asData = (one) =>
+  one.follows && numbersOfData() ? { ...one, default: `${numbersOfData()}, as “Numbers in answers” has it` } : one;
 function rewardSettings(reward, path, id) {
   const known = rewardNamed(reward.name);
   const parameters = parametersOf(reward);
@@ -134,7 +138,7 @@ function rewardSettings(reward, path, id) {
   const timeout = page.form.reward_fields.own.find((one) => one.path === "timeout");
   const versions = { ...about(`${path}.version`), label: "Version", advice };
   return [
-    parameters.length ? el("div.cards", ...parameters.map((one) => field(below(path, one)))) : null,
+    parameters.length ? el("div.cards", ...parameters.map((one) => field(below(path, asData(one))))) : null,
     weightWays(reward, path, id),
     el(
       "div.cards",

@@ -137,7 +137,7 @@ def hardly_right(e: Evidence) -> Verdict | None:
     if e.beyond_starter:  # then why is known, and nothing is to be looked for in the answers
         return Verdict(
             "too_hard", WARNING, "The prompts are too hard", f"{said}. {BEYOND_STARTER}",
-            f"Shown when fewer than {percent(rise.FEW_RIGHT)} are right from the start on while another function rises.",
+            f"Shown when fewer than {percent(rise.FEW_RIGHT)} are right from the start while another function rises.",
             COMMON, (step_groups(e.reward.steps[-1], "worst"),), changes.harder(e), Grounds(Place.PROMPTS, True),
         )  # fmt: skip
     words = (

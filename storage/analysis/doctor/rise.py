@@ -169,7 +169,8 @@ def _only(e: Evidence, risen: list[str]) -> str:
     solved = e.curve("groups/solved")
     more_right = len(solved) > 0 and solved.now - solved.start >= MORE_RIGHT
     named = " and ".join(f"“{name}”" for name in risen[:NAMED])
-    return f"{'Mostly' if more_right else 'Only'} {named} {'improved' if e.ended else 'is improving' if len(risen) == 1 else 'are improving'}"
+    improves = "is improving" if len(risen) == 1 else "are improving"
+    return f"{'Mostly' if more_right else 'Only'} {named} {'improved' if e.ended else improves}"
 
 
 def say_by_which(e: Evidence) -> str:
