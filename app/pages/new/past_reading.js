@@ -42,7 +42,7 @@ function say(source, words, rows = []) {
   said = { source, words, rows, as: null };
 }
 const FILTER = "data.filter";
-// Which rows a run uses is its own affair: that this one uses others than the run before is said, with the way to those.
+// Which rows a run uses is its own affair: that this one uses others than that run is said, with the way to those.
 function takeRows() {
   edit([{ path: FILTER, value: said.rows }]);
 }
@@ -63,7 +63,7 @@ function show() {
   if (node.firstChild?.textContent === words) return;
   const button = (does, label) => el("button.link.s", { type: "button", onclick: does }, label);
   const buttons = [...(isOther ? [button(takeRows, "Use only those")] : []), button(readAnew, "Read it as a new file")];
-  node.replaceChildren(el("span", words), ...buttons.flatMap((one) => [" ", one]));
+  node.replaceChildren(el("span", words), ...buttons.flatMap((one, n) => [n ? " · " : " ", one]));
 }
 export function drawPastReading(after) {
   paths = page.form.past_settings;

@@ -7,10 +7,10 @@ import { WorkerQuestions } from "../../ui/worker_questions.js";
 
 export const { root, find, server } = part("pages/rewards/rewards_page");
 // open: the function in the editor: {name, hash, newest, builtIn, clean (its text as saved), network, draft, versions,
-// users, blocks: as `reading` of its text as saved, begun: blocks of a draft, `fresh` where nobody typed any}. reading: the blocks that make the text,
-// {blocks, sentence}, or {line} where it was edited by hand, null where it never was of blocks. unfinished: blocks that
-// make no code yet, {name, blocks, sentence}. given: what the data gives (columns.js), notGiven: why that is not known,
-// slip: what is wrong with how its file is read, {message, fixes: [{label, take}]}.
+// users, blocks: as `reading` of its text as saved, begun: blocks of a draft, `fresh` where nobody typed any}. reading:
+// the blocks that make the text, {blocks, sentence}, or {line} where it was edited by hand, null where it never was of
+// blocks. unfinished: blocks that make no code yet, {name, blocks, sentence}. given: what the data gives (columns.js),
+// notGiven: why that is not known, slip: what is wrong with how its file is read, {message, fixes: [{label, take}]}.
 export const page = {
   about: null,
   open: null,
