@@ -249,6 +249,15 @@ def test_answers_that_may_belong_to_other_prompts_come_before_prompts_that_may_b
     assert [one.key for one in examine(never).verdicts] == ["hardly_right", "too_hard"]
 
 
+@pytest.mark.parametrize("more", [{}, NEVER | {"rewards/correctness/mean": line(0, 0)}])
+def test_prompts_that_the_starter_does_not_know_are_the_one_cause(more: dict[str, Curve]) -> None:
+    """As it was seen with a school's worksheet: its answers were asked about first, and they were right."""
+    shuffled = SICK["answers of other prompts"][0]
+    (told,) = examine(replace(shuffled, curves={**shuffled.curves, **more}, beyond_starter=True)).verdicts
+    assert (told.key, told.title) == ("too_hard", "The prompts are too hard")
+    assert "The starter is there to try things out" in told.sentence and told.changes[0].label == "Another model"
+
+
 def test_answers_of_another_column_are_named_and_no_prompt_is_too_hard() -> None:
     for what, title, said in (
         ("the prompt for an answer", "The answer is the prompt itself", "such as “0+20?”, and “correctness” calls 0"),
