@@ -124,7 +124,7 @@ def stability_panels(no_kl: bool, kl_target: bool = False) -> list[Panel]:
     instead = "beta is 0, so there is no reference model and TRL logs no KL." if no_kl else ""
     return [
         panel(
-            "kl", ["kl", "kl/target"] if kl_target else ["kl"], ["KL", "target"] if kl_target else None,
+            "KL", ["kl", "kl/target"] if kl_target else ["kl"], ["KL", "target"] if kl_target else None,
             instead=instead, note="distance from the reference model",
         ),
         *([panel("beta", ["beta"], note="the KL weight: it follows the KL", smooth=False)] if kl_target else []),
@@ -136,9 +136,9 @@ def stability_panels(no_kl: bool, kl_target: bool = False) -> list[Panel]:
             note="all rewards alike: no learning signal; top score: the highest seen", stack=True,
             colours=("--ink-2", "--low", "--high", "--ink-3"),
         ),
-        panel("grad_norm", ["grad_norm"], note="how strongly a step pulls at the weights; jumps are a warning"),
+        panel("gradient norm", ["grad_norm"], note="how strongly a step pulls at the weights; jumps are a warning"),
         panel(
-            "clip_ratio", ["clip_ratio/region_mean", "clip_ratio/low_mean", "clip_ratio/high_mean"],
+            "clip ratio", ["clip_ratio/region_mean", "clip_ratio/low_mean", "clip_ratio/high_mean"],
             ["either", "low", "high"], unit="%", note="updates held back by clipping",
         ),
         panel("loss", ["loss"], note="near 0 is normal in GRPO"),
@@ -149,10 +149,10 @@ def length_panels() -> list[Panel]:
     """Draw how long completions are, and how many are cut off."""
     return [
         panel(
-            "completions/mean_length", ["completions/mean_length", "completions/mean_terminated_length"],
-            ["all", "terminated"], note="tokens",
+            "length", ["completions/mean_length", "completions/mean_terminated_length"],
+            ["all", "terminated"], note="tokens of a completion",
         ),
-        panel("completions/clipped_ratio", ["completions/clipped_ratio"], unit="%", note="truncated at the limit"),
+        panel("truncated", ["completions/clipped_ratio"], unit="%", note="completions cut off at the length limit"),
     ]  # fmt: skip
 
 
@@ -160,13 +160,13 @@ def speed_panels() -> list[Panel]:
     """Draw what a step's time goes to, and what it takes of the machine."""
     return [
         panel(
-            "step_time", ["step_time", "time/generation", "time/rewards", "time/update"],
+            "step time", ["step_time", "time/generation", "time/rewards", "time/update"],
             ["a step", "generation", "rewards", "update"], unit=" s", stack=True,
             colours=("--ink-2", "--r1", "--r5", "--r3"),
         ),
-        panel("time/tokens_per_second", ["time/tokens_per_second"], note="completion tokens generated per second"),
-        panel("system/memory_share", ["system/memory_share"], unit="%", note="in use at most; the GPU's, if any"),
-        panel("learning_rate", ["learning_rate"], smooth=False),
+        panel("tokens per second", ["time/tokens_per_second"], note="completion tokens, while generating"),
+        panel("memory", ["system/memory_share"], unit="%", note="in use at most; the GPU's, if any"),
+        panel("learning rate", ["learning_rate"], smooth=False),
     ]  # fmt: skip
 
 

@@ -14,10 +14,10 @@ def panels(training: dict[str, Any] | None) -> dict[str, figures.Panel]:
 
 
 def test_without_kl_weight_the_panel_says_why_there_is_no_kl() -> None:
-    assert "TRL logs no KL" in panels({"beta": 0.0})["kl"]["instead"]
-    assert "TRL logs no KL" in panels({})["kl"]["instead"]
-    assert panels({"beta": 0.02})["kl"]["instead"] == ""
-    assert panels(None)["kl"]["instead"] == ""
+    assert "TRL logs no KL" in panels({"beta": 0.0})["KL"]["instead"]
+    assert "TRL logs no KL" in panels({})["KL"]["instead"]
+    assert panels({"beta": 0.02})["KL"]["instead"] == ""
+    assert panels(None)["KL"]["instead"] == ""
 
 
 def test_held_out_reward_is_drawn_only_where_there_is_evaluation() -> None:
@@ -90,7 +90,7 @@ def test_a_sparkline_needs_two_points_and_survives_gaps_and_flat_lines() -> None
 
 
 def test_a_beta_that_follows_the_kl_is_charted_beside_it_with_the_target() -> None:
-    assert "beta" not in panels({"beta": 0.02}) and panels({"beta": 0.02})["kl"]["keys"] == [["kl"]]
+    assert "beta" not in panels({"beta": 0.02}) and panels({"beta": 0.02})["KL"]["keys"] == [["kl"]]
     [shown] = [one for one in figures.sections({"beta": 0.02}, kl_target=True) if one["title"] == "Stability"]
     kl, beta, *_ = shown["panels"]
     assert kl["keys"] == [["kl"], ["kl/target"]] and kl["labels"] == ["KL", "target"]

@@ -195,15 +195,15 @@ def test_the_figures_under_the_pointer_say_their_step_and_nothing_moves(
 
 def test_a_spike_is_seen_in_a_long_run_and_what_is_no_number_is_told(open_page: OpenPage, runs: dict[str, str]) -> None:
     page = overview(open_page, runs, "long", "&log=1")
-    panel = page.locator('[data-chart="grad_norm"]')
+    panel = page.locator('[data-chart="gradient norm"]')
     panel.scroll_into_view_if_needed()
     expect(panel.locator(".told")).to_have_text("3 values were not finite")
-    page.wait_for_function(f"() => ({CHART})('grad_norm')")
+    page.wait_for_function(f"() => ({CHART})('gradient norm')")
     ticks = "panel => panel.querySelector('.js-plotly-plot')._fullLayout.yaxis.tickmode"
     assert panel.evaluate(ticks) == "array", "written whole: Plotly writes 0.5 as 5 on a log scale"
-    assert chart(page, "grad_norm")["high"] == 50.0
+    assert chart(page, "gradient norm")["high"] == 50.0
     expect(page.locator('[data-chart="rewards by function"] .told')).to_have_text("no score in 2 steps")
-    told = page.locator('[data-chart="completions/mean_length"] .told')
+    told = page.locator('[data-chart="length"] .told')
     expect(told).to_have_text("no completion ended in 3 steps")
     page.locator('[data-chart="loss"]').scroll_into_view_if_needed()
     page.wait_for_function(f"() => ({CHART})('loss')")
@@ -322,7 +322,7 @@ def test_what_a_run_lacks_is_said_where_it_is_missed(open_page: OpenPage, runs: 
     assert page.locator(".axes button[disabled]").all_inner_texts() == ["Tokens", "Time"]
     expect(page.get_by_role("button", name="Time")).to_have_attribute("title", "This run has logged no time/elapsed.")
     assert chart(page, "reward")["points"] == 8
-    expect(page.locator('[data-chart="kl"] .wait')).to_contain_text("beta is 0")
+    expect(page.locator('[data-chart="KL"] .wait')).to_contain_text("beta is 0")
     expect(page.locator('[data-chart="entropy"] .wait')).to_have_text("Not logged.")
     page.locator(".all-metrics summary").click()
     page.locator(".all-metrics .chip", has_text="<b>&lt;i").click()

@@ -111,7 +111,7 @@ def _shows_the_chart(page: Page) -> None:
     expect(page.locator('figure[data-metrics~="kl"]')).to_be_attached(timeout=LONG)
     page.locator("article[data-key=kl]").get_by_role("link", name="The chart of KL").click()
     expect(page.locator("figure.pointed-at")).to_be_in_viewport()
-    expect(page.locator("figure.pointed-at h3")).to_have_text("kl")
+    expect(page.locator("figure.pointed-at h3")).to_have_text("KL")
 
 
 def test_a_healthy_run_and_one_that_ended_too_soon_are_told_so(open_page: OpenPage, reading_dashboard: str) -> None:

@@ -135,12 +135,12 @@ def test_lines_that_moved_lie_where_plotly_draws_them(address: str, open_page: O
     page.wait_for_timeout(300)
     moved = paths_of(page)
     assert page.evaluate("drawings") == [], "no chart was drawn anew"
-    assert all(moved[name] != before[name] for name in ("reward", "kl", "tied groups"))
+    assert all(moved[name] != before[name] for name in ("reward", "KL", "tied groups"))
 
     resized = still_at(page, 1200)
     point_at_each(page)
     drawings = page.evaluate("drawings")
-    assert {"reward", "kl", "tied groups"} <= set(drawings) and len(drawings) == len(set(drawings)), "once each"
+    assert {"reward", "KL", "tied groups"} <= set(drawings) and len(drawings) == len(set(drawings)), "once each"
     assert_alike(resized, paths_of(page))
 
     assert_alike(moved, still_at(page, 1440))
@@ -153,14 +153,14 @@ def test_whoever_points_at_a_chart_reads_its_newest_step(address: str, open_page
         assert go_on(run_id) == step
         shown(page, run_id)
         place = page.evaluate(
-            """step => { const plot = document.querySelector("[data-chart=kl] .plot");
+            """step => { const plot = document.querySelector("[data-chart=KL] .plot");
               const { xaxis, yaxis } = plot._fullLayout, box = plot.getBoundingClientRect();
               return [box.left + xaxis._offset + xaxis.c2p(step), box.top + yaxis._offset + 30]; }""",
             step,
         )
         page.mouse.move(place[0] - 30, place[1])
         page.mouse.move(math.ceil(place[0]), place[1])
-        page.locator(f"[data-chart=kl] .hoverlayer :text('step {step}')").wait_for(state="attached")
+        page.locator(f"[data-chart=KL] .hoverlayer :text('step {step}')").wait_for(state="attached")
 
 
 def test_an_axis_has_room_while_a_run_goes_on_and_none_when_it_is_over(address: str, open_page: OpenPage) -> None:
@@ -184,9 +184,9 @@ def test_a_value_beyond_the_axis_is_drawn_in_full(address: str, open_page: OpenP
     writer.commit(101, metrics={**even(101), "kl": 7.5})
     writer.close()
     shown(page, run_id)
-    top = page.evaluate("document.querySelector('[data-chart=kl] .plot')._fullLayout.yaxis.range[1]")
+    top = page.evaluate("document.querySelector('[data-chart=KL] .plot')._fullLayout.yaxis.range[1]")
     assert 7.5 < top < 9
-    assert page.evaluate("drawings").count("kl") == 1
+    assert page.evaluate("drawings").count("KL") == 1
 
 
 def test_a_chart_stands_still_while_one_drags_over_it(address: str, open_page: OpenPage) -> None:
@@ -197,7 +197,7 @@ def test_a_chart_stands_still_while_one_drags_over_it(address: str, open_page: O
     go_on(run_id, steps=40)
     shown(page, run_id)
     assert page.evaluate(RANGE) == pytest.approx([0, 110])
-    assert "kl" in page.evaluate("drawings"), "the others follow"
+    assert "KL" in page.evaluate("drawings"), "the others follow"
     grip.up()
     page.wait_for_function(f"({RANGE})()[1] < 60")
     assert page.evaluate(RANGE) == pytest.approx([27.5, 55], rel=0.05)

@@ -91,6 +91,25 @@ def test_deleting_asks_first(rewards: Page) -> None:
     picture(rewards, "rewards-not-restored")
 
 
+def test_a_function_saved_by_another_name_may_take_the_place_of_the_one_before(rewards: Page) -> None:
+    begin(rewards, SHORT)
+    save(rewards)
+    write(rewards, SHORT.replace("def short", "def brief"))
+    save(rewards)
+    said = rewards.locator(".said-saved")
+    expect(said).to_contain_text("short is still there, as it was.")
+    assert sorted(kept.name for kept in library.newest_rewards()) == ["brief", "short"]
+    picture(rewards, "rewards-saved-by-another-name")
+    said.get_by_role("button", name="Delete short").click()
+    expect(rewards.locator(".deleted")).to_have_text(re.compile("Deleted short. Undo"))
+    expect(rewards.locator(".writing .title")).to_have_text("brief")
+    expect(said).to_have_text(re.compile(r"^Saved as version \w{8}\.$"))
+    assert [kept.name for kept in library.newest_rewards()] == ["brief"]
+    rewards.locator(".deleted").get_by_role("button", name="Undo").click()
+    expect(rewards.locator(".writing .title")).to_have_text("short")
+    assert library.get_reward("short").code == SHORT
+
+
 def test_a_notebook_s_functions_are_pasted_exported_and_imported_again(rewards: Page, tmp_path: Path) -> None:
     pasted = f"%pip install trl\nimport re\n\n\ndef helper(x):\n    return re.sub('a', 'b', x)\n\n\n{SHORT}\n\n" + (
         "async def other(completions, **kwargs):\n    return [float(len(helper('a'))) for _ in completions]\n"

@@ -102,8 +102,11 @@ def test_versions_are_kept_compared_and_opened(rewards: Page) -> None:
     expect(dialog.locator(".line.removed")).to_contain_text("most: int = 20")
     expect(dialog.locator(".line.added")).to_contain_text("most: int = 30")
     picture(rewards, "rewards-versions")
+    rewards.set_viewport_size({"width": 1280, "height": 400})  # Versions stands below the text, at the end
     dialog.locator("li", has_text=first).get_by_role("button", name="Open").click()
     expect(rewards.locator(".writing .state")).to_contain_text("an older one")
+    expect(rewards.locator(".writing .state")).to_be_in_viewport(ratio=1)
+    picture(rewards, "rewards-older-opened")
     assert text_of(rewards) == SHORT
     rewards.reload()
     ready(rewards)

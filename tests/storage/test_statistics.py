@@ -169,7 +169,7 @@ def test_prompts_come_by_what_was_solved_lately(made: dict[str, str]):
     once = [PromptRate(prompt, 1, 0.5, 0.5, late, late, late) for prompt, late in ((1, 0.0), (2, 1.0))]
     all_of_them = statistics_panels.Asked("train", 1, "correctness", 1.0, "", True)
     said = statistics_panels.prompt_words(all_of_them, 2, 2, once)
-    assert said == "2 prompts; in the one group of each, 1 never solved, 1 always.", "one group has no newer half"
+    assert said == "2 prompts, each seen once: 1 solved by no completion, 1 by all.", "one group has no newer half"
     forgotten = asked(made["forgets"], "prompts", order="forgotten")
     assert len(forgotten["rows"]) == 2 and forgotten["says"].startswith("Both prompts solved by half of a group before")
     assert asked(made["known"], "prompts", order="forgotten")["rows"] == []

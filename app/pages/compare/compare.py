@@ -32,10 +32,10 @@ CURATED = (
     ("eval_reward", "held-out reward", "on prompts that are not trained on", ""),
     ("groups/solved", "solved", "scored correct by the reward that says what is right", "%"),
     ("groups/tied", "tied groups", "no learning signal", "%"),
-    ("kl", "kl", "distance from the reference model", ""),
+    ("kl", "KL", "distance from the reference model", ""),
     ("entropy", "entropy", "near 0: always the same answer", ""),
     ("completions/mean_length", "length", "tokens of a completion", ""),
-    ("grad_norm", "grad_norm", "how strongly a step pulls at the weights", ""),
+    ("grad_norm", "gradient norm", "how strongly a step pulls at the weights", ""),
 )
 TEMPLATE = """
 <div class="row between top"><h1>Compare</h1><div class="adder"><input class="input" type="search" autocomplete="off"

@@ -174,6 +174,16 @@ export function openFirst() {
   return first ? openNamed(first.name, "", { own: true }) : false;
 }
 
+// Takes a function of one's own out of the library, with what was typed in it; `next` opens another in its place.
+export async function deleteOwn({ name, newest }, next = () => tell("library")) {
+  const got = await call("delete_function", { name });
+  if (!got) return;
+  const draft = takeDraft(name);
+  takeLibrary(got.library);
+  await next();
+  offerUndo({ name, hash: newest, draft });
+}
+
 // ---- versions ----
 function drawVersions() {
   const dialog = find("dialog.versions");
@@ -194,9 +204,10 @@ function drawVersions() {
       el(
         "span.row.tight",
         n ? button("What changed since", () => compare(one)) : null,
-        button("Open", () => {
+        button("Open", async () => {
           dialog.close();
-          openNamed(open.name, n ? one.hash : "");
+          // the button stands below the text, the version's name above it
+          if (await openNamed(open.name, n ? one.hash : "")) find(".writing").scrollIntoView({ block: "start" });
         }),
       ),
     );
@@ -274,13 +285,7 @@ export function drawLibraryActions() {
   });
   find("dialog.deleting .danger").addEventListener("click", async () => {
     find("dialog.deleting").close();
-    const { name, newest } = page.open;
-    const got = await call("delete_function", { name });
-    if (!got) return;
-    const draft = takeDraft(name);
-    takeLibrary(got.library);
-    await openFirst();
-    offerUndo({ name, hash: newest, draft });
+    deleteOwn(page.open, openFirst);
   });
   onAddress(() => {
     // back and forward

@@ -8,7 +8,7 @@ import { action, button, call, find, NO_ANSWER, on, page, server, tell } from ".
 import { dropDraft, keepDraft, sayDraft } from "./drafts.js";
 import { drawState, looked, noFunction, sayNote, signature, unfinished } from "./editor.js";
 import { offerCorrectedRun } from "./led_here.js";
-import { drawDifference, newText, openNamed } from "./library.js";
+import { deleteOwn, drawDifference, newText, openNamed } from "./library.js";
 import { rememberData } from "./source.js";
 import { plain } from "./text.js";
 
@@ -51,7 +51,7 @@ export async function save(over = false) {
 async function takeSaved(got, text, network) {
   dropDraft();
   if (!find(".way-blocks").hidden) rememberData(got.name);
-  const renamed = page.open.hash && page.open.name !== got.name ? page.open.name : "";
+  const before = page.open.hash && page.open.name !== got.name ? { ...page.open } : null;
   const kept = await server.show_function({ name: got.name, version: got.hash }); // versions and users as they are now
   Object.assign(page.open, {
     name: got.name,
@@ -68,13 +68,22 @@ async function takeSaved(got, text, network) {
   });
   setParams({ name: got.name, version: null, draft: null });
   sayDraft(null);
-  sayNote(
-    `Saved as version ${got.hash.slice(0, 8)}. Runs that were launched keep the version they were launched with.` +
-      (renamed ? ` It is a function of its own now; ${renamed} is as it was.` : ""),
-  );
+  const saved = `Saved as version ${got.hash.slice(0, 8)}.`;
+  if (before) sayBefore(saved, before);
+  else sayNote(`${saved} Runs that were launched keep the version they were launched with.`);
   drawState();
   tell("library");
   offerCorrectedRun(got);
+}
+// Another name makes a function of its own: whoever only renamed it takes the one before away, and may undo that.
+function sayBefore(saved, before) {
+  const drop = button(`Delete ${before.name}`, async () => {
+    drop.disabled = true;
+    await deleteOwn(before);
+    drop.disabled = false;
+    if (!page.about.library.own.some((one) => one.name === before.name)) sayNote(saved);
+  });
+  sayNote(`${saved} ${before.name} is still there, as it was. `, false, drop);
 }
 // Two versions of one name: nothing is saved until a person says which is to be the newest.
 function sayNewer(name, newer) {

@@ -12,14 +12,22 @@ export function drawPromptTable(box, data, run) {
     return;
   }
   const share = (value) => el("td.n", percent(value));
+  const once = data.rows.every((row) => row.groups === 1); // then there are no halves to tell apart
+  const [first, last] = [data.steps[0], data.steps.at(-1)];
   const head = el(
     "tr",
     el("th", "prompt"),
-    el("th.over", `${stretch(data.steps[0])} … ${stretch(data.steps.at(-1))}`),
-    el("th.n", "groups"),
-    el("th.n", { title: "the earlier half of its groups" }, "earlier half"),
-    el("th.n", { title: "the newer half of its groups" }, "newer half"),
+    el("th.over", [...new Set([first, last].map(stretch))].join(" … ")),
+    ...(once
+      ? [el("th.n", { title: "the share of its one group that is right" }, "solved")]
+      : [
+          el("th.n", "groups"),
+          el("th.n", { title: "the earlier half of its groups" }, "earlier half"),
+          el("th.n", { title: "the newer half of its groups" }, "newer half"),
+        ]),
   );
+  const earlier = (row) =>
+    row.groups > 1 ? share(row.early) : el("td.n.mut", data.over ? "seen once" : "seen once so far");
   const rows = data.rows.map((row) => {
     const link = el(
       "a",
@@ -30,8 +38,7 @@ export function drawPromptTable(box, data, run) {
       "tr",
       el("td.what", link),
       el("td", strip(row, data.steps)),
-      el("td.n", row.groups.toLocaleString("en")),
-      row.groups > 1 ? share(row.early) : el("td.n.mut", data.over ? "seen once" : "seen once so far"),
+      ...(once ? [] : [el("td.n", row.groups.toLocaleString("en")), earlier(row)]),
       share(row.late),
     );
     tr.addEventListener("click", (event) => openPrompt(event, row.prompt, data.mode));

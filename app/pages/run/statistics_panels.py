@@ -191,17 +191,13 @@ def prompt_words(asked: Asked, shown: int, of: int, rates: list[PromptRate]) -> 
         told = f"{part.capitalize()} solved more often in the newer half of their groups than before"
     elif asked.order == "forgotten":
         told = f"{part.capitalize()} solved by half of a group before, and by none of the newest"
+    elif all(one.groups == 1 for one in rates):
+        each = ", each seen once" if len(rates) > 1 else ", seen once"
+        told = f"{all_}{each}: {format.count(never)} solved by no completion, {format.count(always)} by all"
     else:
-        told = f"{all_}; {_of_groups(rates)}, {format.count(never)} never solved, {format.count(always)} always"
+        half = "in the newer half of each one’s groups" if len(rates) > 1 else "in the newer half of its groups"
+        told = f"{all_}; {half}, {format.count(never)} never solved, {format.count(always)} always"
     return f"{told}; {format.count(shown)} shown." if shown < of else f"{told}."
-
-
-def _of_groups(rates: list[PromptRate]) -> str:
-    """Of which groups it is told how often a prompt was solved."""
-    several = len(rates) > 1
-    if all(one.groups == 1 for one in rates):
-        return "in the one group of each" if several else "in its one group"
-    return "in the newer half of each one’s groups" if several else "in the newer half of its groups"
 
 
 def reward_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]:

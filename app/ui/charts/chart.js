@@ -22,14 +22,13 @@ export class Chart {
     this.values = el("span.values.s");
     this.told = el("span.xs.warn.told");
     this.area = el("div.area", this.plot, this.cross);
+    const metrics = panel.pattern || panel.keys.join(" "); // by TRL's names
+    const title = el("h3", { title: metrics }, panel.title);
+    const note = panel.note ? el("span.xs.mut", panel.note) : null;
     this.node = el(
       "figure.panel.chart",
-      { "data-chart": panel.title, "data-metrics": panel.pattern || panel.keys.join(" ") },
-      el(
-        "figcaption",
-        el("span.about", el("h3", panel.title), panel.note ? el("span.xs.mut", panel.note) : null, this.told),
-        this.values,
-      ),
+      { "data-chart": panel.title, "data-metrics": metrics },
+      el("figcaption", el("span.about", title, note, this.told), this.values),
       this.wait,
       this.area,
     );
