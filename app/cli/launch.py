@@ -81,7 +81,9 @@ def _parse_whole(text: str, beside: Path) -> Reading:
     found = [one for one in problems_of_text(text) if one.field not in seen]
     known, of_seen = {one.field for one in found}, {path.split(".")[0] for path in seen}
     news = [one for one in said if one.field not in known and one.field.split(".")[0] not in of_seen]
-    raise SpecError(what_blocks_first([*found, *news] or reading.problems))
+    lines = after.lines_as_written(once.lines) if after is not None else once.lines
+    missing = _missing_file(edits.value_at(once.raw, "data.source"), beside, lines) if "data.source" in seen else None
+    raise SpecError(what_blocks_first([*found, *filter(None, [missing]), *news] or reading.problems))
 
 
 def _seen_from_file(raw: dict[str, Any], beside: Path) -> set[str]:
@@ -184,8 +186,7 @@ def _create_run(spec: RunSpec, reading: Reading, text: str, beside: Path, *, str
     spec.model.id = _absolute_model_id(spec.model.id, beside)
     written = spec.data.source
     source = _outside_file(written, beside)
-    if source is not None and not source.is_file():
-        missing = Problem("data.source", f"there is no file {source}.{_at_home(source)}", lines.get("data.source"))
+    if missing := _missing_file(written, beside, lines):
         others = problems_of_file(spec, offer, lines, PATIENCE, [*form, missing], out)
         others = say_all_at_once(others, raw, lines, offer)
         raise SpecError([one for one in others if one == missing or one.field not in ("data", "data.source")])
@@ -213,6 +214,14 @@ def _as_seen_from_home(raw: dict[str, Any], spec: RunSpec) -> dict[str, Any]:
     named = {"model": {**model, "id": spec.model.id}} if isinstance(model, dict) and "id" in model else {}
     named |= {"data": {**data, "source": spec.data.source}} if isinstance(data, dict) and "source" in data else {}
     return {**raw, **named}
+
+
+def _missing_file(written: str, beside: Path, lines: dict[str, int]) -> Problem | None:
+    """That the file is not there which a source names as seen from the spec's; None of any other source."""
+    source = _outside_file(written, beside)
+    if source is None or source.is_file():
+        return None
+    return Problem("data.source", f"there is no file {source}.{_at_home(source)}", lines.get("data.source"))
 
 
 def _at_home(source: Path) -> str:

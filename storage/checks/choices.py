@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from groupwise.storage.checks.algorithms import are_algorithms, meant_algorithm
 from groupwise.storage.spec.words.problem import nearest_name
 
+ALIKE = 0.75  # of a word, from where on it is a slip of another
 FEW = 8  # choices that a sentence names
 # The optimisers of transformers that need a package of their own, or other hardware: never what a slip meant.
 _SPECIAL = re.compile(
@@ -31,7 +32,25 @@ def meant_choice(value: object, choices: Sequence[object], default: object) -> s
         return meant_algorithm(value, names)
     begun = [name for name in names if text and name.casefold().startswith(f"{text}_")]
     related = [name for name in begun if str(default).startswith(name)]
-    return min(related, key=len, default=None) or nearest_name(str(value), _plain(names))
+    special = [name for name in names if _SPECIAL.fullmatch(name) and _letters(name) == _letters(text)]
+    if special:  # that one by its own name, and no slip of a plain one
+        return special[0]
+    if _SPECIAL.fullmatch(text):  # what is asked for is none of the plain ones
+        return nearest_name(text, [name for name in names if _SPECIAL.fullmatch(name)])
+    near = min(related, key=len, default=None) or nearest_name(str(value), _plain(names))
+    return near or _by_first_word(text, _plain(names), default)
+
+
+def _by_first_word(text: str, names: list[str], default: object) -> str | None:
+    """The choice whose first word is meant by a slip of that alone (adamm): the one that the default begins with."""
+    close = nearest_name(text, [name.partition("_")[0] for name in names], ALIKE)
+    begun = [name for name in names if close and name.partition("_")[0] == close]
+    related = [name for name in begun if str(default).startswith(name)]
+    return min(related or begun, key=len, default=None)
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name.casefold())
 
 
 def _plain(names: list[str]) -> list[str]:

@@ -81,23 +81,32 @@ def _attention(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[Pr
         return [Problem(field, "names code on the hub, which is never downloaded and run.", fixes=(OWN_ATTENTION,))]
     if name not in ATTENTIONS:
         close = nearest_name(name, list(ATTENTIONS))
-        fixes = (Fix(f"Use {close}", {field: close}), OWN_ATTENTION) if close else (OWN_ATTENTION,)
-        meant = f" Did you mean “{close}”?" if close else ""
+        why_not = _why_no_flash(close, offer) if close else ""
+        usable = close if close and not why_not else "sdpa" if close else None
+        fixes = (Fix(f"Use {usable}", {field: usable}), OWN_ATTENTION) if usable else (OWN_ATTENTION,)
+        meant = f" Did you mean “{close}”?{why_not and f' It {why_not}'}" if close else ""
         return [Problem(field, f"should be one of {', '.join(ATTENTIONS)}, or null.{meant}", fixes=fixes)]
+    fixes = (Fix("Use sdpa", {field: "sdpa"}), OWN_ATTENTION)
+    if why_not := _why_no_flash(name, offer):
+        return [Problem(field, why_not, fixes=fixes)]
     if not name.startswith("flash"):
         return []
-    fixes = (Fix("Use sdpa", {field: "sdpa"}), OWN_ATTENTION)
-    if _without_gpu(offer):
-        return [Problem(field, "flash attention needs a GPU.", fixes=fixes)]
-    package, how = FLASH[name]
-    if _is_published(offer) and package not in offer.extras:
-        # transformers would take the code from the hub where it finds the package `kernels`
-        return [Problem(field, f"needs {how}", fixes=fixes)]
     if _loaded_dtype(spec, facts) == "float32":
         half = Fix("Load it in bfloat16", {"model.dtype": "bfloat16"})
         message = "flash attention computes in bfloat16 or float16, and the model is loaded in float32."
         return [Problem(field, message, level=WARNING, fixes=(fixes[0], half))]
     return []
+
+
+def _why_no_flash(name: str, offer: Offer) -> str:
+    """Why a kind of attention cannot be had here; "" where it can, as far as is known."""
+    if name not in FLASH:
+        return ""
+    if _without_gpu(offer):
+        return "needs a GPU, which this machine does not have."
+    package, how = FLASH[name]
+    # without it transformers would take the code from the hub where it finds the package `kernels`
+    return f"needs {how}" if _is_published(offer) and package not in offer.extras else ""
 
 
 def _loaded_dtype(spec: RunSpec, facts: ModelFacts | None) -> str | None:

@@ -232,6 +232,9 @@ def test_a_file_that_is_in_the_home_and_not_beside_the_spec_is_pointed_to(
     lines = launch_bad(groupwise, path)
     assert lines[0] == f"{path}:3: data.source: {said}"
     assert "it knows only sums" not in "".join(lines)  # nobody has read what is asked there
+    twice = write(tmp_path, path.read_text() + "training: {max_steps: 5, max_steps: 6}\n", "twice.yaml")
+    beside = launch_bad(groupwise, twice)  # nor does a text that cannot be read yet hide it
+    assert f"{twice}:3: data.source: {said}" in beside and any("given twice" in line for line in beside)
 
 
 @pytest.mark.usefixtures("registry_home", "no_worker")

@@ -12,7 +12,7 @@ from groupwise.app.ui.figures import stability_panels
 
 def test_each_curated_chart_and_that_of_the_gradient_says_what_it_shows() -> None:
     assert all(note for _, _, note, _ in CURATED)
-    (gradient,) = [one for one in stability_panels(no_kl=False) if one["title"] == "grad_norm"]
+    (gradient,) = [one for one in stability_panels(no_kl=False) if one["title"] == "gradient norm"]
     assert gradient["note"].startswith("how strongly a step pulls at the weights")
 
 

@@ -35,6 +35,14 @@ def test_a_part_inside_another_is_moved_to_the_left_edge(around: str, own_home: 
     assert after["data"] == {"limit": 20} and not after.get(around)
 
 
+def test_a_number_as_kl_is_the_kl_weight_and_no_part_inside_another(own_home: Path) -> None:
+    text = HEAD + "training: {kl: 0.1}\n"
+    assert labels_of(text, "training.kl") == ["Rename it to beta", "Remove it"]
+    assert (yaml_edit.load(clicked(text, "training.kl", "Rename it to beta")) or {})["training"] == {"beta": 0.1}
+    words, *_ = [words for _, _, words in said_of(HEAD + "training: {kl: {target: 0.1}}\n")]
+    assert words == "is indented too far: “kl” begins at the left edge."
+
+
 def test_a_part_inside_another_is_joined_with_what_is_set(own_home: Path) -> None:
     text = HEAD + "training: {data: {limit: 20, holdout: 1}}\ndata: {limit: 3}\n"
     [(_, _, words)] = said_of(text)
@@ -218,3 +226,19 @@ def test_a_warning_of_what_is_written_waits_for_no_click(slip: str, words: str, 
     seen = view.describe_text(HEAD + slip, OFFER, None, {"script", "preflight"})
     said = [one["message"] for one in seen["problems"] if one["level"] == WARNING]
     assert len(said) == bool(words) and all(one.startswith(words) for one in said)
+
+
+def test_beside_a_setting_given_twice_a_warning_of_what_is_misspelt_is_told(own_home: Path) -> None:
+    slip = "training: {lr: 0.01, max_steps: 5, max_steps: 6}\n"
+    seen = view.describe_text(HEAD + slip, OFFER, None, {"script", "preflight"})["unreadable"]["problems"]
+    said = [one["message"] for one in seen if one["level"] == WARNING]
+    assert len(said) == 1 and said[0].startswith(f"{THEN}0.01 is far too high for training all")
+
+
+def test_each_of_many_slips_has_its_buttons_beside_a_setting_given_twice(own_home: Path) -> None:
+    """From the fortieth button on there was none: half of a list of fifty problems had no click."""
+    slips = "".join(f"  odd_name_{n}: {n}\n" for n in range(45)) + "  max_step: 7\n"
+    text = f"{HEAD}training:\n  beta: 0.02\n  beta: 0.03\n{slips}"
+    problems = view.describe_text(text, OFFER, None, {"script", "preflight"})["unreadable"]["problems"]
+    assert len(problems) == 47 and all(one["fixes"] for one in problems)
+    assert [fix["label"] for fix in problems[-1]["fixes"]] == ["Rename it to max_steps", "Remove it"]

@@ -113,6 +113,32 @@ def test_versions_are_kept_compared_and_opened(rewards: Page) -> None:
     assert text_of(rewards) == SHORT
 
 
+def test_what_is_typed_outlasts_what_another_tab_saves(rewards: Page) -> None:
+    begin(rewards, SHORT)
+    save(rewards)
+    other = rewards.context.new_page()
+    other.goto(rewards.url)
+    ready(other)
+    write(rewards, SHORT.replace("20", "40"))
+    write(other, SHORT.replace("20", "30"))
+    theirs = save(other)
+    rewards.reload()
+    ready(rewards)
+    assert text_of(rewards) == SHORT.replace("20", "40")
+    expect(rewards.locator(".writing .draft")).to_contain_text("Another version was saved meanwhile")
+    picture(rewards, "rewards-draft-beside-another-version")
+    other.reload()
+    ready(other)
+    assert text_of(other) == SHORT.replace("20", "40"), "what is typed of it and not saved is offered in any tab"
+    other.close()
+    save(rewards)
+    assert library.get_reward("short").code == SHORT.replace("20", "40")
+    assert any(one.hash.startswith(theirs) for one in library.versions("short")), "both are kept"
+    rewards.reload()
+    ready(rewards)
+    expect(rewards.locator(".writing .draft")).to_be_hidden()
+
+
 def test_a_version_that_another_tab_saved_is_not_written_over_unsaid(rewards: Page) -> None:
     begin(rewards, SHORT)
     save(rewards)

@@ -299,6 +299,14 @@ def test_attention_is_one_that_can_run_here(name: str, offered: Offer, words: st
     assert left == []
 
 
+@pytest.mark.parametrize("offered", [HERE, replace(HERE, hardware=CPU)])
+def test_a_slip_of_a_kind_that_cannot_run_here_leads_to_one_that_can(offered: Offer):
+    problem = next(p for p in problems(offered, model={"attn_implementation": "flash_attn_2"}) if p.level == BLOCKING)
+    assert "Did you mean “flash_attention_2”? It needs " in problem.message
+    assert [fix.label for fix in problem.fixes] == ["Use sdpa", "Use the model's own choice"]
+    assert problems(offered, **apply({"model": {"attn_implementation": "flash_attn_2"}}, problem, 0)) == []
+
+
 def test_flash_attention_computes_in_half_precision():
     here = replace(HERE, extras={"flash_attn": "2.8"})
     problem = only(here, model={"attn_implementation": "flash_attention_2"}, lora={})

@@ -323,6 +323,29 @@ def test_a_function_that_stopped_scoring_is_no_fall_that_a_rate_explains(told_by
     assert rates.fall(sound) is not None, "it is a fall where all score"
 
 
+def test_a_total_that_fell_as_less_was_scored_did_not_get_worse() -> None:
+    """As it was seen: “Got worse: reward fell from 1.02 to 0.61”, while what scored to the end gave more."""
+    right, paid = [0.45, 0.5, 0.55, 0.5, 0.5, 0.55, 0.6, 0.55, 0.6, 0.6, 0.65], [0.5, 0.52, 0.5, 0.55, 0.5]
+    total = [a + b for a, b in zip(right, [*paid, *[0.0] * 6], strict=True)]
+    of_right = Curve.of(range(1, 12), right)
+    curves = {name: line(0.5, 0.5, steps=11) for name in healthy().curves} | {
+        "reward": Curve.of(range(1, 12), total), "rewards/correctness/mean": of_right, "groups/solved": of_right,
+        "rewards/boom/mean": Curve.of(range(1, 6), paid), "learning_rate": None,
+    }  # fmt: skip
+    fails = Function(1.0, {"ok": 80, "error": 96}, 0.0, 1.0, 0.1, (0.0, 1.0), scored=((80, 80), (16, 96)))
+    rewards = [RewardSpec(name="boom"), RewardSpec(name="correctness")]
+    e = healthy(curves=curves, functions={"boom": fails}, rewards=rewards, step=11, ended=True)
+    report = examine(e)
+    assert report.headline.startswith(
+        "Some of it was learned: reward was 1.01 at the start and 0.60 at the end, as less was scored, while "
+        "“correctness” (0.50 to 0.60) rose, and “boom” gave a score to 17\u202f% of completions, "
+        "100\u202f% at the start;"
+    )
+    assert (report.kind, report.fell, report.verdicts[0].key) == ("level", "", "failing")
+    scores = replace(e, functions={**e.functions, "boom": Function(1.0, {"ok": 176}, 0.0, 1.0)})
+    assert examine(scores).headline.startswith("Got worse: reward fell from 1.01 at the start to 0.60 at the end")
+
+
 def test_a_function_that_gives_all_the_highest_is_no_sign_of_easy_prompts() -> None:
     """Alone, it is what is wrong; before ten steps it may be either, and nothing is said."""
     one = Function(1.0, {"ok": 256}, 1.0, 1.0, 0.0, (1.0, 1.0))

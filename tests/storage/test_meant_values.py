@@ -27,6 +27,13 @@ def test_adamw_means_the_adamw_of_torch_and_few_names_are_said() -> None:
     assert about("training.optim", training={"optim": "adamw_torhc"}).fixes[0].label == "Use adamw_torch"
 
 
+def test_an_optimiser_of_its_own_is_no_slip_of_a_plain_one() -> None:
+    meant = {"adamw8bit": "adamw_8bit", "AdamW-8bit": "adamw_8bit", "paged_adamw8bit": "paged_adamw_8bit",
+             "adamm": "adamw_torch"}  # fmt: skip
+    for typed, name in meant.items():
+        assert about("training.optim", training={"optim": typed}).fixes[0].label == f"Use {name}", typed
+
+
 def test_gspo_is_another_setting_of_trl_and_no_slip_of_sapo() -> None:
     found = about("training.loss_type", training={"loss_type": "GSPO"})
     assert "GSPO in TRL is importance_sampling_level: sequence" in found.message and "sapo" not in found.message

@@ -109,6 +109,17 @@ def test_a_function_with_parameters_and_one_that_is_named_twice():
     assert [one.places for one in found.functions] == [[0, 1]]
 
 
+def test_what_a_partial_gives_by_place_is_the_parameter_of_that_place():
+    code = "def scaled(factor, completions, **kwargs):\n    return [factor * len(c) for c in completions]\n"
+    found = read_script(f"from functools import partial\n{code}GRPOTrainer('a/b', reward_funcs=[partial(scaled, 0.5)])")
+    assert found.raw["rewards"] == [{"name": "scaled", "parameters": {"factor": 0.5}, "weight": 1.0}]
+    (function,) = found.functions
+    assert "def scaled(completions, *, factor=0.5, **kwargs):" in function.code and not function.problems
+    for given in ("partial(scaled, 0.5, factor=1)", "partial(scaled, 0.5, [], 3)"):
+        text = f"from functools import partial\n{code}GRPOTrainer('a/b', reward_funcs=[{given}])"
+        assert "rewards" not in read_script(text).raw, "which Python itself refuses"
+
+
 MAPPED = (
     "from datasets import load_dataset\nfrom trl import *\n"
     "ds = load_dataset('json', data_files='train.jsonl', split='train').map(lambda r: {'prompt': r['problem'], %s})\n"

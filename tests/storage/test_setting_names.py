@@ -110,6 +110,25 @@ def test_what_others_call_it_leads_to_a_setting_that_there_is() -> None:
     assert [name for name in ELSEWHERE if name in TRL_FIELDS] == []
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("num_completions", "num_generations"), ("samples_per_prompt", "num_generations"), ("G", "num_generations"),
+        ("generations", "num_generations"), ("log_interval", "logging_steps"), ("save_interval", "save_steps"),
+        ("eval_batch_size", "per_device_eval_batch_size"), ("max_token", "max_completion_length"),
+        ("lr_schedule", "lr_scheduler_type"), ("gradient_acc", "gradient_accumulation_steps"),
+        ("num_completions_to", "num_completions_to_print"), ("lora_rang", None), ("clip", None),
+    ],
+)  # fmt: skip
+def test_what_people_call_a_setting_of_trl_leads_to_it(typed: str, meant: str | None) -> None:
+    assert meant_name(typed, TRL_FIELDS) == meant
+
+
+def test_a_number_as_kl_is_its_weight() -> None:
+    problem = about("kl", 0.1)
+    assert "Did you mean “beta”?" in problem.message and problem.fixes[0].settings == {"training.beta": 0.1}
+
+
 def test_a_field_of_the_spec_beside_the_one_that_was_meant_is_only_removed() -> None:
     with pytest.raises(SpecError) as caught:
         parse_spec("name: a\nrewards: [{name: format}]\ndata: {source: 'task:arithmetic', dataset: x, spit: train}\n")

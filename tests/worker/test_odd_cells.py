@@ -42,6 +42,8 @@ def test_answers_that_are_lists_are_explained(registry_home: Any, cell: Any, wor
     put({"question": "q", "answer": None}, {"question": "q", "answer": cell})
     ((level, message),) = told(preview.preview(ASKED, ModelSpec(), 0), "data.answer_column")
     assert level == "warning" and words in message and "in row 2. Rewards get them whole" in message
+    checked = data_checks.check_data(ASKED, ModelSpec(), 64, True)
+    assert told(checked, "data.answer_numbers") == [], "no number is to be taken out of one"
 
 
 def test_characters_that_cannot_be_seen_are_named_with_their_row(registry_home: Any) -> None:

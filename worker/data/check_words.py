@@ -148,8 +148,7 @@ def data_problems(found: Found) -> list[Problem]:
     said += found.writing.problems(found.asked.answer_numbers)
     if found.duplicates and found.rows_used:
         weigh = "It weighs more than the others" if found.duplicates == 1 else "They weigh more than the others"
-        different = count_words(found.rows_used - found.duplicates, "different prompt")
-        message = f"{_in_rows(found, found.duplicates)} the same prompt as one before: {different} in all. {weigh}."
+        message = f"{_in_rows(found, found.duplicates)} the same prompt as one before. {weigh}."
         if found.asked.holdout:  # rows are held out, not prompts
             message += " Where one is held out and the other is trained on, the held-out score says too much."
         said.append(Problem("data.source", message, level=WARNING if found.asked.holdout else ADVICE))

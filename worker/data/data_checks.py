@@ -150,7 +150,9 @@ def _note_row(found: Found, number: int, row: dict[str, Any], prompt: Any, seen:
     found.others += not is_known_sum(question)
     if asked.answer_column:
         written = data.answer_of_cell(row[asked.answer_column], asked.answer_pattern)
-        found.writing.note_answer(number, written if isinstance(written, str) else mapping.shorten_cell(written, WHOLE))
+        if not isinstance(written, (list, dict)):  # of which the preview says what rewards make of them
+            words = written if isinstance(written, str) else mapping.shorten_cell(written, WHOLE)
+            found.writing.note_answer(number, words)
         given = data.answer_of_row(row, asked)
         words = row_filter.text(given).strip()
         found.missing += not words

@@ -9,7 +9,7 @@ from groupwise.app.pages.new import edits
 from groupwise.storage.spec.words.problem import Cut, Fix, Problem
 from groupwise.storage.spec.yaml.slips import PastSlips
 
-MOST, ROWS = 40, 3000  # buttons that are made so, and rows that are read for them: each takes a reading of the text
+MOST, ROWS = 100, 6000  # buttons that are made so, and rows that are read for them: each takes a reading of the text
 
 Types = dict[str, list[str]]
 

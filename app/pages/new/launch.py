@@ -26,7 +26,7 @@ from groupwise.storage.spec.rows.number_remarks import keep_remarks
 from groupwise.storage.spec.rows.number_text import ask_for_thousands
 from groupwise.storage.spec.rows.numbers_in_place import write_in_place
 from groupwise.storage.spec.spec import NO_MODEL, RunSpec
-from groupwise.storage.spec.words.problem import BLOCKING, WARNING, Problem, SpecError, in_order_of_lines, line_of
+from groupwise.storage.spec.words.problem import BLOCKING, THEN, WARNING, Problem, SpecError, in_order_of_lines, line_of
 from groupwise.storage.spec.words.reward_entries import below_filled_rewards
 from groupwise.storage.spec.words.setting_names import answered_places, without_answered
 from groupwise.storage.spec.yaml import yaml_text
@@ -216,11 +216,16 @@ def _say_of_readable(text: str, found: list[Problem], offer: Offer) -> list[Prob
         told += said_later.say_then(new, said, after.lines_as_written(then), twice)
         said |= {one.field for one in told}
         placed = [replace(one, line=line_of(one.field, after.lines_as_written(then)), fixes=()) for one in now]
-        doubts.append([one for one in placed if one.level == WARNING and one.field not in said])
+        doubts.append([one for one in placed if one.level == WARNING and (one.field not in said or _is_later(one))])
         if not twice:  # nothing of which another button keeps another value
             break
     told += [one for one in doubts[0] if all(one in others for others in doubts)] if doubts else []
     return list({(one.field, one.message): one for one in told}.values())  # one both buttons may lead to
+
+
+def _is_later(problem: Problem) -> bool:
+    """Whether it is told of what a setting will be once what is said of it now is put right."""
+    return problem.message.startswith(THEN)
 
 
 def problems_of_text(text: str) -> list[Problem]:

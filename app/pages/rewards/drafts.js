@@ -6,6 +6,8 @@ import { button, find, on, page, tell } from "./core.js";
 import { drawState, setCode, unsaved } from "./editor.js";
 
 export const DRAFTS = "groupwise:rewards:draft:";
+let keptAt = ""; // the key of what this tab kept last
+const TAB = Math.random().toString(36).slice(2);
 const draftKey = () => (page.open.hash ? `${DRAFTS}name:${page.open.name}` : `${DRAFTS}new:${page.open.draft}`);
 
 export function keepDraft() {
@@ -16,11 +18,20 @@ export function keepDraft() {
     network: find(".network input").checked,
     blocks: page.unfinished,
   };
-  if (unsaved()) tryStore(() => localStorage.setItem(draftKey(), JSON.stringify({ ...what, at: changedAt(what) })));
-  else dropDraft();
+  const about = { ...what, at: changedAt(what), tab: TAB, onto: page.open.newest };
+  keptAt = unsaved() ? draftKey() : "";
+  if (keptAt) tryStore(() => localStorage.setItem(keptAt, JSON.stringify(about)));
+  else dropOwnDraft();
   drawDraftsSoon();
 }
 on("typed", keepDraft);
+// Another tab may have kept its own text of this function in the place of this one's, or saved it.
+addEventListener("pagehide", () => keptAt && keptAt === draftKey() && keepDraft());
+// What another tab has typed in this function stays, unless it is the text that stands here.
+export function dropOwnDraft() {
+  const kept = readDraft(draftKey().slice(DRAFTS.length));
+  if (kept && (kept.tab === TAB || kept.text === page.text)) dropDraft();
+}
 // When it was last changed: what is only looked at again is as old as it was.
 function changedAt(what) {
   const before = readDraft(draftKey().slice(DRAFTS.length));
@@ -66,6 +77,9 @@ export function sayDraft(kept, before, begin) {
     "Draft from ",
     ageNode(kept.at),
     " restored; not saved yet. ",
+    kept.onto && page.open.newest && kept.onto !== page.open.newest
+      ? "Another version was saved meanwhile; both are kept once you save. "
+      : "",
     button(
       "Discard it",
       () => {

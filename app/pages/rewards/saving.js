@@ -5,7 +5,7 @@ import { el } from "../../ui/dom.js";
 import { ageNode, ofServer, takeLibrary } from "./ages.js";
 import { NOT_TAKEN, settle } from "./builder.js";
 import { action, button, call, find, NO_ANSWER, on, page, server, tell } from "./core.js";
-import { dropDraft, keepDraft, sayDraft } from "./drafts.js";
+import { dropDraft, dropOwnDraft, keepDraft, sayDraft } from "./drafts.js";
 import { drawState, looked, noFunction, sayNote, signature, unfinished } from "./editor.js";
 import { offerCorrectedRun } from "./led_here.js";
 import { deleteOwn, drawDifference, newText, openNamed } from "./library.js";
@@ -49,7 +49,7 @@ export async function save(over = false) {
   return true;
 }
 async function takeSaved(got, text, network) {
-  dropDraft();
+  dropOwnDraft();
   if (!find(".way-blocks").hidden) rememberData(got.name);
   const before = page.open.hash && page.open.name !== got.name ? { ...page.open } : null;
   const kept = await server.show_function({ name: got.name, version: got.hash }); // versions and users as they are now

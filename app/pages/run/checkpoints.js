@@ -91,7 +91,9 @@ dialog.addEventListener("close", () => {
   if (dialog.returnValue === "yes") confirmed();
 });
 function confirmResume({ title, step }) {
-  const words = "Training goes on from this checkpoint. Later ones are set aside, and their steps are trained again.";
+  const words =
+    "Training goes on from this checkpoint, with the settings and the reward functions the run was launched with. " +
+    "Later checkpoints are set aside, and their steps are trained again.";
   confirm(`Resume from ${title}?`, words, "Resume", () => {
     dispatchEvent(new CustomEvent("groupwise:ask", { detail: { do: "resume", step } }));
     wake();

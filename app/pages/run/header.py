@@ -212,6 +212,8 @@ def _of_this_attempt(run: registry.Run, facts: dict[str, Any]) -> dict[str, Any]
 def restart_line(step: int, total: int, before: int) -> str:
     """goes on from step 10 of 40 · before, it reached step 11: of a run that is to be started again."""
     begins = f"goes on from {format.progress(step, total)}" if step else "starts from the beginning"
+    if step == before > 0:
+        return begins
     reached = f"step {format.count(before)}" if step else format.progress(before, total)
     return f"{begins} · before, it reached {reached}"
 

@@ -8,6 +8,7 @@ import re
 from groupwise.app.core import format
 
 LONGEST = 1 << 16  # characters of a line that may be metrics
+MOST_WHOLE = 1e15  # beyond, a rounded number stands as the trainer printed it
 LONGEST_VALUE = 80  # characters shown of one that is no number
 # What worker/training/recorder.py puts last, and what the trainer itself says of each: by these two a line is known as
 # the trainer's, whatever else is in it.
@@ -62,11 +63,15 @@ def _end_of_value(words: str, at: int) -> int | None:
 
 
 def _shown(value: str) -> str:
-    """A value as pages write numbers; one that the trainer rounded (1.185e+05) as it stands there: its digits end."""
+    """A value as pages write numbers, without digits that say nothing: 2.9; one that the trainer rounded, 1.185e+05, as
+    ≈118,500."""
     if value.strip("'") == "None":
         return "–"
     number = IS_NUMBER.fullmatch(value) or OF_LIBRARY.fullmatch(value)
     if number is None:
         return format.shorten(value[1:-1] if re.fullmatch(TEXT, value) else value, LONGEST_VALUE)
-    plain = number[number.re.groups]
-    return plain if "e+" in plain.lower() else format.number(float(plain), 4)
+    plain = number[number.re.groups].lower()
+    if "e+" in plain and float(plain) < MOST_WHOLE:
+        return f"≈{format.count(int(float(plain)))}"
+    digits, e, power = format.number(float(plain), 4).partition("e")
+    return (digits.rstrip("0").rstrip(".") if "." in digits else digits) + e + power

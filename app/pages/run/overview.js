@@ -64,6 +64,11 @@ function drawEnded(ended) {
 const all = find(".all-metrics");
 const wanted = new Map();
 const BARE = { pattern: "", note: "", unit: "", instead: "", wait: "", spread: [], colours: [] };
+// A metric is written, and said not to be known, as in its own chart above: a share in %, say.
+function asCharted(name) {
+  const { unit, instead, teller } = board.charts.find(({ panel }) => panel.keys.flat().includes(name))?.panel ?? BARE;
+  return { ...BARE, unit, instead, teller };
+}
 function listAll() {
   setText(all.querySelector("summary span"), curves.names.length ? `${curves.names.length}` : "");
   if (!all.open) return;
@@ -93,7 +98,7 @@ function toggle(name, chip) {
     board.drop(there);
     wanted.delete(name);
   } else {
-    const chart = new Chart({ ...BARE, title: name, keys: [[name]], labels: [name] }, board);
+    const chart = new Chart({ ...asCharted(name), title: name, keys: [[name]], labels: [name] }, board);
     wanted.set(name, chart);
     board.add(chart);
     all.querySelector(".charts").append(chart.node);

@@ -252,7 +252,8 @@ function outOfSight(ids) {
   const drawn = rows.filter((row) => ids.includes(row.dataset.run));
   const scrolled = drawn.filter((row) => {
     const name = row.querySelector(".line").getBoundingClientRect();
-    return name.top < top || name.bottom > bottom;
+    const middle = (name.top + name.bottom) / 2; // one that is cut in part is read all the same
+    return middle < top || middle > bottom;
   });
   const elsewhere = ids.length - drawn.length;
   const away = told.elsewhere.filter(({ id }) => ids.includes(id)).map(({ name }) => name);

@@ -308,7 +308,7 @@ def _direction(e: Evidence) -> str:
     before there are steps enough, unless its completions leave no doubt that it fell."""
     if len(e.reward) < WAIT:
         return "down" if rates.is_clear_fall(e) else "waiting"
-    if rates.fall(e) or e.reward.direction(rates.STILL * e.scale) < 0:
+    if rates.fall(e) or (e.reward.direction(rates.STILL * e.scale) < 0 and not rates.is_less_scored(e)):
         return "down"
     if not e.has_two_ends:
         return "waiting"

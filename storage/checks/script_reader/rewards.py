@@ -2,6 +2,7 @@
 
 import ast
 import re
+from dataclasses import replace
 from typing import Any
 
 from groupwise.storage.checks.known_rewards import Known, known_reward
@@ -127,8 +128,10 @@ class RewardReader:
 
     def of_function(self, value: Value) -> dict[str, Any] | None:
         """name, and parameters where the script gives some; None, and a note, for what cannot be taken."""
-        if isinstance(value, Made) and value.name in WRAPPERS and len(value.arguments) == 1:
-            return self._with_parameters(value)
+        if isinstance(value, Made) and value.name in WRAPPERS:
+            value = _by_name(value)
+            if len(value.arguments) == 1:
+                return self._with_parameters(value)
         if isinstance(value, Made) and value.name in _UPDATES and value.arguments:
             return self.of_function(value.arguments[0])
         if isinstance(value, Made) and value.receiver is None and (known := known_reward(value.path)) is not None:
@@ -345,6 +348,19 @@ def _name_said(value: Value) -> Value | None:
     if not isinstance(value, Made):
         return None
     return value.later.get("__name__") or class_member(value.cls, "__name__")
+
+
+def _by_name(partial: Made) -> Made:
+    """A partial of a function of the script with what it is given by place given by name: partial(f, 0.5) as
+    partial(f, low=0.5)."""
+    inner, given = next(iter(partial.arguments), None), partial.arguments[1:]
+    if not isinstance(inner, Function) or inner.owner is not None or not given:
+        return partial
+    places = [one.arg for one in inner.node.args.args]
+    if inner.node.args.posonlyargs or len(given) > len(places) or partial.keywords.keys() & {*places[: len(given)]}:
+        return partial
+    keywords = dict(zip(places, given, strict=False)) | partial.keywords
+    return replace(partial, arguments=[inner], keywords=keywords)
 
 
 def _looks_like_reward(function: Function) -> bool:

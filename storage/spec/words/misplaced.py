@@ -65,8 +65,8 @@ def part_in_a_part(path: str, value: Any, given: Mapping[str, Any], line: int | 
     the parts hold, by their name. It is moved where nothing is written over."""
     name = path.rpartition(".")[2]
     kind = _KINDS.get(name)
-    if kind is None:
-        return None
+    if kind is None or (name == "kl" and isinstance(value, (int, float)) and not isinstance(value, bool)):
+        return None  # a number is the KL's weight, which has another name
     said = f"is indented too far: “{name}” begins at the left edge"
     remove = Fix(f"Remove it{size_words(value)}", {}, (path,))
     entries = value if isinstance(value, list) else [value]

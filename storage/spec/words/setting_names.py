@@ -21,6 +21,8 @@ from groupwise.storage.spec.words.problem import BLOCKING, Fix, Problem
 
 TRL, TRL_VLLM = "TRL 0.28", "TRL 0.18"
 TRANSFORMERS_5, TRANSFORMERS_5_15 = "transformers 5.0", "transformers 5.15"
+NEARLY = 0.9  # of a name of others, from where on another is a slip of it
+LONG = 7  # letters of a name of others', from where on a slip of it is taken for one
 SHORT = 2  # letters of a word that can stand for all of it
 _STAGE = re.compile(r"^stages\.\d+\.(?=training\b)")  # its rewards are its own
 COMPLETION = "max_completion_length"
@@ -128,8 +130,19 @@ ELSEWHERE = {
     "peak_lr": "learning_rate", "base_lr": "learning_rate", "wd": "weight_decay",
     "rollout_n": "num_generations", "num_return_sequences": "num_generations", "group_size": "num_generations",
     "rollouts": "num_generations", "n_samples_per_prompt": "num_generations", "n_generations": "num_generations",
+    "generations": "num_generations",
+    **dict.fromkeys(
+        ("num_completions", "n_completions", "completions_per_prompt", "samples_per_prompt", "num_samples_per_prompt",
+         "n_samples", "generations_per_prompt", "rollouts_per_prompt", "num_rollouts", "g"),
+        "num_generations"),
+    **dict.fromkeys(("log_interval", "log_steps", "log_every", "log_freq", "logging_interval"), "logging_steps"),
+    **dict.fromkeys(("save_interval", "save_every", "save_freq", "checkpoint_every", "checkpoint_interval"),
+                    "save_steps"),
+    **dict.fromkeys(("eval_interval", "eval_every", "eval_freq", "test_freq", "evaluation_steps"), "eval_steps"),
+    "eval_batch_size": "per_device_eval_batch_size",
     "loss": "loss_type",
-    "kl_coef": "beta", "kl_loss_coef": "beta", "init_kl_coef": "beta", "kl_weight": "beta", "kl_beta": "beta",
+    "kl": "beta", "kl_coef": "beta",
+    "kl_loss_coef": "beta", "init_kl_coef": "beta", "kl_weight": "beta", "kl_beta": "beta",
     "max_new_tokens": "max_completion_length", "max_tokens": "max_completion_length",
     "max_response_length": "max_completion_length", "max_len": "max_completion_length", "wandb_project": "project",
     "generate_max_len": "max_completion_length",
@@ -173,16 +186,22 @@ def meant_name(name: str, names: Collection[str], given: Collection[str] = ()) -
     others = (ELSEWHERE.get(plain, ""), *_NEAR.get(plain, ()), _LETTER_BEFORE.sub("", plain))
     other = next((one for one in others if one in names), "")
     near = [one for one in names if is_slip(plain, one.casefold())] or _begun_by(plain, names)
+    near = near or [one for word, one in ELSEWHERE.items() if one in names and _is_slip_of_other(plain, word)]
     closest = max(near, key=lambda one: difflib.SequenceMatcher(None, plain, one).ratio(), default=None)
     meant = other or closest
     return None if meant in given else meant
 
 
 def _begun_by(typed: str, names: Collection[str]) -> list[str]:
-    """The one name that two or more whole words are the beginning of, as ref_model_mixup is of ref_model_mixup_alpha;
-    none where several are."""
-    begun = [one for one in names if one.startswith(f"{typed}_")] if "_" in typed else []
+    """The one name that two or more words, the last of them perhaps cut, are the beginning of, as gradient_acc is of
+    gradient_accumulation_steps; none where several are."""
+    begun = [one for one in names if one.startswith(typed)] if re.search(r"_\w{3}", typed) else []
     return begun if len(begun) == 1 else []
+
+
+def _is_slip_of_other(typed: str, name: str) -> bool:
+    """Whether a name is a slip of one that others have; of a short one a letter makes another word."""
+    return min(len(typed), len(name)) >= LONG and difflib.SequenceMatcher(None, typed, name).ratio() >= NEARLY
 
 
 def is_slip(typed: str, name: str) -> bool:
