@@ -324,6 +324,40 @@ def test_a_file_is_dropped_on_the_data_and_nowhere_else(new_run: Page, tmp_path:
     expect(note).not_to_contain_text("l.csv")  # it spoke of another file
 
 
+def test_how_one_sheet_is_read_is_not_taken_for_another(new_run: Page, tmp_path: Path) -> None:
+    """Lines to skip, accepted for one sheet, cut the heading and the first rows off the other."""
+    book = openpyxl.Workbook()
+    book.active.title = "Übungen"
+    for row in (["Mathe 5b"], [], ["Aufgabe", "Lösung"], *([f"{n}+1", n + 1] for n in range(30))):
+        book.active.append(row)
+    book.create_sheet("Noten")
+    for row in (["Name", "Note"], ["Aylin", 1], ["Jonas", 2], ["Mia", 3]):
+        book["Noten"].append(row)
+    book.save(file := tmp_path / "mathe.xlsx")
+    upload(new_run, file)
+    read_as, sheet = new_run.locator(".read-as"), new_run.locator(".read-as").get_by_label("Sheet")
+    new_run.get_by_role("button", name=re.compile("^The heading is in line 3")).first.click()
+    expect(read_as).to_contain_text("the sheet “Übungen”, heading in line 3, 30 rows")
+    sheet.select_option("Noten")
+    expect(read_as).to_contain_text("the sheet “Noten”, 3 rows")
+    expect(read_as.locator("th")).to_have_text(["Name", "Note"])
+    expect(read_as.locator("tbody tr").first).to_contain_text("Aylin")
+    sheet.select_option("Übungen")  # what was accepted of it is there again
+    expect(read_as).to_contain_text("the sheet “Übungen”, heading in line 3, 30 rows")
+    follows(new_run, "skip_lines: 2")
+
+
+def test_a_file_whose_rows_are_all_empty_says_just_that(new_run: Page, tmp_path: Path) -> None:
+    empty = tmp_path / "leer.csv"
+    empty.write_text("frage,antwort\n,\n,\n", encoding="utf-8")
+    new_run.locator("label", has_text="File").first.click()
+    new_run.locator("input[aria-label='Data file']").set_input_files(empty)
+    verdict = new_run.locator(".verdict.blocking", has_text="leer.csv has a heading, and its 2 rows are empty.")
+    expect(verdict.get_by_role("button", name="Choose another file")).to_be_visible(timeout=180_000)
+    expect(new_run.locator(".verdict.blocking:visible")).to_have_count(1)
+    picture(new_run, "new-empty-rows")
+
+
 ODD = """question,answer
 "a\x07b\u200bc",1
 \ufeffd,2

@@ -256,6 +256,11 @@ def test_prompts_that_the_starter_does_not_know_are_the_one_cause(more: dict[str
     (told,) = examine(replace(shuffled, curves={**shuffled.curves, **more}, beyond_starter=True)).verdicts
     assert (told.key, told.title) == ("too_hard", "The prompts are too hard")
     assert "The starter is there to try things out" in told.sentence and told.changes[0].label == "Another model"
+    scattered = [replace(one, text=f"{one.text} {n}") for n, one in enumerate(shuffled.last)]
+    apart = replace(shuffled, last=scattered, curves={**shuffled.curves, **more})
+    assert "hardly_right" not in {one.key for one in examine(apart).verdicts}, "its answers agree in nothing"
+    (told,) = examine(replace(apart, beyond_starter=True)).verdicts
+    assert told.key == "too_hard"
 
 
 def test_answers_of_another_column_are_named_and_no_prompt_is_too_hard() -> None:

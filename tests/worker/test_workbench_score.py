@@ -190,6 +190,19 @@ def test_a_wrong_answer_that_earns_half_of_everything_is_named() -> None:
     assert ask(both, groups)["loopholes"] == []
 
 
+def test_a_right_answer_that_earns_more_without_its_format_is_told() -> None:
+    """“It should earn the most” stood beside 0.67, “some of it is fair” beside 1, and above both that all is well."""
+    few = (
+        "def few(completions, **kwargs):\n    return [float(len(c[-1]['content'].split()) <= 4) for c in completions]\n"
+    )
+    groups = answered(COMPLETIONS, {"spec": SPEC, "from": "probes", "rows": 2})["groups"]
+    listed = ask([{"name": "correctness"}, own(few)], groups)["loopholes"]
+    (told,) = [one for one in listed if one["function"] is None and one["kind"] == "missed"]
+    said = "The right answer alone earns 2 in total, the right answer in the right format only 1."
+    assert told["sentence"] == said
+    assert ask([{"name": "correctness"}], groups)["loopholes"] == [], "as much is not more"
+
+
 def test_what_pays_by_the_character_has_loopholes_though_a_long_answer_earns_far_more() -> None:
     wordy = "def wordy(completions, **kwargs):\n    return [float(len(c[-1]['content'])) for c in completions]\n"
     groups = answered(COMPLETIONS, {"spec": {**SPEC, "training": {}}, "from": "probes", "rows": 1})["groups"]

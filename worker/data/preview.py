@@ -27,6 +27,7 @@ from groupwise.storage.registry.messages.problem import Failed, messages_of
 from groupwise.storage.spec.answer_numbers import written_with
 from groupwise.storage.spec.rows import patterns, row_filter
 from groupwise.storage.spec.rows.file_format import FILE_SETTINGS
+from groupwise.storage.spec.rows.prompt_cells import cell_in_prompt
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.storage.spec.words.number_words import count_words, join_words
 from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
@@ -34,6 +35,7 @@ from groupwise.worker.data import data, mapping, preview_source, read_as, tokens
 from groupwise.worker.data.files.csv_table import NO_HEADING
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.file_reading import FileReading
+from groupwise.worker.data.files.table import Table
 
 FIRST = 20  # rows from which kinds and guesses are made
 SOUGHT = 1000  # rows among which one that the filter keeps is looked for
@@ -52,6 +54,7 @@ def preview(asked: DataSpec, model: ModelSpec, chosen: int | None = None) -> Pre
     where there is nothing to show."""
     table = preview_source.table_of(asked)
     first = list(itertools.islice(table.rows(), FIRST))
+    _refuse_all_empty(table, first, asked)
     kept = _first_kept(asked, table.rows()) if chosen is None else None
     index, row, exact = (*kept, True) if kept else (chosen or 0, *table.row(chosen or 0))
     found = mapping.mapping_problems(asked, table.columns, first)
@@ -71,6 +74,17 @@ def preview(asked: DataSpec, model: ModelSpec, chosen: int | None = None) -> Pre
         problems=messages_of(found),
         note=_note(count, counted, exact, index, len(table.columns)) + _sheet_note(table.reading, index),
     )
+
+
+def _refuse_all_empty(table: Table, first: list[dict[str, Any]], asked: DataSpec) -> None:
+    """Raises DataError for a file of which only the heading is filled: that is all there is to say of it."""
+    cells = (cell for row in first for cell in row.values())
+    if not asked.source.startswith("file:") or any(cell_in_prompt(cell).strip() for cell in cells):
+        return
+    count, exact = table.count()
+    if exact and 0 < count <= len(first):
+        rows = "its only row is" if count == 1 else f"its {count} rows are"
+        raise DataError(f"{asked.source.partition(':')[2]} has a heading, and {rows} empty.")
 
 
 # Settings of the data that fit any: how many rows are taken, and what stands before every prompt.

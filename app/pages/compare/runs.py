@@ -41,7 +41,8 @@ def open_run_record(run: registry.Run) -> Iterator[Database]:
     except record_check.LostRecord as lost:
         raise Unanswerable(f"Its {lost.how}.") from lost
     if not run.folder.db.is_file():
-        raise Unanswerable("Nothing is recorded yet.")
+        is_live = run.state in states.LIVE
+        raise Unanswerable("Nothing is recorded yet." if is_live else "It ended before anything was recorded.")
     try:
         record = record_check.open_record(run.folder.db)
         try:

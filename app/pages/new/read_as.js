@@ -4,7 +4,7 @@
 import { el, option, setText } from "../../ui/dom.js";
 import { countWords } from "../../ui/number.js";
 import { visibleText } from "../../ui/visible_text.js";
-import { find, isPending, onEdited, onPreview, onView, page, settleIn, shownAt } from "./core.js";
+import { edit, find, isPending, onEdited, onPreview, onView, page, settleIn, shownAt } from "./core.js";
 import { about, field, setValue } from "./fields.js";
 
 const OF_KIND = {
@@ -20,6 +20,7 @@ function kindByName(name) {
   if (/\.(xlsx|xls|ods)$/.test(plain)) return "sheet";
   return /\.(csv|tsv|txt)$/.test(plain) ? "csv" : "parquet";
 }
+const OF_SHEET = ["data.skip_lines", "data.heading"];
 const READING = "Reading the data…";
 const preview = find(".preview");
 const TEXTS = ["data.separator", "data.encoding", "data.quote"];
@@ -34,6 +35,9 @@ const sheet = el("div.which-sheet");
 const choices = el("div.cards.four");
 const change = el("details", el("summary.s", "Change how it is read"), choices);
 const controls = {};
+const ofSheets = new Map(); // what was chosen of how each sheet is read
+let sheetNow = "";
+let foundSheet = "";
 let source = null; // of which the answer speaks
 let found = null;
 let sheets = []; // of the workbook, also where the one that is read cannot be
@@ -49,7 +53,19 @@ function makeControls() {
   controls["data.skip_lines"] = field(about("data.skip_lines"));
   choices.append(...Object.values(controls));
   drawSheet();
+  controls["data.sheet"].querySelector("select").addEventListener("input", readSheetAnew);
 }
+// Where a sheet begins and whether it has a heading is of that sheet alone; back on it, it is as it was.
+function readSheetAnew({ target }) {
+  ofSheets.set(sheetNow, Object.fromEntries(OF_SHEET.map((path) => [path, shownAt(path)])));
+  sheetNow = nameOf(target.value);
+  const kept = ofSheets.get(sheetNow) ?? {};
+  const changed = OF_SHEET.filter((path) => (kept[path] ?? "") !== shownAt(path));
+  const set = (path) => (kept[path] ? { path, typed: kept[path] } : { path, remove: true });
+  if (changed.length) edit(changed.map(set), { now: true });
+}
+// The sheet that is read where none is chosen has its name, too.
+const nameOf = (chosen) => chosen || foundSheet || "";
 // Of several sheets the choice stands in sight: which one is read changes everything.
 function drawSheet() {
   sheet.hidden = sheets.length < 2;
@@ -112,6 +128,10 @@ function take(answer) {
   source = shownAt("data.source");
   failed = Boolean(answer.error);
   readingOf = answer.reading;
+  if (!same) {
+    ofSheets.clear();
+    foundSheet = "";
+  }
   if (failed) {
     if (!same) found = null;
     sheets = answer.sheets ?? [];
@@ -128,10 +148,12 @@ function take(answer) {
       const { count, exact } = answer.rows;
       setText(rows, `, ${exact ? "" : "about "}${countWords(count, "row")}`);
       drawTable();
+      if (found.found.includes("data.sheet")) foundSheet = found.settings["data.sheet"];
       page.known.reading = { key: answer.reading, settings: found.settings };
       if (!find(".view-script").hidden) settleIn(0);
     } else source = null;
   }
+  sheetNow = nameOf(shownAt("data.sheet"));
   show();
 }
 export function drawReadAs() {

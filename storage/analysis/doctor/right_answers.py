@@ -128,7 +128,7 @@ def hardly_right(e: Evidence) -> Verdict | None:
     if not rise.is_hardly_right(e) or solved.start >= rise.FEW_RIGHT or not risen or e.target in risen:
         return None
     of_one, of_all = share_same(e.last_groups), share_same([e.last])
-    if of_one < AGREE or of_one < TIMES * of_all:
+    if not e.beyond_starter and (of_one < AGREE or of_one < TIMES * of_all):
         return None
     said = (
         f"{percent(solved.now)} of completions {e.verbs} right by “{e.target}” {e.at_now}, {percent(solved.start)} at "

@@ -10,6 +10,7 @@ from groupwise.worker.questions.workbench.probes import HIGH, LOW, PROBES
 
 SHARE = 0.5  # of what the right answer earns: from there on, a probe that deserves little has found a way
 RIGHT = "correct"
+WITHOUT_FORMAT = ("answer_only", "wrong_format")
 
 
 def find_loopholes(probes: list[str | None], names: list[str], scores: Floats, total: Floats) -> list[dict[str, Any]]:
@@ -21,7 +22,27 @@ def find_loopholes(probes: list[str | None], names: list[str], scores: Floats, t
     if blind := _find_blind(probes, total):
         return [blind]
     listed = [one for name, values in [*columns, (None, total)] for one in _look_in(probes, name, values, len(names))]
+    listed += _find_outdone(probes, total)
     return sorted(listed, key=lambda one: (one["kind"] != "loophole", -(one["share"] or 0.0)))
+
+
+def _find_outdone(probes: list[str | None], total: Floats) -> list[dict[str, Any]]:
+    """The right answer without its format that earns more in total than the one in it, as where length is punished:
+    that may be meant, and is to be known."""
+    means = {name: _mean_of(name, probes, total) for name in (RIGHT, *WITHOUT_FORMAT)}
+    right = means.pop(RIGHT)
+    most = max(means, key=lambda name: means[name])
+    if not means[most] > right > 0:
+        return []
+    noun = PROBES[RIGHT].noun
+    said = f"{PROBES[most].noun} earns {means[most]:.3g} in total, {noun[0].lower()}{noun[1:]} only {right:.3g}."
+    return [{"probe": most, "function": None, "score": means[most], "share": None, "kind": "missed", "sentence": said}]
+
+
+def _mean_of(name: str, probes: list[str | None], total: Floats) -> float:
+    """What this probe earns on average; −∞ where it has no score."""
+    own = [float(each) for probe, each in zip(probes, total, strict=True) if probe == name and not np.isnan(each)]
+    return sum(own) / len(own) if own else -np.inf
 
 
 def _find_blind(probes: list[str | None], total: Floats) -> dict[str, Any] | None:
