@@ -260,7 +260,7 @@ def test_metric_lines_are_shown_as_values_and_the_log_is_taken_away(
     page = open_page(f"{address}/run?id={logged}&tab=log")
     log = page.locator(".gw-log")
     log.get_by_role("button", name="Show", exact=True).click()
-    expect(log.locator(".metrics").last).to_contain_text("grad_norm 0.400")
+    expect(log.locator(".metrics").last).to_contain_text("grad_norm 0.4")
     expect(log.locator(".metrics").last.locator(".of-step")).to_have_text("step 12")
     long = log.locator(".metrics .pair", has_text="mean_terminated_length").last.locator(".mut")
     assert long.inner_html() == "eval_<wbr>completions/<wbr>mean_<wbr>terminated_<wbr>length "
@@ -317,7 +317,7 @@ def test_the_lines_of_one_rank_can_be_read_alone(open_page: OpenPage, address: s
     expect(log.locator(".dicts")).to_be_hidden()
     log.get_by_label("Show the lines of").select_option("rank 0")
     log.get_by_role("button", name="Show", exact=True).click()
-    expect(shown).to_have_text([lines[1], "[rank 0] loss 0.500kl 0.100", *own, warned[0], *again])
+    expect(shown).to_have_text([lines[1], "[rank 0] loss 0.5kl 0.1", *own, warned[0], *again])
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     copied = "navigator.clipboard.readText()"
     log.get_by_role("button", name="Copy shown matches").click()
