@@ -1,5 +1,6 @@
 """What `groupwise launch` says of a file before it starts anything: the problems and warnings that New run shows."""
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -25,6 +26,7 @@ from groupwise.storage.spec.words.problem import (
 )
 from groupwise.storage.spec.words.setting_names import without_answered
 
+OF_FUNCTION = re.compile(r"rewards\.\d+\.name")
 SOON = 20.0  # seconds for the worker's word where the spec cannot be launched anyway
 WORDS = {BLOCKING: "", WARNING: "warning", ADVICE: "advice"}
 
@@ -47,7 +49,7 @@ def problems_of_file(
     else:
         found = _found_here(spec, offer, lines, Known(**confirmed.known), form, out, confirmed.problems)
         answered = out.problems_as_written(confirmed.problems)
-        found = [one for one in found if one.level != ADVICE or not _is_said(one, answered)]
+        found = [one for one in found if not _is_outdone(one, answered)]
         found += [one for one in answered if not _is_said(one, found)]
     said = without_advice_on_refused(without_answered(found))
     placed = [replace(one, line=one.line or line_of(one.field, lines)) for one in said]
@@ -65,6 +67,14 @@ def _found_here(
     blamed = {one.field for one in (*form, *found, *answered) if one.level == BLOCKING}
     found += estimates(spec, offer, known, told=False, blamed=blamed).problems
     return [*form, *(one for one in out.problems_as_written(found) if one.field not in named)]
+
+
+def _is_outdone(problem: Problem, answered: Iterable[Problem]) -> bool:
+    """Whether what the worker says takes its place: of an advice, and of what a function's code lets one expect, where
+    it was called."""
+    if problem.level == WARNING and OF_FUNCTION.fullmatch(problem.field):
+        return any(one.field == problem.field for one in answered)
+    return problem.level == ADVICE and _is_said(problem, answered)
 
 
 def _is_said(problem: Problem, found: Iterable[Problem]) -> bool:

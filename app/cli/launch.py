@@ -51,6 +51,8 @@ def launch(spec_path: str, *, name: str | None, wait: bool, strict: bool = False
     _refuse_foreign(path, text)
     try:
         reading = _parse_whole(text, path.absolute().parent)
+        if name is not None:  # then nothing hangs on what the file calls it
+            reading = replace(reading, problems=[one for one in reading.problems if one.field != "name"])
         assert reading.sound is not None  # else it was refused
         spec = _set_name(reading.sound, name)
         open_home()
@@ -203,9 +205,17 @@ def _create_run(spec: RunSpec, reading: Reading, text: str, beside: Path, *, str
         if copied is not None and is_new:
             copied.unlink()
         raise
-    kept = write_found_reading(text if spec == parse_spec(text) else to_yaml(spec), spec)
+    kept = write_found_reading(text if _means(text, spec) else to_yaml(spec), spec)
     code = library.own_code(spec)
     return registry.create_run(kept, name=spec.name, model=spec.model.id, data=spec.data.source, code=code), found
+
+
+def _means(text: str, spec: RunSpec) -> bool:
+    """Whether a text says just this; not where its paths are seen from elsewhere, or the run got another name."""
+    try:
+        return parse_spec(text) == spec
+    except SpecError:  # its own name is none
+        return False
 
 
 def _as_seen_from_home(raw: dict[str, Any], spec: RunSpec) -> dict[str, Any]:

@@ -3,7 +3,7 @@ a run. Pure."""
 
 from collections.abc import Sequence
 
-PALETTE = 8  # --r1 … --r8 of tokens.css
+PALETTE = 20  # --r1 … --r20 of tokens.css; the first eight are the easiest to tell apart
 
 
 def colours_of_functions(names: Sequence[str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from groupwise.storage.spec.words.word_quotes import QUOTES_ARE_LETTERS, inside_
 HUB_ID = re.compile(r"(?!.*(--|\.\.))[A-Za-z0-9][\w.-]*(?<![.-])(/[A-Za-z0-9][\w.-]*(?<![.-]))?")
 HUB_PAGE = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/([\w.-]+/[\w.-]+?)(?:/tree/[^/\s]+)?/?")
 MAX_ID = 96  # the hub's own limit
-STARTER = Fix("Use the starter model", {"model.id": "starter", "model.revision": None})
+STARTER = Fix("Use the starter model", {"model.id": "starter", "model.revision": None}, fallback=True)
 CONVERT = "from transformers import AutoModelForCausalLM as M; M.from_pretrained(FOLDER).save_pretrained(FOLDER)"
 FORMS = {"gguf": "GGUF", "h5": "TensorFlow’s", "msgpack": "Flax’s"}
 

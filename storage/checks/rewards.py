@@ -39,6 +39,9 @@ def check_rewards(spec: RunSpec, offer: Offer) -> list[Problem]:
     return found
 
 
+WRITE = Fix("Write it in Rewards", {}, leads=True, page="/rewards?new=1")
+
+
 def _unknown(spec: RunSpec, index: int, offer: Offer) -> Problem:
     """A function that is not there, or not in this version."""
     reward, path = spec.rewards[index], f"rewards.{index}"
@@ -58,6 +61,8 @@ def _unknown(spec: RunSpec, index: int, offer: Offer) -> Problem:
     listed = f" There are {', '.join(offer.rewards)}." if len(offer.rewards) <= FEW else " Write it under Rewards."
     message = f"there is no reward function “{reward.name}”.{meant or listed}"
     use = [Fix(f"Use {close}", {f"{path}.name": close})] if close else []
+    if not near and len(spec.rewards) == 1:  # any other in its place would be a guess
+        return Problem(f"{path}.name", message, fixes=(WRITE,))
     more = [fix for fix in _take_out(spec, index, others) if fix.label not in {one.label for one in use}]
     return Problem(f"{path}.name", message, fixes=(*use, *more))
 
@@ -86,10 +91,9 @@ def _of_other_libraries(spec: RunSpec, index: int, others: list[str]) -> Problem
         f"there is no reward function “{reward.name}” here. If it is your own, paste its code under Rewards. If it is "
         f"{theirs}’s, the built-in “{known.name}” does the same."
     )
-    write = Fix("Write it in Rewards", {}, leads=True, page="/rewards?new=1")
-    fixes = (Fix(f"Use {known.name}", settings), write, *_take_out(spec, index, []))
+    fixes = (Fix(f"Use {known.name}", settings), WRITE, *_take_out(spec, index, []))
     if not reward.name.endswith("_reward") and not reward.name.startswith("get_"):  # a word that anybody may use
-        fixes = (write, fixes[0], *fixes[2:])
+        fixes = (WRITE, fixes[0], *fixes[2:])
     return Problem(f"{path}.name", f"{message} {known.note}".rstrip(), fixes=fixes)
 
 

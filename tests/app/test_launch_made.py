@@ -62,6 +62,15 @@ def test_another_name_is_in_the_spec_that_is_kept(groupwise: Groupwise, offered:
     assert run is not None and run.name == "mine" and "name: mine" in run.folder.spec.read_text()
 
 
+def test_another_name_takes_the_place_of_one_that_cannot_be_used(groupwise: Groupwise, offered: Path, tmp_path: Path):
+    for odd in ("'  '", "x" * 5_000):
+        path = write(tmp_path, SPEC.replace("name: small", f"name: {odd}"))
+        result = groupwise("launch", str(path), "--name", "mine")
+        assert result.returncode == 0, result.stderr
+        run = registry.get_run(result.stdout.strip())
+        assert run is not None and run.name == "mine" and "name: mine" in run.folder.spec.read_text()
+
+
 def test_a_data_file_beside_the_spec_is_copied_once_and_another_of_its_name_beside_it(
     groupwise: Groupwise, offered: Path, tmp_path: Path
 ):

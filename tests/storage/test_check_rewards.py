@@ -74,6 +74,9 @@ def test_each_problem_is_said_at_its_field_and_any_of_its_fixes_mends_it(
     [problem] = [one for one in problems(reward, data=data) if one.level == BLOCKING]
     assert problem.field == field and words in problem.message
     assert problem.fixes
+    if reward["name"] == "zzz":  # of the only one nobody knows what is meant by it: no other takes its place
+        assert [(fix.label, fix.settings) for fix in problem.fixes] == [("Write it in Rewards", {})]
+        return
     for number in range(len(problem.fixes)):
         mended = after_a_click(raw, problem, number)
         assert [one for one in examine_spec(from_dict(mended), OFFERED) if one.level == BLOCKING] == [], problem.fixes[

@@ -74,6 +74,22 @@ def test_a_long_run_is_read_from_its_rollups_and_says_the_same(steps: int) -> No
     assert curve.steps[0] <= 64 and curve.steps[-1] > steps * 0.98
 
 
+@pytest.mark.parametrize("steps", [150, 300, 599, 700, 3_000])
+def test_the_first_step_is_itself_however_long_a_run_is(steps: int, tmp_path: Path) -> None:
+    """“0.88 at its first step” became 0.44 after 200 steps, 0.29 after 400; from 600 on the cause was another one. And
+    evaluations every 50 steps were told of step 56."""
+    writer = RunWriter(tmp_path / "run.db", 1, {"format": 1.0, "correctness": 1.0})
+    for step in range(1, steps + 1):
+        met = {"reward": 0.875 if step == 1 else 0.0, "kl": min(4.0, step / 3), "learning_rate": 0.005}
+        held_out = {"eval_reward": 0.0} if step % 50 == 0 else {}
+        writer.commit(step, metrics=met | held_out, groups=[])
+    writer.close()
+    curves = gather(tmp_path / "run.db", spec.parse_spec(spec_of("x", ("format",), steps))).curves
+    assert (curves["reward"].steps[0], curves["reward"].first) == (1, 0.875)
+    assert list(curves["reward"].steps) == sorted(set(curves["reward"].steps)) and len(curves["reward"]) <= 202
+    assert curves["eval_reward"].steps[0] == 50
+
+
 def test_a_resumed_run_is_one_curve() -> None:
     evidence = of(made("resumed", steps=60, resumed_at=30))
     assert evidence.curves["reward"].steps == tuple(range(1, 61))

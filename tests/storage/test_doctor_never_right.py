@@ -263,6 +263,29 @@ def test_prompts_that_the_starter_does_not_know_are_the_one_cause(more: dict[str
     assert told.key == "too_hard"
 
 
+def test_a_function_that_calls_no_answer_right_is_named_before_hard_prompts() -> None:
+    """As it was seen: −2 for all, as nothing asks for the tag that it wants; “the prompts are too hard”, it said."""
+    said = answering("49", ["<answer>49</answer>", "none"])
+    given = [replace(one, scores={"mine": -2.0}, reward=-2.0) for one in said]
+    mine = Function(1.0, {"ok": 256}, -2.0, -2.0, 0.0, (-2.0, -2.0))
+    level = line(-2.0, -2.0)
+    e = healthy(
+        rewards=[RewardSpec(name="mine")], functions={"mine": mine}, last=given, first=given, low=-2.0, high=-2.0,
+        curves=TIED_LOW | {"reward": level, "rewards/mine/mean": level, "groups/solved": line(0, 0)}, ended=True,
+    )  # fmt: skip
+    first = examine(e).verdicts[0]
+    assert (first.key, first.title, first.level) == ("scored_wrong", "No answer is right by mine", "problem")
+    assert "“mine” gave every completion −2.00, right or wrong: of the" in first.sentence
+    assert "50\u202f% give the answer of their row" in first.sentence
+    assert first.changes[0].edit_reward == "mine"
+    for other in (
+        replace(e, functions={"mine": replace(mine, reads_no_column=True)}),
+        replace(e, functions={"mine": Function(1.0, {"ok": 256}, -2.0, 1.0, 0.5, (-2.0, 1.0))}),
+        replace(e, last=[replace(one, text="none") for one in given], first=[]),
+    ):
+        assert verdict(other, "scored_wrong") is None
+
+
 def test_answers_of_another_column_are_named_and_no_prompt_is_too_hard() -> None:
     for what, title, said in (
         ("the prompt for an answer", "The answer is the prompt itself", "such as “0+20?”, and “correctness” calls 0"),

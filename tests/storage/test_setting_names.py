@@ -116,8 +116,8 @@ def test_what_others_call_it_leads_to_a_setting_that_there_is() -> None:
         ("num_completions", "num_generations"), ("samples_per_prompt", "num_generations"), ("G", "num_generations"),
         ("generations", "num_generations"), ("log_interval", "logging_steps"), ("save_interval", "save_steps"),
         ("eval_batch_size", "per_device_eval_batch_size"), ("max_token", "max_completion_length"),
-        ("lr_schedule", "lr_scheduler_type"), ("gradient_acc", "gradient_accumulation_steps"),
-        ("num_completions_to", "num_completions_to_print"), ("lora_rang", None), ("clip", None),
+        ("lr_schedule", "lr_scheduler_type"), ("gradient_acc", "gradient_accumulation_steps"), ("top_kk", "top_k"),
+        ("top_pp", "top_p"), ("num_completions_to", "num_completions_to_print"), ("lora_rang", None), ("clip", None),
     ],
 )  # fmt: skip
 def test_what_people_call_a_setting_of_trl_leads_to_it(typed: str, meant: str | None) -> None:

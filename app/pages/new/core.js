@@ -281,9 +281,9 @@ const fromWorker = {}; // kind → {key, problems}
 export function problems() {
   const view = page.view;
   if (!view) return [];
-  const { keys, lines } = asked() ?? {};
+  const { keys, lines, answered } = asked() ?? {};
   const ofNow = Object.entries(fromWorker).flatMap(([kind, said]) => (said.key === keys?.[kind] ? [said] : []));
-  if (view.unreadable) return problemsOfUnreadable(view.unreadable.problems ?? [], keys ? ofNow : [], lines);
+  if (view.unreadable) return problemsOfUnreadable(view.unreadable.problems ?? [], keys ? ofNow : [], lines, answered);
   return allProblems(view, ofNow, lines);
 }
 // Whether the worker has said all it can of the settings as they are now.

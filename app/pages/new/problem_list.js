@@ -29,16 +29,20 @@ function saidOnce(answers) {
 
 // Of a text that cannot be read yet, what the worker says, too: of fields of which nothing is said so far, and without
 // buttons, as there are no settings to change yet.
-export function problemsOfUnreadable(problems, answers, lines) {
-  const known = new Set(problems.map(({ field }) => field));
+// `answered`: the places that a misspelt name offers its value for.
+export function problemsOfUnreadable(problems, answers, lines, answered = []) {
+  const known = new Set([...problems.map(({ field }) => field), ...answered]);
   const isNew = ({ field, level }) => level !== "advice" && field && !known.has(field);
   const more = saidOnce(answers).filter(isNew);
   const all = [...problems, ...more.map((one) => ({ ...placed(one, lines), fixes: [] }))];
   return whatBlocksFirst(all);
 }
 
+// What came of a call of a function says more than what its code lets one expect.
+const isDoubt = (field, level) => level === "warning" && /^rewards\.\d+\.name$/.test(field);
 export function allProblems(view, answers, lines) {
   const said = (problem) =>
+    !isDoubt(problem.field, problem.level) &&
     view.problems.some((other) => other.field === problem.field && problem.field && grave(other) <= grave(problem));
   // nor is anything said of what is not set where a misspelt name or part offers to set it: as the app does with what
   // it finds itself (storage.spec.words.setting_names.without_answered)
@@ -53,7 +57,8 @@ export function allProblems(view, answers, lines) {
   const follows = ({ field, fixes }) => fixes?.some((fix) => isUnset(field, fix)); // launch.py has the same rule
   const news = saidOnce(answers).filter((problem) => !said(problem) && !isAnswered(problem) && !follows(problem));
   // where the worker knows something graver, the app's advice is what it would have said without
-  const outdone = ({ field, level }) => field && level === "advice" && news.some((other) => other.field === field);
+  const outdone = ({ field, level }) =>
+    field && (level === "advice" || isDoubt(field, level)) && news.some((other) => other.field === field);
   const kept = view.problems.filter((problem) => !outdone(problem));
   return withoutRefused([...kept, ...news.map((one) => placed(one, lines))]);
 }

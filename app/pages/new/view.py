@@ -59,7 +59,7 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         raw, _ = read_yaml(text)
     except SpecError as error:
         slips = launch.problems_of_unreadable(text, error, offer)
-        return {"text": text, "unreadable": _say_unreadable(slips) | _once_read(text)}
+        return {"text": text, "unreadable": _say_unreadable(slips) | _once_read(text, offer)}
     if not isinstance(raw, dict):
         return {"text": text, "unreadable": _say_unreadable([NO_MAPPING])}
     reading = launch.check_text(text, offer, known)
@@ -140,16 +140,19 @@ def _say_unreadable(problems: list[Problem]) -> dict[str, Any]:
     return {"message": first.message, "line": first.line, "problems": [problem.as_dict() for problem in problems]}
 
 
-def _once_read(text: str) -> dict[str, Any]:
+def _once_read(text: str, offer: Offer) -> dict[str, Any]:
     """What the worker is asked about a text that cannot be read yet: `once`, what it is when its slips are put right,
-    with the `keys` of the questions and the line of each field as it is written; nothing where that means no spec."""
+    with the `keys` of the questions, the line of each field as it is written, and the places that a misspelt name
+    offers its value for; nothing where that means no spec."""
     after = launch.text_once_read(text)
     reading = launch.read_form(after.text) if after is not None else None
     if after is None or reading is None or reading.sound is None or reading.as_checked is None:
         return {}
     out, checked = reading.left_out, reading.as_checked
     asked = keys(reading.sound, checked, (*out.paths, *out.renamed), with_data=is_chosen(checked.data))
-    once = {"text": after.text, "keys": asked, "lines": after.lines_as_written(reading.lines)}
+    answered = sorted(answered_places(launch.check_text(after.text, offer).problems))
+    lines = after.lines_as_written(reading.lines)
+    once = {"text": after.text, "keys": asked, "lines": lines, "answered": answered}
     return {"once": json_value(once)}
 
 

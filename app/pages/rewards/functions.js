@@ -177,7 +177,8 @@ export function drawFunctionActions() {
       const typed = Object.fromEntries(
         Object.entries(one.parameters).map(([name, value]) => [name, typedDefault(value)]),
       );
-      settings.set(one.name, { weight: String(one.weight), timeout: String(one.timeout), parameters: typed });
+      const [weight, timeout] = [String(one.weight), String(one.timeout)];
+      settings.set(one.name, { weight, timeout, parameters: typed, touched: true }); // what stands there counts
       if (one.name !== editedName() && about_(one.name) && !others.includes(one.name)) others.push(one.name);
     }
     drawFunctions();

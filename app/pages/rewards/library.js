@@ -164,6 +164,8 @@ async function turnTo(name) {
     drawLibrary();
   }
   drawLooked();
+  const at = page.text.split("\n").findIndex((line) => line.match(/^(?:async )?def (\w+)/)?.[1] === name);
+  if (at >= 0) code.gotoLine(at + 1, 0, false);
   tell("looked");
   keepDraft();
   sayOutdated();

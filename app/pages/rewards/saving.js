@@ -69,7 +69,8 @@ async function takeSaved(got, text, network) {
   setParams({ name: got.name, version: null, draft: null });
   sayDraft(null);
   const saved = `Saved as version ${got.hash.slice(0, 8)}.`;
-  if (before) sayBefore(saved, before);
+  const isThere = page.functions.some((one) => one.name === before?.name); // the text has both: neither was renamed
+  if (before && !isThere) sayBefore(saved, before);
   else sayNote(`${saved} Runs that were launched keep the version they were launched with.`);
   drawState();
   tell("library");

@@ -37,11 +37,12 @@ class Curve:
         spans: Sequence[Bounds] | None = None,
         course: Course | None = None,
     ) -> Curve:
-        """Of values in the order of their steps, condensed to at most POINTS. `spans`: (low, high) of each; `course`:
-        its figures, where the values are not those that were logged."""
+        """Of values in the order of their steps, condensed to about POINTS, but for the first, which is of before
+        anything was learned. `spans`: (low, high) of each; `course`: its figures, where the values are not those that
+        were logged."""
         spans = spans or [(value, value) for value in values]
         width = max(1, math.ceil(len(values) / POINTS))
-        cuts = [slice(at, at + width) for at in range(0, len(values), width)]
+        cuts = [slice(0, 1), *(slice(at, at + width) for at in range(1, len(values), width))] if values else []
         return cls(
             tuple(steps[cut][0] for cut in cuts),
             tuple(mean(values[cut]) for cut in cuts),

@@ -40,6 +40,8 @@ def _curve_with(points: Points, logged: Curve | None, per: int) -> Curve:
         return Curve.of(steps, values)
     if len(logged) < ENOUGH:
         return Curve.of(steps, values, course=logged.course)
+    if steps[-1] >= logged.steps[0]:  # it was logged, too
+        return replace(logged, every=per)
     return replace(
         logged, steps=(*steps, *logged.steps), values=(*values, *logged.values), lows=(*values, *logged.lows),
         highs=(*values, *logged.highs), every=per,

@@ -211,15 +211,25 @@ def _size(parts: list[Part]) -> int:
 
 
 def _curves(run: Database, keys: dict[int, str], parts: list[Part], logs: Ends = NO_ENDS) -> dict[str, Curve]:
-    """`logs`: the first and the last logged steps; none where each value counts for itself."""
-    size = _size(parts)
-    return {name: curve for key, name in keys.items() if len(curve := _curve(run, key, parts, size, logs))}
+    """`logs`: the first and the last logged steps; none where each value counts for itself: of those that are few all
+    are read, however many steps there are."""
+    sizes = {key: 1 if logs == NO_ENDS and _has_few(run, key) else _size(parts) for key in keys}
+    return {name: curve for key, name in keys.items() if len(curve := _curve(run, key, parts, sizes[key], logs))}
+
+
+def _has_few(run: Database, key: int) -> bool:
+    """Whether a metric has so few values that all can be read: of evaluations, say."""
+    few = f"SELECT count(*) FROM (SELECT 1 FROM metric WHERE key = ? LIMIT {RAW_STEPS + 1})"
+    return all(count <= RAW_STEPS for (count,) in rows_of(run, few, [key]))
 
 
 def _curve(run: Database, key: int, parts: list[Part], size: int, logs: Ends) -> Curve:
     """The buckets of so many steps that are whole, and what is not in one yet as a point of its own; size 1: every
-    value."""
+    value. Before them the first step by itself, which is of before anything was learned."""
     found: list[Bucket] = []
+    if size > 1 and parts:
+        attempt, first, _ = parts[0]
+        found = _raw(run, key, attempt, first, first)
     for attempt, first, last in parts:
         begin = first
         tail: list[Bucket] = []

@@ -177,7 +177,7 @@ def _has_no_room(e: Evidence, name: str) -> bool:
 def _unpaid(e: Evidence) -> list[str]:
     """The functions that have a weight and have given 0 to every completion, for which the limit may leave no room."""
     unpaid = [name for name, told in e.functions.items() if told.weight and told.calls >= ENOUGH and told.constant == 0]
-    return [name for name in unpaid if _may_lack_room(e, name)]
+    return [name for name in unpaid if not e.curve(f"rewards/{name}/mean").high > 0 and _may_lack_room(e, name)]
 
 
 def _may_lack_room(e: Evidence, name: str) -> bool:

@@ -65,6 +65,37 @@ def right_is_punished(e: Evidence) -> Verdict | None:
     )  # fmt: skip
 
 
+def right_earns_nothing(e: Evidence) -> Verdict | None:
+    """A function of a person's own gives every completion the same, which is not above 0, and many give the answer of
+    their row: it looks for something that the model is not asked to write."""
+    known = group_metrics.OF_ANSWERS | group_metrics.OF_FORM
+    read = [one for group in e.groups for one in group if one.answer.strip()]
+    right = [one for one in read if answers.gives_answer(one)]
+    if len(right) < max(MARKED, answers.SEVERAL * len(read)) or len({one.grp for one in right}) < IN_GROUPS:
+        return None
+    for name, told in e.functions.items():
+        value = told.constant
+        if not told.weight or value is None or value * told.weight > 0 or name in known or told.reads_no_column:
+            continue
+        words = (
+            f"“{name}” {'gave' if e.ended else 'gives'} every completion {write_figure(value)}, right or wrong: of the "
+            f"{len(read):,} that were read, {percent(len(right) / len(read))} give the answer of their row. Does it "
+            "look for a form that the prompt does not ask for?"
+        )
+        return Verdict(
+            "scored_wrong", PROBLEM, f"No answer is right by {name}", words,
+            f"Shown where {percent(answers.SEVERAL)} of the completions that were read, of {IN_GROUPS} groups or more, "
+            "give the answer of their row, in a tag or as their last number, and a function of one’s own gives all "
+            "completions the same, 0 or less.",
+            "the record's answers, beside its completions",
+            (completions("The last completions", sort="newest"),),
+            (Change(f"Try {name} on what it wrote", edit_reward=name),
+             Change("Say in the prompt what is to be written", field="data.system_prompt")),
+            Grounds(Place.SCORING, True, 1.0, grounds.last_of(e, lambda one: True)),
+        )  # fmt: skip
+    return None
+
+
 def right_is_marked_down(e: Evidence) -> Verdict | None:
     """A function of a person's own takes away for nothing but right answers, as where its sign is mistaken."""
     for name, told in e.functions.items():
@@ -233,4 +264,4 @@ def _is_by_length(e: Evidence, name: str) -> bool:
     return link is not None and link.same and link.longer > 0 and link.apart >= APART
 
 
-RULES = (right_is_punished, right_is_marked_down, by_chance, hardly_right, length_pays)
+RULES = (right_is_punished, right_earns_nothing, right_is_marked_down, by_chance, hardly_right, length_pays)

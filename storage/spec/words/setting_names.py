@@ -27,6 +27,7 @@ SHORT = 2  # letters of a word that can stand for all of it
 _STAGE = re.compile(r"^stages\.\d+\.(?=training\b)")  # its rewards are its own
 COMPLETION = "max_completion_length"
 _LETTER_BEFORE = re.compile(r"^[a-z]_(?=.{2})")  # by which a part is put aside, as in x_data
+_DOUBLED = re.compile(r"([a-z])\1+")
 _APART = {("accelerate", "accelerator"), ("reference", "inference")}  # words that look alike and mean something else
 ALIKE = 0.72  # of each word of a name to that of another, from where on one is a slip of the other
 
@@ -208,7 +209,7 @@ def is_slip(typed: str, name: str) -> bool:
     """Whether two names differ as a slip of the hand does: in letters of a word or in how much of it is written out
     (hi, high), never in a word."""
     ours, theirs = typed.split("_"), name.split("_")
-    if "".join(ours) == "".join(theirs):
+    if "".join(ours) == "".join(theirs) or _DOUBLED.sub(r"\1", typed) == _DOUBLED.sub(r"\1", name):
         return True
     return len(ours) == len(theirs) and all(map(_is_slip_of_word, ours, theirs))
 
