@@ -176,7 +176,7 @@ BLOCKING = {
     "a reward twice": bad(rewards="- name: format\n- name: format"),
     "a parameter that is not there": bad(rewards="- {name: format, parameters: {tag: [a]}}"),
     "a parameter of another type": bad(rewards="- {name: format, parameters: {strict: 3}}"),
-    "a version that is not there": bad(rewards="- {name: mine, version: abcdef12}"),
+    "a version that is not there": bad(rewards="- name: format\n- {name: mine, version: abcdef12}"),
     "a schedule out of order": bad(
         rewards="- {name: format, schedule: [{step: 5, weight: 1.0}, {step: 5, weight: 0.5}]}"
     ),

@@ -225,8 +225,8 @@ def _missing(found: Found) -> list[Problem]:
 
 
 def _too_long(found: Found) -> list[Problem]:
-    if not found.too_long or found.room is None or found.context is None:
-        return []
+    if not found.too_long or not found.room or found.context is None:
+        return []  # where there is no room at all the length of the completions is at fault, and said of it
     fixes = []
     if limit := _length_that_fits(found, found.room):
         fixes.append(_filter_fix(found, Condition(found.template_columns[0], "<", str(limit), True)))

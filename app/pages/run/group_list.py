@@ -37,6 +37,12 @@ def order_groups(groups: Rows, pick: str) -> Rows:
     return sorted(groups, key=ORDERS[pick]) if pick in ORDERS else groups
 
 
+WHY_TIED = {
+    "all_low": "none is right, whatever they earned beside, or all earned the least of this run",
+    "all_high": "all earned the highest reward seen in this run", "other": "all earned the same",
+}  # fmt: skip
+
+
 def tie(group: dict[str, Any], seen: Range | None) -> str:
     """all_low, all_high or other of a tied group; nothing of another. `seen`: the run's range of rewards. A group may
     say that it has `none_right`, or `all_right`."""
@@ -59,7 +65,8 @@ def group_line(
     return {
         "id": group["id"], "whole": whole, "prompt": [format.shorten(whole, SHOWN)],
         "mean": format.number(group["mean"]), "spread": spread,
-        "tied": group["tied"], "starred": group["id"] in starred, "right": f"{right[0]}/{right[1]}" if right else "–",
+        "tied": group["tied"], "why": WHY_TIED[tied] if tied and seen else "",
+        "starred": group["id"] in starred, "right": f"{right[0]}/{right[1]}" if right else "–",
     }  # fmt: skip
 
 

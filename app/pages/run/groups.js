@@ -253,7 +253,7 @@ function groupLine(group) {
     el("span.what", { dir: "auto", title: group.whole }, ...asked),
     el("span.n", { title: `${group.right} right` }, group.right),
     el("span.n", group.mean),
-    el("span.n", group.spread),
+    el("span.n", { title: group.why }, group.spread),
   );
 }
 function drawDiff(size, chosen) {

@@ -272,7 +272,7 @@ export class Chart {
     });
   }
   static format(size) {
-    return size >= 1e4 ? "~s" : size > 0 && size < 1e-3 ? "~e" : ".4~g"; // not as many digits as a third has
+    return size >= 1e4 ? "~s" : size > 0 && size < 1e-3 ? "" : ".4~g"; // not as many digits as a third has
   }
   along(range, last, data, grows) {
     if (range || !grows || !Number.isFinite(last)) this.reach.x = null;
