@@ -24,17 +24,17 @@ def are_algorithms(choices: Sequence[object]) -> bool:
 def meant_algorithm(value: object, names: Sequence[str]) -> str | None:
     """The one of the algorithms that a text is a slip of: in capitals or what stands between its words, or in two
     letters in each other's place, or one too few or too many. None where it is another."""
-    typed = _letters_of(value)
+    typed = letters_of(value)
     if str(value).strip().casefold() in _OTHERS:
         return None
-    plain = {_letters_of(name): name for name in names}
+    plain = {letters_of(name): name for name in names}
     return plain.get(typed) or next((name for one, name in plain.items() if _is_one_slip(typed, one)), None)
 
 
 def gspo_problem(path: str, value: Any, beside: Mapping[str, Any], default: Fix) -> Problem | None:
     """The problem of GSPO as a loss, which TRL has as another setting; None of any other. `beside`: what is set in the
     same part: no click writes over it. `default`: the click that leaves the loss to TRL."""
-    if not path.endswith("loss_type") or _letters_of(value) != "gspo":
+    if not path.endswith("loss_type") or letters_of(value) != "gspo":
         return None
     place = f"{path.rpartition('.')[0]}.{_SEQUENCE}"
     message = f"cannot be “{value}”: GSPO in TRL is {_SEQUENCE}: sequence and loss_type: grpo, as in the preset GSPO."
@@ -44,7 +44,8 @@ def gspo_problem(path: str, value: Any, beside: Mapping[str, Any], default: Fix)
     return Problem(path, message, fixes=(use, default))
 
 
-def _letters_of(value: object) -> str:
+def letters_of(value: object) -> str:
+    """A name in small letters and digits alone, by which two are the same whatever stands between their words."""
     return re.sub(r"[\W_]+", "", str(value).casefold())
 
 

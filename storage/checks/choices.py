@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from groupwise.storage.checks.algorithms import are_algorithms, meant_algorithm
+from groupwise.storage.checks.algorithms import are_algorithms, letters_of, meant_algorithm
 from groupwise.storage.spec.words.problem import nearest_name
 
 ALIKE = 0.75  # of a word, from where on it is a slip of another
@@ -32,7 +32,7 @@ def meant_choice(value: object, choices: Sequence[object], default: object) -> s
         return meant_algorithm(value, names)
     begun = [name for name in names if text and name.casefold().startswith(f"{text}_")]
     related = [name for name in begun if str(default).startswith(name)]
-    special = [name for name in names if _SPECIAL.fullmatch(name) and _letters(name) == _letters(text)]
+    special = [name for name in names if _SPECIAL.fullmatch(name) and letters_of(name) == letters_of(text)]
     if special:  # that one by its own name, and no slip of a plain one
         return special[0]
     if _SPECIAL.fullmatch(text):  # what is asked for is none of the plain ones
@@ -47,10 +47,6 @@ def _by_first_word(text: str, names: list[str], default: object) -> str | None:
     begun = [name for name in names if close and name.partition("_")[0] == close]
     related = [name for name in begun if str(default).startswith(name)]
     return min(related or begun, key=len, default=None)
-
-
-def _letters(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name.casefold())
 
 
 def _plain(names: list[str]) -> list[str]:

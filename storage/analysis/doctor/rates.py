@@ -122,7 +122,7 @@ def is_clear_fall(e: Evidence) -> bool:
     reward = e.reward
     if e.weights_move or not SOON <= len(reward) < EARLY or reward.first - reward.now < FELL * e.scale:
         return False
-    return clear_fall.fell_beyond_doubt(e) and functions_fell(e)
+    return clear_fall.fell_beyond_doubt(e) and _functions_fell(e)
 
 
 def _fall_from_the_peak(e: Evidence) -> float | None:
@@ -131,7 +131,7 @@ def _fall_from_the_peak(e: Evidence) -> float | None:
     lost = min(reward.peak - reward.late, reward.best - reward.now)
     if len(reward) < TREND or lost < FELL * e.scale or lost <= SURE * reward.error:
         return None
-    if lost < LOST * max(reward.peak - reward.early, reward.best - reward.start) or not functions_fell(e):
+    if lost < LOST * max(reward.peak - reward.early, reward.best - reward.start) or not _functions_fell(e):
         return None
     return reward.best
 
@@ -145,7 +145,7 @@ def _fall_from_the_first(e: Evidence) -> float | None:
     scatter = Curve.of(reward.steps[-len(latest) :], latest).scatter
     error = math.hypot(math.sqrt(grounds.variance_of_groups(e.first_groups) / len(groups)), scatter)
     fell, kl = reward.first - max(mean(latest), reward.now), e.curve("kl")
-    if fell < max(FELL * e.scale, LOST * (reward.first - e.low)) or not functions_fell(e):
+    if fell < max(FELL * e.scale, LOST * (reward.first - e.low)) or not _functions_fell(e):
         return None
     later = [group for group in e.groups if group[0].step > e.since + LATEST]
     sure = (
@@ -156,10 +156,10 @@ def _fall_from_the_first(e: Evidence) -> float | None:
 
 def is_less_scored(e: Evidence) -> bool:
     """Whether the total fell beyond noise only because a function that pays well is silent."""
-    return e.reward.direction(STILL * e.scale) < 0 and not functions_fell(e)
+    return e.reward.direction(STILL * e.scale) < 0 and not _functions_fell(e)
 
 
-def functions_fell(e: Evidence) -> bool:
+def _functions_fell(e: Evidence) -> bool:
     """Whether a function's own scores fell beyond noise, where some have none: the total falls already when one that
     pays well is silent."""
     if not any(told.weight and _falls_silent(told) for told in e.functions.values()):
