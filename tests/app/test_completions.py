@@ -159,9 +159,13 @@ def test_a_row_leads_to_its_completion_and_marks_what_was_found(run_id: str) -> 
 
 def test_pages_hold_fifty_and_a_page_too_far_is_the_last(run_id: str) -> None:
     many = made_run("many", 20, groups=1)
+
+    def shown(drawn: str) -> int:
+        return drawn.count("<li") + sum(int(times) - 1 for times in re.findall(r">(\d+) ×<", drawn))
+
     second = ask(many, page="2")
-    assert (second["pages"], second["rows"].count("<li")) == (4, 50)
-    assert ask(many, page="99")["page"] == 4 and ask(many, page="4")["rows"].count("<li") == 10
+    assert (second["pages"], shown(second["rows"])) == (4, 50)
+    assert ask(many, page="99")["page"] == 4 and shown(ask(many, page="4")["rows"]) == 10
 
 
 def test_nothing_found_says_what_may_be_too_narrow(run_id: str) -> None:
@@ -199,6 +203,24 @@ def test_stars_and_notes_are_shown_and_found(run_id: str) -> None:
     notes.annotate(run_id, row["grp"], row["idx"], "<b>look</b>")
     drawn = ask(run_id, starred="1")["rows"]
     assert drawn.count("<li") == 1 and 'aria-pressed="true"' in drawn and "&lt;b&gt;look" in drawn
+
+
+def test_completions_of_a_group_that_show_the_same_are_one_row(run_id: str) -> None:
+    def wrote(text: str, reward: float) -> Completion:
+        return Completion(text, 3, False, reward, 0.0, [(reward, "ok")])
+
+    texts = [wrote("four", 1.0), wrote("five", 0.0), wrote("four", 1.0), wrote("four", 0.5), wrote("four", 1.0)]
+    same = made_run(
+        "same words", 2, groups=1, functions=("format",), prompts=1,
+        make_group=lambda step, _: Group("train", step, "2 + 2?", {}, texts),
+    )  # fmt: skip
+    drawn = ask(same)["rows"]
+    assert drawn.count("<li") == 6 and drawn.count('title="completions 1, 3, 5: the same text and scores">3 ×<') == 2
+    assert ask(same)["told"] == "10 completions"
+    first = find.rows(paths.run_folder(same).db, [1])[0]
+    notes.star(same, first["grp"], 2, True)
+    drawn = ask(same)["rows"]
+    assert drawn.count("<li") == 7 and drawn.count(">2 ×<") == 1 and drawn.count('aria-pressed="true"') == 1
 
 
 # --- hostile, missing, broken

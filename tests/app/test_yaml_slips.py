@@ -115,6 +115,9 @@ def problems(text: str) -> list[Any]:
          "Write it as “data.source: hub:org/rows”", ("data", {"source": "hub:org/rows"})),
         (HEAD + "model_name_or_path: org/name\n", 4, "belongs under model as id.", "Move it under model as id",
          ("model", {"id": "org/name"})),
+        (HEAD + "data: {source: file, path: ./rows.jsonl}\n", 4, "there is no such field. The source names the file: "
+         "“source: file:./rows.jsonl”.", "Write it as “source: file:./rows.jsonl”",
+         ("data", {"source": "file:./rows.jsonl"})),
         (HEAD + "lerning_rate: 1e-5\n", 4,
          "there is no such field. Did you mean “learning_rate”? It belongs under training.",
          "Move it under training as learning_rate", ("training", {"learning_rate": 1e-5})),

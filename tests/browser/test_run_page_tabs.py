@@ -110,14 +110,17 @@ def test_errors_in_the_log_are_seen_by_their_kind(open_page: OpenPage, address: 
 def test_the_log_is_searched_to_its_beginning(open_page: OpenPage, address: str, logged: str) -> None:
     page = open_page(f"{address}/run?id={logged}&tab=log")
     log = page.locator(".gw-log")
-    expect(log.get_by_text("last words").last).to_be_visible()
+    expect(log.get_by_text("last words").locator("visible=true")).to_have_attribute("data-times", "5 times")
     expect(log.get_by_text("<img src=x onerror=alert(1)>")).to_be_visible()
     the_log_fits_the_window(page)
     expect(log.locator(".cut")).to_contain_text("The last part is shown")
     expect(log.locator(".dicts")).to_contain_text("metric lines hidden")
     expect(log.locator(".metrics").first).to_be_hidden()
     expect(log.locator(".lines > div", has_text="FutureWarning").locator("visible=true")).to_have_count(1)
-    expect(log.locator("[data-times]")).to_have_attribute("data-times", "12 times")
+    expect(log.locator(".lines > [data-times]", has_text="FutureWarning")).to_have_attribute("data-times", "12 times")
+    expect(log.locator(".lines > [data-times]", has_text="as long as").nth(1)).to_have_attribute(
+        "data-times", "20 times"
+    )
     expect(log.locator(".lines > div", has_text="warnings.warn(").locator("visible=true")).to_have_count(0)
     expect(log.locator(".ours")).to_have_text(re.compile(r"^— [\d-]{10} [\d:]{8} Checkpoint saved at step 10\. —$"))
     log.get_by_label("Search the log").fill("NEEDLE")
@@ -132,16 +135,19 @@ def test_the_log_is_searched_to_its_beginning(open_page: OpenPage, address: str,
     expect(log.locator(".count")).to_have_text("2 of 2 lines")
     expect(log.locator(".current")).to_have_text("the needle again")
     log.get_by_role("button", name="Back to the end").click()
-    expect(log.get_by_text("last words").last).to_be_visible()
+    expect(log.get_by_text("last words").first).to_be_visible()
     log.get_by_label("Search the log").fill("FutureWarning")
     expect(log.locator(".count")).to_have_text("1 of 12 lines")
     expect(log.locator("mark:visible")).to_have_count(12)  # folded away until then
-    expect(log.locator("[data-times]")).to_have_count(0)
+    expect(log.locator("[data-times]", has_text="FutureWarning")).to_have_count(0)
     log.get_by_label("Search the log").press("Enter")
     expect(log.locator(".current")).to_be_in_viewport()
     log.get_by_label("Search the log").fill("no such words")
     expect(log.locator(".count")).to_have_text("No match")
-    expect(log.locator("[data-times]")).to_have_attribute("data-times", "12 times")
+    expect(log.locator(".lines > [data-times]", has_text="FutureWarning")).to_have_attribute("data-times", "12 times")
+    expect(log.locator(".lines > [data-times]", has_text="as long as").nth(1)).to_have_attribute(
+        "data-times", "20 times"
+    )
 
 
 def test_a_metric_is_found_as_it_is_read_and_a_paused_log_says_what_waits(open_page: OpenPage, address: str) -> None:
@@ -250,7 +256,7 @@ def test_the_search_counts_and_copies_the_lines_that_are_shown(
 def the_log_fits_the_window(page: Page) -> None:
     for width, height in ((390, 844), (1280, 800), (1440, 900)):
         page.set_viewport_size({"width": width, "height": height})
-        expect(page.locator(".gw-log").get_by_text("last words").last).to_be_in_viewport(ratio=1)
+        expect(page.locator(".gw-log").get_by_text("last words").first).to_be_in_viewport(ratio=1)
         wait_for("one scroll bar", lambda: page.evaluate("document.documentElement.scrollHeight <= innerHeight"))
 
 

@@ -51,7 +51,10 @@ def test_completions_of_the_model_are_scored_in_groups_and_tried_on_again(reward
     results = try_it(rewards)
     expect(rewards.locator(".view-try .go .wait")).to_contain_text("32 completions scored, of starter, as it is before")
     expect(results.locator(".group")).to_have_count(4)
-    expect(results.locator(".group").first.locator("tbody tr")).to_have_count(8)
+    first = results.locator(".group").first
+    alike = [int(times.split()[0]) for times in first.locator("tbody .times").all_inner_texts()]
+    assert alike, "the starter writes some words more than once"
+    assert first.locator("tbody tr").count() + sum(times - 1 for times in alike) == 8
     expect(results.get_by_label("Groups", exact=True)).to_contain_text("of 4")
     expect(results.locator(".agreement")).to_contain_text("share of the variance")
     before = results.locator("td.text").all_inner_texts()

@@ -187,10 +187,21 @@ function groupPanel(group, n, answer) {
       "div.scroll",
       table(
         head,
-        group.completions.map((one, m) => completionRow(one, names, spans, widest, logged(answer, before + m))),
+        alike(group.completions.map((one, m) => [one, logged(answer, before + m)])).map(([one, extras, times]) =>
+          completionRow(one, names, spans, widest, extras, times),
+        ),
       ),
     ),
   );
+}
+// Completions of which all that is shown is the same are one row, with how many they are.
+function alike(completions) {
+  const rows = new Map();
+  for (const [one, extras] of completions) {
+    const key = JSON.stringify([one, extras]);
+    rows.set(key, [one, extras, (rows.get(key)?.[2] ?? 0) + 1]);
+  }
+  return [...rows.values()];
 }
 // What the functions gave to log_extra about one completion.
 function logged(answer, place) {
@@ -198,7 +209,7 @@ function logged(answer, place) {
     .flatMap((one) => Object.entries(one.extras ?? {}).map(([name, values]) => [name, values[place]]))
     .filter(([, value]) => value !== null && value !== undefined);
 }
-function completionRow(one, names, spans, widest, extras) {
+function completionRow(one, names, spans, widest, extras, times) {
   const cell = (found, name) =>
     found && found.status === "ok" && found.value !== null
       ? scoreBar(found.value, spans[name].full)
@@ -210,6 +221,7 @@ function completionRow(one, names, spans, widest, extras) {
       one.probe
         ? el("span.xs.mut.block", `${plain(one.probe.replace(/_/g, " "))}${one.about ? `: ${plain(one.about)}` : ""}`)
         : "",
+      times > 1 ? el("span.xs.mut.block.times", { title: "the same text and scores" }, `${times} ×`) : "",
       clipped(one.text),
       one.truncated ? el("span.xs.warn", "cut off at the longest length") : "",
       ...extras.map(([name, value]) =>

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from groupwise.app.core import format
 from groupwise.app.pages.run import completion_query, stars
 from groupwise.app.pages.run.empty_state import why_empty
 from groupwise.app.pages.run.excerpt import excerpt, excerpt_of
-from groupwise.app.ui.completion import STATUS, exact
+from groupwise.app.ui.completion import STATUS, exact, times
 from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, text
 from groupwise.app.ui.safe_text import escape
 from groupwise.storage.record import find, find_text
@@ -157,12 +158,13 @@ def between(low: float, high: float) -> str:
 
 
 def draw_rows(run: registry.Run, path: Path, asked: Wanted, ids: list[int]) -> str:
-    """The rows of a page as HTML."""
+    """The rows of a page as HTML. Completions of a group that show the very same, and of which nothing is said, are one
+    row."""
     pattern = find_text.finder(asked.words, asked.regex)
     said = {(note.grp, note.idx): note for note in notes.of_run(run.id)}
     until = time.monotonic() + MARKING
     drawn = []
-    for one in find.rows(path, ids):
+    for one, *others in alike_rows(find.rows(path, ids), said):
         left = until - time.monotonic()
         asked_text = " ".join(format.message_text(one["prompt"]).split())
         spans, of_prompt = (
@@ -170,13 +172,29 @@ def draw_rows(run: registry.Run, path: Path, asked: Wanted, ids: list[int]) -> s
             for text in (one["text"], asked_text)
         )
         question = excerpt_of(asked_text, of_prompt, before=20, longest=90)
-        drawn.append(completion_row(run.id, one, spans, question, said.get((one["grp"], one["idx"]))))
+        note = said.get((one["grp"], one["idx"]))
+        drawn.append(completion_row(run.id, one, spans, question, note, [other["idx"] for other in others]))
     return "".join(drawn)
 
 
-def completion_row(run_id: str, one: Row, spans: list[tuple[int, int]], question: str, note: notes.Note | None) -> str:
-    """One completion: a star, an excerpt that leads to its group, what it was asked (as HTML), what it earned."""
+def alike_rows(rows: list[Row], said: Mapping[tuple[int, int], Any]) -> list[list[Row]]:
+    """The rows in their order, each with those of its group that show the same, the first of them by number first.
+    `said`: by group and index, of which completions something is said."""
+    found: dict[tuple[Any, ...], list[Row]] = {}
+    for one in rows:
+        own = one["idx"] if (one["grp"], one["idx"]) in said else None
+        shown = (one["reward"], one["advantage"], one["tokens"], one["truncated"], repr(one["scores"]))
+        found.setdefault((one["grp"], own, one["text"], *shown), []).append(one)
+    return [sorted(alike, key=lambda one: one["idx"]) for alike in found.values()]
+
+
+def completion_row(
+    run_id: str, one: Row, spans: list[tuple[int, int]], question: str, note: notes.Note | None, alike: list[int]
+) -> str:
+    """One completion: a star, an excerpt that leads to its group, what it was asked (as HTML), what it earned. `alike`:
+    the indexes of those that this row stands for, too."""
     starred = note is not None and note.starred
+    badge = f"{times(one['idx'], alike)} " if alike else ""
     mode = {"mode": "eval"} if one["mode"] == "eval" else {}
     place = {"id": run_id, "tab": "groups", "step": one["step"], "group": one["grp"], "idx": one["idx"], **mode}
     held_out = " · held-out" if one["mode"] == "eval" else ""
@@ -188,7 +206,7 @@ def completion_row(run_id: str, one: Row, spans: list[tuple[int, int]], question
         f'aria-label="Star completion {one["idx"] + 1} of step {one["step"]}">{"★" if starred else "☆"}</button>'
         f'<div class="what"><a class="text" href="/run?{escape(urlencode(place))}" dir="auto">'
         f"{excerpt(one['text'], spans)}</a>"
-        f'<p class="xs mut"><span>step {one["step"]}{held_out} · completion {one["idx"] + 1} · '
+        f'<p class="xs mut">{badge}<span>step {one["step"]}{held_out} · completion {one["idx"] + 1} · '
         f"{format.plural(one['tokens'], 'token')}{truncated}</span> · <bdi>{question}</bdi></p>{remark}</div>"
         f'<div class="earned"><span class="reward" title="total reward"><b>{format.number(one["reward"])}</b></span>'
         '<span class="s mut" title="advantage: how much better than its group">'

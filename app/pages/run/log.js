@@ -177,7 +177,7 @@ const copyLines = (button, wanted) =>
   copy(
     [...box.children]
       .filter(wanted)
-      .map((node) => node.words ?? node.textContent)
+      .map((node) => `${node.words ?? node.textContent}${node.dataset.times ? ` · ${node.dataset.times}` : ""}`)
       .join("\n"),
     button,
   );

@@ -1,5 +1,6 @@
-// What is folded of a log: warnings that came before; those of libraries and progress bars that came to their end,
-// which ask nothing of whoever reads it; and all but the last state of other bars. A line that has the searched words
+// What is folded of a log: warnings that came before; a line just like the one before it, as a function prints for each
+// completion; what libraries warn of and progress bars that came to their end, which ask nothing of whoever reads it;
+// and all but the last state of other bars. A line that has the searched words
 // is shown all the same (log.css), but one of a library, of which the search says that it is there.
 
 const WARNING = /warning\b|missing keys|deprecated/i;
@@ -20,7 +21,8 @@ const isOfLibrary = (words) => BY_LIBRARY.test(words) || isFullBar(words);
 export const looksOfLibrary = (line) => isOfLibrary(withoutRank(line)) || CODE.test(withoutRank(line));
 
 const warned = new Map(); // words of a library's warning, whichever rank printed it → its first line that is shown
-// Of each rank, what its last line warned of: of what came before (again), coded as Python does it, a library's.
+// Of each rank, its last line: the first just like it (head), and whether it warned of what came before (again), coded
+// as Python does it, a library's.
 const before = new Map();
 const bars = new Map(); // rank, what is done and out of how much → the line of a bar that has not come to its end
 export const forgetFolds = () => [before, warned, bars].forEach((known) => known.clear());
@@ -40,14 +42,24 @@ export function fold(node) {
   const again = !!first || (within && !!last.again);
   const ofLibrary = isOfLibrary(words) || (within && !!last.ofLibrary);
   const isCode = CODE.test(words) || (within && !!last.coded);
-  node.classList.toggle("again", again || (isCode && !ofLibrary));
+  const isSame = last.head?.words === node.words && words.trim() !== "" && !node.matches(".ours, .metrics");
+  node.classList.toggle("again", again || isSame || (isCode && !ofLibrary));
   node.classList.toggle("of-library", ofLibrary);
   foldBar(node, words, rank);
-  before.set(rank, { again, coded: BY_PYTHON.test(words), ofLibrary: BY_LIBRARY.test(words) });
-  if (first) {
-    first.repeats.push(node);
-    sayRepeats(first);
-  } else if (!again && WARNING.test(words) && !node.matches(".ours, .metrics")) warned.set(words, node);
+  const head = isSame ? last.head : node;
+  before.set(rank, { head, again, coded: BY_PYTHON.test(words), ofLibrary: BY_LIBRARY.test(words) });
+  if (first || isSame) repeat(first ?? head, node);
+  else if (!again && WARNING.test(words) && !node.matches(".ours, .metrics")) warned.set(words, node);
+}
+const counted = new Set(); // whose repeats are said once all lines that came with them are folded
+function repeat(first, node) {
+  first.repeats.push(node);
+  if (!counted.size)
+    queueMicrotask(() => {
+      counted.forEach(sayRepeats);
+      counted.clear();
+    });
+  counted.add(first);
 }
 // The state of a bar takes the place of the one before it; one that came to its end stays.
 function foldBar(node, words, rank) {
