@@ -183,6 +183,8 @@ class Supervisor:
         except Exception as error:  # whatever is wrong with one run's folder, the others go on
             log.exception("%s could not be prepared", run.id)
             sentence = f"Could not be started: {run_start.why_not_started(error)}"
+            if not isinstance(error, run_files.OddFolder):  # through a link it would be written elsewhere
+                log_notes.append_note(run.folder.log, endings.end_words(states.FAILED, sentence))
             registry.set_state(run.id, states.FAILED, sentence)
             return
         tag = f"{run.id}:{run.attempt}:{os.urandom(8).hex()}"

@@ -107,12 +107,10 @@ def turn_words(run: Run, busy: Sequence[Run]) -> str:
     place = place_once_queued(run, busy)
     if place > 1:
         return f"One run trains at a time: it will be {queue_words(place)}."
-    before = _before_words(run, busy)
-    if training is not None:
-        starts = f"One run trains at a time: it starts when {format.shorten(training.name, 60)} has ended."
-    else:
-        starts = "The worker starts it in a moment."
-    return f"{starts} {before}".rstrip()
+    if training is None:
+        return "The worker starts it in a moment."  # or one that waits, if it is quicker than this click
+    starts = f"One run trains at a time: it starts when {format.shorten(training.name, 60)} has ended."
+    return f"{starts} {_before_words(run, busy)}".rstrip()
 
 
 def order_words(run: Run, busy: Sequence[Run]) -> str:

@@ -26,32 +26,33 @@ def panel(
     """One chart. A key that is several names is the first of them that the record has.
 
     `note` stands under its title, `unit` behind its latest value (“%” also multiplies by 100); `instead` replaces a
-    chart that can never have data, `wait` says what it waits for beyond the first step; what has no noise is drawn
-    without a smoothed line. `spread`: the metric that says how far the values lie around the line. `stack`: the
-    metrics after the first are the parts that make it up. `colours`: CSS variables, in place of the usual ones.
+    chart that can never have data, `wait` says what it waits for beyond the first step, and `missed` takes its place
+    where the run is over; what has no noise is drawn without a smoothed line. `spread`: the metric that says how far
+    the values lie around the line. `stack`: the metrics after the first are the parts that make it up. `colours`: CSS
+    variables, in place of the usual ones.
     `teller`: the reward function that says what is right, where a run may not bear that out.
     """
     names = [[key] if isinstance(key, str) else list(key) for key in keys]
     return {
         "title": title, "keys": names, "labels": labels or [either[0] for either in names], "pattern": pattern,
-        "note": note, "unit": unit, "instead": instead, "wait": wait, "smooth": smooth, "spread": list(spread),
-        "stack": stack, "colours": list(colours), "teller": teller,
+        "note": note, "unit": unit, "instead": instead, "wait": wait, "missed": NEVER_EVALUATED if wait else "",
+        "smooth": smooth, "spread": list(spread), "stack": stack, "colours": list(colours), "teller": teller,
     }  # fmt: skip
 
 
+NEVER_EVALUATED = "This run ended before its first evaluation."
 NOTHING_RIGHT = "No reward function of this run says what is right: each looks at form alone."
 
 
 def sections(
     training: dict[str, Any] | None,
-    over: bool = False,
     *,
     steps: int = 0,
     kl_target: bool = False,
     tells_right: bool = True,
     teller: str = "",
 ) -> list[dict[str, Any]]:
-    """The board's sections for a run with these settings (GRPOConfig's names); None: not known. `over`: it ended;
+    """The board's sections for a run with these settings (GRPOConfig's names); None: not known.
     `steps`: how many it has, or is to have, 0: not known; `kl_target`: its beta follows the KL; `tells_right`: a reward
     function of it says what is right; `teller`: that one, where a run may not bear that out."""
     span = "the steps since the point before" if training is None else span_of_log(training, steps)
@@ -60,7 +61,6 @@ def sections(
     wait = ""
     if training.get("eval_strategy") not in NEVER:
         wait = f"Waiting for the first evaluation{first_evaluation(training)}."
-        wait = "This run ended before its first evaluation." if over else wait
     made = {
         "Learning": learning_panels(wait, tells_right, teller, span),
         "Held-out evaluation": held_out_panels(wait, tells_right, teller) if wait else [],

@@ -62,7 +62,8 @@ def examine_spec(
         by_stage = [examine_spec(stage, offer, columns=columns, rows=rows) for stage in spec.by_stage()]
         limits = [one for one in check_limits(spec, offer) if one.level == BLOCKING]
         of_values = [*limits, *_settings("training", spec.training, offer, spec, lines)]
-        found = check_stages(spec, offer, by_stage, of_values)
+        unknown = [_unknown_of_stage(stage.training, offer, spec, lines) for stage in spec.stages]
+        found = check_stages(spec, offer, by_stage, of_values, unknown)
     else:
         found = _examine_one(spec, offer, columns, rows, lines)
     found += [problem for problem in (*check_name(spec), *check_texts(spec, offer)) if problem not in found]
@@ -127,6 +128,16 @@ def _settings(
                 others = [default] if said.fixes else usual_fixes_of(path, spec) or [default]
                 found.append(replace(said, fixes=(*said.fixes, *others)))
     return one_for_each_name(found, lines or {})
+
+
+def _unknown_of_stage(
+    training: dict[str, Any], offer: Offer, spec: RunSpec, lines: dict[str, int] | None
+) -> dict[str, Problem]:  # fmt: skip
+    """By its field: what a stage says itself that the library has none of. Which name is meant goes by what the stage
+    sets, not by what it takes from the run."""
+    known = {f"training.{name}" for name in offer.training or training}
+    found = _settings("training", training, offer, spec, lines)
+    return {problem.field: problem for problem in found if problem.field not in known}
 
 
 def _unknown(

@@ -14,21 +14,25 @@ PROCESS_WIDE = (
 
 
 def check_stages(
-    spec: RunSpec, offer: Offer, by_stage: list[list[Problem]], of_values: list[Problem]
+    spec: RunSpec, offer: Offer, by_stage: list[list[Problem]], of_values: list[Problem],
+    unknown: list[dict[str, Problem]],
 ) -> list[Problem]:  # fmt: skip
     """The problems of a run with stages, each at the field where it is fixed: what is wrong in every stage, or with a
     value of the run whatever stands beside it (`of_values`), at the run's own field; what is wrong in one stage at
     that stage's (“stages.1.training.beta”). `by_stage`: those of each stage as the run that it is. They stand in for
-    the check of the run's own settings, which no stage may use as they are."""
+    the check of the run's own settings, which no stage may use as they are. `unknown`: those of each stage's own
+    settings of which there is none, by field."""
     of_run = {one.field: one for one in of_values}
     found: list[Problem] = []
     for index, (stage, problems) in enumerate(zip(spec.stages, by_stage, strict=True)):
         found += _process_wide(spec, index)
         for problem in problems:
-            taken = None if _is_its_own(stage, problem.field) else of_run.get(problem.field)
+            own = _is_its_own(stage, problem.field)
+            taken = None if own else of_run.get(problem.field)
+            problem = unknown[index].get(problem.field, problem) if own else problem
             problem = taken or problem
             everywhere = taken is not None or all(_has_problem(others, problem) for others in by_stage)
-            if not everywhere or _is_its_own(stage, problem.field):
+            if not everywhere or own:
                 found.append(_at_stage(problem, stage, index))
             elif problem not in found:
                 found.append(problem)

@@ -82,6 +82,23 @@ def test_of_checkpoints_that_read_the_same_none_is_the_best(registry_home: Path)
     writer.close()
 
 
+@pytest.mark.parametrize(
+    ("saved", "expected"),
+    [((10, 12), ["", ""]), ((10, 20, 22), ["", "best reward", ""]), ((10, 20, 25), ["best reward", "", ""])],
+)
+def test_a_mean_of_few_steps_is_no_best(registry_home: Path, saved: tuple[int, ...], expected: list[str]) -> None:
+    """As it was seen: “best reward” at step 12, of 2 steps, over step 10, of 10."""
+    run_id = made_run("short", saved[-1], groups=0, metrics=lambda step: {"reward": step / 10})
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0, "correctness": 2.0})
+    for step in saved:
+        writer.commit(step, checkpoint=Checkpoint(step, f"checkpoints/checkpoint-{step}", 100))
+        seal_checkpoint(paths.run_folder(run_id).checkpoints / f"checkpoint-{step}")
+    writer.close()
+    rows = checkpoints.list_checkpoints({"run": run_id})["rows"]
+    assert [row["best"] for row in rows] == expected
+    assert rows[-1]["over"] == "means of steps 1–10"
+
+
 def test_why_a_checkpoint_has_no_reward_is_said_where_others_have_one(registry_home: Path) -> None:
     run_id = made_run("seldom", 20, groups=0, metrics=lambda step: {} if step % 10 else {"reward": 0.5})
     writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0, "correctness": 2.0})

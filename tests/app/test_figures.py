@@ -57,7 +57,7 @@ def test_a_log_is_of_no_more_steps_than_there_are() -> None:
     """A run that failed at step 5 had “mean of 10 steps”."""
     words = {0: "10 steps", 5: "5 steps", 1: "a step", 25: "10 steps"}
     for steps, said in words.items():
-        [reward, *_] = figures.sections({"logging_steps": 10}, True, steps=steps)[0]["panels"]
+        [reward, *_] = figures.sections({"logging_steps": 10}, steps=steps)[0]["panels"]
         assert reward["note"].startswith(f"each point: mean of {said}; "), steps
 
 

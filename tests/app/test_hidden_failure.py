@@ -76,4 +76,4 @@ def test_what_paid_more_beside_makes_no_group_of_wrong_answers_one_that_is_too_e
         make_group=lambda at, n: paid(at, n, of_group[n] if at == 3 else mostly[n]),
     )  # fmt: skip
     told = examine(gather(paths.run_folder(tied).db, run_files.spec_of(paths.run_folder(tied)))).verdicts[0]
-    assert told.key == "too_hard" and "In most of these “correctness” calls no completion right" in told.sentence
+    assert told.key == "too_hard" and "In most of these groups “correctness” calls no completion right" in told.sentence

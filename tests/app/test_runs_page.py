@@ -384,10 +384,13 @@ def test_a_resume_says_what_it_goes_before_in_the_queue(registry_home: Path) -> 
     registry.set_state(older, states.STOPPED, "Stopped.")
     run, busy = registry.get_run(older), registry.list_runs(only={states.QUEUED})
     assert run and [one.id for one in busy] == [waits]
-    said = run_query.turn_words(run, busy)
     goes_before = "It goes before 1 run in the queue, launched later."
-    assert said == f"The worker starts it in a moment. {goes_before}"
+    assert run_query.turn_words(run, busy) == "The worker starts it in a moment.", (
+        "or the one that waits, at any moment"
+    )
     running(queue("trains"))
+    busy = registry.list_runs(only={states.QUEUED, *states.LIVE})
+    assert run_query.turn_words(run, busy).endswith(f"when trains has ended. {goes_before}")
     facts = {"ended_state": run.state, "ended_sentence": run.sentence, "ended_at": run.state_at}
     registry.set_state(older, states.QUEUED, "Waiting for trains to end.", attempt=2, **facts)
     assert header.run_status({"run": older})["sentence"] == f"Waiting for trains to end. {goes_before}"

@@ -51,6 +51,18 @@ def test_a_part_inside_another_is_joined_with_what_is_set(own_home: Path) -> Non
     assert joined["data"] == {"limit": 20, "holdout": 1}
 
 
+def test_what_is_wrong_inside_a_part_that_is_joined_is_told_where_it_stands(own_home: Path) -> None:
+    text = HEAD + "training: {beta: 0.1}\ntraning: {max_steps: 5, foo: 3}\n"
+    assert [(field, words) for field, _, words in said_of(text)] == [
+        ("traning", "there is no such field. Did you mean “training”? It is set already."),
+        ("traning.foo", f"{THEN}TRL's GRPOConfig has no such field."),
+    ]
+    text = HEAD + "reward:\n- name: correctness\n- nam: fromat\n"
+    [(whole, _, _), (field, line, words)] = said_of(text)
+    assert (whole, field) == ("reward", "reward.1.nam") and words.startswith(f"{THEN}there is no such field. Did you")
+    assert line == text.splitlines().index("- nam: fromat") + 1
+
+
 def test_a_part_inside_a_stage_is_moved_to_the_left_edge(own_home: Path) -> None:
     text = HEAD + "stages:\n- training: {data: {limit: 20}, max_steps: 5}\n- training: {max_steps: 5}\n"
     [(field, line, _)] = said_of(text)

@@ -118,6 +118,9 @@ def problems(text: str) -> list[Any]:
         (HEAD + "data: {source: file, path: ./rows.jsonl}\n", 4, "there is no such field. The source names the file: "
          "“source: file:./rows.jsonl”.", "Write it as “source: file:./rows.jsonl”",
          ("data", {"source": "file:./rows.jsonl"})),
+        (HEAD + "training: {rank: 8}\n", 4, "belongs under lora as r.", "Move it under lora as r", ("lora", {"r": 8})),
+        (HEAD + "training: {beta: 0.1, target_kl: 0.05}\n", 4, "belongs under kl as target.",
+         "Move it under kl as target", ("kl", {"target": 0.05})),
         (HEAD + "lerning_rate: 1e-5\n", 4,
          "there is no such field. Did you mean “learning_rate”? It belongs under training.",
          "Move it under training as learning_rate", ("training", {"learning_rate": 1e-5})),
@@ -261,6 +264,16 @@ def test_trls_list_of_weights_becomes_the_weight_of_each_reward(under: str) -> N
     assert labels("[1, 2.5]") == ["Make them the weights of format and correctness", "Remove it"]
     assert labels("[1, 2.5]", "  weight: 3\n") == ["Remove it"]  # no click writes over what is set
     assert labels("[1]") == labels("[1, x]") == labels("1") == ["Remove it"]
+
+
+def test_a_slip_in_a_stage_is_judged_by_what_the_stage_sets() -> None:
+    """Seen: “It is set already”, of the run's own, and the only button took the stage's value away."""
+    text = HEAD + "training: {beta: 0.1}\nstages:\n- training: {bet: 0.2}\n- training: {bet: 0.2, beta: 0.3}\n"
+    (first, second) = problems(text)
+    assert first.field == "stages.0.training.bet"
+    rename = first.fixes[0]
+    assert (rename.label, rename.settings) == ("Rename it to beta", {"stages.0.training.beta": 0.2})
+    assert second.message.endswith("It is set already.") and [fix.label for fix in second.fixes] == ["Remove it"]
 
 
 def test_a_stages_list_of_weights_sets_no_reward_of_other_stages() -> None:

@@ -127,7 +127,7 @@ def open_page(request: pytest.FixtureRequest) -> Iterator[OpenPage]:
 def _keep_process(context: BrowserContext, address: str) -> None:
     """The first tab stays on the site, so that the process lives on when a test's own tabs are closed."""
     first = context.pages[0]
-    if not first.url.startswith("http"):
+    if address.startswith("http") and not first.url.startswith("http"):
         first.goto(urljoin(address, "/healthz"))
 
 

@@ -122,6 +122,9 @@ def test_all_charts_share_one_zoom_one_pointer_and_one_axis(open_page: OpenPage,
     assert seen["points"] <= 1000
     expect(page.locator(".controls .shown")).to_contain_text("of 2,400 points")
     expect(page.locator(".controls .smoothed")).to_have_text(SMOOTHED)
+    logged = "Bold: the mean of the last 10 logged steps. Faint: as logged."
+    expect(overview(open_page, runs, "late").locator(".controls .smoothed")).to_have_text(logged)
+    page = overview(open_page, runs, "long")
 
     # a stretch of one chart is the stretch of all of them, and is looked at as finely as it can be drawn
     drag(page.locator('[data-chart="reward"]'), 0.3, 0.4)

@@ -318,3 +318,21 @@ def test_beside_the_state_stand_the_words_of_the_diagnostics_below(open_page: Op
     assert page.wait_for_function(pill).json_value() == "Running · verdict: KL is running away"
     assert page.title().startswith("Running · verdict: KL is running away")
     picture(page, "run-in-trouble")
+
+
+def test_what_the_first_evaluation_is_waited_for_with_follows_the_state(open_page: OpenPage, address: str) -> None:
+    """“Waiting for the first evaluation” stood on a run that was stopped meanwhile, and that it had ended on one that
+    trains again."""
+    run_id = training("unevaluated", 5, training={"eval_strategy": "steps", "eval_steps": 20, "max_steps": 500})
+    waits = "Waiting for the first evaluation, at step 20."
+    ended = "This run ended before its first evaluation."
+    opened = f"{address}/run?id={run_id}"
+    said = open_page(opened).locator('[data-chart="held-out reward"] .wait')
+    expect(said).to_have_text(waits)
+    registry.set_state(run_id, states.STOPPED, "Stopped at step 5, as asked.")
+    expect(said).to_have_text(ended)
+    again = open_page(opened).locator('[data-chart="held-out reward"] .wait')
+    expect(again).to_have_text(ended)
+    running(run_id)
+    expect(again).to_have_text(waits, timeout=15_000)  # a run that is over is asked after every 5 s
+    expect(said).to_have_text(waits, timeout=15_000)

@@ -78,6 +78,22 @@ def test_a_column_that_is_the_answer_is_told_once(rewards: Page) -> None:
     assert said == ["answer (Antwort): 57,0", "b: 3"]
 
 
+def test_a_function_that_looks_for_tags_of_its_own_is_probed_in_them(rewards: Page) -> None:
+    """Seen: of a pasted notebook's function “this tells nothing apart”, as the probes had other tags."""
+    pattern = "mine = re.compile(r'<SOLUTION>(.+?)</SOLUTION>')\n\n\ndef solution(completions, answer, **kwargs):"
+    found = "[mine.search(one[-1]['content']) for one in completions]"
+    right = f"[5.0 if m and m.group(1) == a else -2.0 for m, a in zip({found}, answer)]"
+    begin(rewards, f"import re\n\n{pattern}\n    return {right}\n")
+    source(rewards, "Probes")
+    results = try_it(rewards)
+    expect(rewards.locator(".loopholes")).to_contain_text("No loophole found")
+    expect(results.locator("td.text", has_text="<SOLUTION>").first).to_be_visible()
+    source(rewards, "Typed")
+    rewards.get_by_label("Completion 1", exact=True).fill("hello")
+    try_it(rewards)
+    expect(rewards.locator(".loopholes")).to_contain_text("No loophole found", timeout=60_000)
+
+
 def test_a_loophole_is_named(rewards: Page) -> None:
     begin(rewards, HALF)
     source(rewards, "Probes")

@@ -141,6 +141,26 @@ def test_the_run_that_is_re_scored_stays_whatever_is_opened(
     expect(run).to_have_value(newest)  # whoever chooses its data means it
 
 
+def test_a_re_scoring_counts_the_weights_that_stand_there(rewards: Page) -> None:
+    """Seen: weights that “Add the rewards of …” had set stood there and did not count."""
+    run_id = made_run("made", 3, groups=1)  # correctness has the weight 2 there
+    counts = rewards.locator(".view-rescore .results .sentences")
+    rewards.reload()
+    ready(rewards).get_by_role("tab", name="Re-score a run").click()
+    begin(rewards, SHORT)
+    rewards.locator("select.history").select_option(run_id)
+    do(rewards, "Re-score")
+    expect(counts).to_contain_text("correctness (weight 2)", timeout=180_000)
+    rewards.get_by_role("tab", name="Try").click()
+    rewards.locator("select.data").select_option("preset:quickstart")
+    do(rewards, "Add the rewards of “Quickstart”")
+    expect(rewards.get_by_label("Weight of correctness")).to_have_value("1")
+    rewards.get_by_role("tab", name="Re-score a run").click()
+    rewards.locator("select.history").select_option(run_id)
+    do(rewards, "Re-score")
+    expect(counts).to_contain_text("correctness (weight 1)", timeout=60_000)
+
+
 def scores_of_a_re_scoring_before_are_marked(page: Page) -> None:
     view = page.locator(".view-rescore")
     expect(view.locator(".outdated")).to_be_hidden()

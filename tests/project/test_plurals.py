@@ -23,7 +23,7 @@ NEVER_ONE = (
     "{given:g} the completions",
     "up to {low:,} tokens", "supervised steps", "found.of:,} completions", "keeps none of the{where}",
     "reaches over {found.total_height:,} rows", "of {len(own)} rows", "{looked} rows were checked", "parts.append",
-    "leaves out the first {start:,} rows", "run_colours.PALETTE",
+    "run_colours.PALETTE",
     "every {format.count(every)} steps", "{told.groups} groups or", "{told.never:,} of",
     "runs backwards",  # no noun
     "None of the ${order.length} runs",  # from two on
@@ -53,7 +53,7 @@ def test_no_sentence_puts_a_plural_behind_any_number() -> None:
 
 
 def test_what_is_all_of_something_is_called_so() -> None:
-    """“In 64 of 64 groups that were read”, as it was seen."""
+    """“In 64 of 64 groups”, as it was seen."""
     assert [count_part(n, 64, "group") for n in (0, 1, 64)] == ["0 of 64 groups", "1 of 64 groups", "all 64 groups"]
     assert count_part(3, 64, "group", the=True) == "3 of the 64 groups"
     assert [count_part(n, 1, "row") for n in (0, 1)] == ["0 of 1 row", "the only row"]

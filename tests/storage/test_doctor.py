@@ -151,6 +151,16 @@ def test_one_cause_gets_one_verdict() -> None:
     assert told(evidence) == ["learning_rate_high"]
 
 
+@pytest.mark.parametrize(("ended", "words"), [(True, "KL ran away to 3.0"), (False, "KL has run away to 3.0")])
+def test_a_kl_that_ran_away_by_a_rate_that_is_said_to_be_too_high_is_no_second_verdict(ended: bool, words: str) -> None:
+    """As it was seen at 0.05: “The learning rate is too high” and “KL ran away”, with the same button."""
+    curves = {"reward": drawn(lambda x: 1.0 + 0.8 * math.sin(x * math.pi)), "kl": line(0.1, 3.0)}
+    high = healthy(curves=curves, training={"learning_rate": 0.05}, ended=ended)
+    assert told(high) == ["learning_rate_high"]
+    assert f", while {words[:-3]}" in examine(high).verdicts[0].sentence
+    assert told(healthy(curves=curves | {"reward": None}, training={"learning_rate": 0.05}, ended=ended)) == ["kl"]
+
+
 def test_titles_of_an_ended_run_say_how_it_went_and_not_how_it_goes() -> None:
     for evidence, _, _ in SICK.values():
         for verdict in examine(replace(evidence, ended=True)).verdicts:

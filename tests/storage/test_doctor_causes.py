@@ -33,6 +33,10 @@ PAIRS: dict[str, tuple[Grounds, Grounds, bool]] = {
         Grounds(Place.UPDATE, share=1.0, moves=True), Grounds(Place.WRITING, False, 1.0, ALL), True),
     "… and not what was so before the first": (
         Grounds(Place.UPDATE, share=1.0, moves=True), Grounds(Place.WRITING, True, 1.0, ALL), False),
+    "… and a KL that goes on to move the rest itself": (
+        Grounds(Place.UPDATE, share=1.0, moves=True), Grounds(Place.TREND, share=1.0, moves=True, moved=True), True),
+    "… but such a KL not the steps": (
+        Grounds(Place.TREND, share=1.0, moves=True, moved=True), Grounds(Place.UPDATE, share=1.0, moves=True), False),
     "sampling that was wrong from the start explains steps that harm": (
         Grounds(Place.SAMPLING, True, 1.0, ALL), Grounds(Place.UPDATE, share=1.0, moves=True), True),
     "prompts that tie since it fell do not": (

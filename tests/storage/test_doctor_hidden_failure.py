@@ -56,7 +56,7 @@ BLOCKS = {"blocks": gives(1 / 6, tells_right=True)}
 def test_a_part_of_the_reward_that_all_earn_does_not_hide_that_all_failed(beside: dict[str, Function]) -> None:
     first = examine(never_right(beside)).verdicts[0]
     assert (first.key, first.level, first.title) == ("too_hard", "problem", "The prompts are too hard")
-    assert "In most of these “correctness” calls no completion right, and all earn the same" in first.sentence
+    assert "In most of these groups “correctness” calls no completion right, and all earn the same" in first.sentence
 
 
 def test_ties_recorded_as_failed_are_said_in_the_same_words() -> None:
@@ -64,7 +64,7 @@ def test_ties_recorded_as_failed_are_said_in_the_same_words() -> None:
     e = never_right({"mine": gives(0.5)})
     failed = {"groups/all_low": line(1, 1), "groups/all_high": line(0, 0)}
     first = examine(replace(e, curves={**e.curves, **failed})).verdicts[0]
-    assert "In most of these “correctness” calls no completion right, and all earn the same" in first.sentence
+    assert "In most of these groups “correctness” calls no completion right, and all earn the same" in first.sentence
 
 
 def test_blocks_that_would_tell_right_answers_apart_are_not_blamed_for_saying_the_same() -> None:

@@ -116,6 +116,12 @@ def test_what_did_not_rise_on_held_out_prompts_is_named_beside_what_rose() -> No
     report = examine(healthy(curves=held_out))
     assert ", though on held-out prompts “correctness” is 0.58 (0.56 before); " in report.headline
     assert (report.verdicts, report.level) == ((), CALM)
+    for now, before, is_denied in ((0.72, 0.66, False), (0.76, 0.68, False), (0.8, 0.9, True), (0.6, 0.58, True)):
+        late = {"eval_rewards/correctness/mean": Curve.of((20, 40), (before, now)),
+                "eval_rewards/format/mean": Curve.of((20, 40), (0.85, 0.91))}  # fmt: skip
+        told = examine(healthy(curves=late, ended=True)).headline
+        assert ("though on held-out" in told) is is_denied, (now, before, told)
+        assert "“format” was 0.91" not in told, "it is as good there as in training, and rose"
     bears_it_out = held_out | {"eval_rewards/correctness/mean": Curve.of(steps, (0.56, 0.69, 0.7))}
     assert "held-out" not in examine(healthy(curves=bears_it_out)).headline
 
@@ -370,7 +376,7 @@ def with_format_alone() -> Evidence:
 def test_prompts_that_were_never_solved_are_told_of_a_run_that_is_over() -> None:
     told = examine(healthy(ended=True, unsolved=Unsolved(12, 36, 4, "correctness")))
     (verdict,) = [one for one in told.calm if one.key == "unsolved_prompts"]
-    assert verdict.title == "12 of 36 prompts were never solved" and told.level == CALM
+    assert verdict.title == "12 of the 36 prompts that came 4 times or more were never solved" and told.level == CALM
     few = [Unsolved(2, 4, 4, "correctness"), Unsolved(3, 36, 4, "correctness"), None]
     assert not [one for some in few for one in examine(healthy(unsolved=some)).calm if one.key == "unsolved_prompts"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from groupwise.storage.analysis.doctor.evidence import Evidence, Function
+from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
 from groupwise.storage.analysis.doctor.examine import examine
 from tests.support.doctor import healthy, line, scored
 
@@ -31,7 +31,7 @@ def test_settings_that_leave_sampling_no_choice_are_the_cause(settings: Any, sai
     """“The prompts are too hard” and “The prompts are too easy” were said of it, one below the other."""
     (told,) = examine(one_text(**settings)).verdicts
     assert (told.key, told.level, told.title) == ("sampling_narrow", "problem", "Sampling leaves no choice")
-    assert told.sentence.startswith("In all 16 groups that were read every completion is the same, word for word: ")
+    assert told.sentence.startswith("In all 16 groups of step 1 every completion is the same, word for word: ")
     assert said in told.sentence and [change.label for change in told.changes] == [label]
 
 
@@ -56,3 +56,15 @@ def test_what_is_never_earned_at_a_high_temperature_is_not_called_too_hard() -> 
         assert [one.key for one in examine(other).verdicts] == ["too_hard"]
     assert [one.key for one in examine(healthy(training={"temperature": 2.0}, curves={"entropy": line(1.8, 1.8)})
                                       ).verdicts] == [], "all is earned"  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [((1, 8), (33, 40), "steps 1–8 and 33–40"), ((1, 8), (9, 16), "steps 1–16"), ((1, 8), (5, 9), "steps 1–9"),
+     ((1, 1), (1, 1), "step 1"), ((1, 1), (3, 3), "steps 1 and 3")],
+)  # fmt: skip
+def test_which_steps_the_groups_are_of_is_said(first: tuple[int, int], last: tuple[int, int], told: str) -> None:
+    def samples(span: tuple[int, int]) -> list[Sample]:
+        return [Sample(step, 0, step, "a", 1.0) for step in range(span[0], span[1] + 1)]
+
+    assert Evidence(first=samples(first), last=samples(last)).steps_read == told

@@ -179,7 +179,7 @@ def test_right_answers_that_a_far_too_high_rate_cost_are_told_of_first(draw: Dra
     """“The prompts are too hard” or “Completions are cut off” came first, as the reward rose by form in the end."""
     report = told(draw, every=every, until=until, kl=1.3, learning_rate=3e-3)
     keys = [one.key for one in report.verdicts]
-    assert keys[0] == "learning_rate_high" and {*keys[1:]} <= {"kl"}, report
+    assert keys[0] == "learning_rate_high" and not keys[1:], report
     first = report.verdicts[0]
     assert first.changes[0].settings == {"training.learning_rate": 1e-4} and "0.003" in first.sentence
 
@@ -187,7 +187,7 @@ def test_right_answers_that_a_far_too_high_rate_cost_are_told_of_first(draw: Dra
 def test_what_the_rate_cost_is_said_by_the_first_step() -> None:
     report = told(ruins, kl=1.3, learning_rate=3e-3)
     assert report.verdicts[0].title == "The learning rate is too high"
-    assert "right at the first step and 0\u202f% at the end, and KL was 1.3" in report.verdicts[0].sentence
+    assert "right at the first step and 0\u202f% at the end, and KL ran away to 1.3" in report.verdicts[0].sentence
     assert (report.kind, report.against) == ("up", "Fewer right answers"), report
     assert "fell from 5" in report.headline and "\u202f% at the first step to 0\u202f%" in report.headline
 

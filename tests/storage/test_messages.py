@@ -40,7 +40,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "call_rewards": {"data": SPEC["data"], "model": SPEC["model"],
                      "functions": [{"place": "rewards.0", "function": FUNCTION, "version": None}]},
     "try": {"text": "name: a"},
-    "completions": {"spec": PARTS, "from": "typed", "rows": [0, 2], "size": 4, "run": "a", "step": 7,
+    "completions": {"spec": PARTS, "from": "typed", "rows": [0, 2], "size": 4, "run": "a", "step": 7, "tags": ["b"],
                     "typed": [{"row": 0, "text": "4"}]},
     "score": {"functions": [FUNCTION], "groups": [GROUP], "scale_rewards": "batch",
               "multi_objective_aggregation": "normalize_then_sum", "columns": ["answer"]},

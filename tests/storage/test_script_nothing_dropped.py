@@ -155,9 +155,9 @@ DROPPED = [
      "“tok.chat_template” (line 12) is set, which was not taken"),
     (script("test = load_dataset('a/b', split='test')", more=", eval_dataset=test"), "eval_dataset (line 11)"),
     (script(data="load_dataset('a/b', split='train').shuffle(seed=1).select(range(10, 20))"),
-     "select(…) (line 9) leaves out the first 10 rows up to 20"),
+     "select(…) (line 9) keeps rows 11 to 20: a spec cannot leave out the first 10."),
     (script(data="load_dataset('a/b', split='train').shuffle(seed=1).skip(5)"),
-     "skip(…) (line 9) leaves out the first"),
+     "skip(…) (line 9) keeps rows from 6 on: a spec cannot leave out the first 5."),
     (script(data="load_dataset('a/b', split='train').select([1, 5, 7])"), "select(…) (line 9) chooses rows in a way"),
     (script(data="load_dataset('a/b', split='train').sort('x')"), "sort(…) (line 9) on the data was not taken"),
     (script("data = concatenate_datasets([data, data])"), "concatenate_datasets(…) (line 11) was not taken"),
@@ -360,7 +360,8 @@ def test_once_the_order_is_lost_no_rows_are_chosen_by_their_number(lost: str, ch
 def test_rows_are_skipped_after_a_filter_and_not_before_it():
     for kept in ("lambda r: r['x'] > 3", "lambda r: good(r)"):
         raw, said = read(script(data=f"load_dataset('a/b', split='train').filter({kept}).skip(10)"))
-        assert raw["data"]["split"] == "train" and "skip(…) (line 9) leaves out the first 10 rows" in said
+        assert raw["data"]["split"] == "train"
+        assert "skip(…) (line 9) keeps rows from 11 on: a spec cannot leave out the first 10." in said
 
 
 @pytest.mark.parametrize(

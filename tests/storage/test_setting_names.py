@@ -113,6 +113,7 @@ def test_what_others_call_it_leads_to_a_setting_that_there_is() -> None:
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
+        ("sheduler_type", "lr_scheduler_type"), ("sampling_temperature", "temperature"),
         ("num_completions", "num_generations"), ("samples_per_prompt", "num_generations"), ("G", "num_generations"),
         ("generations", "num_generations"), ("log_interval", "logging_steps"), ("save_interval", "save_steps"),
         ("eval_batch_size", "per_device_eval_batch_size"), ("max_token", "max_completion_length"),

@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,17 @@ def test_what_is_solved_can_be_said_anew(made: dict[str, str]):
     assert unscored == {"wait": "“format” has scored no completion of these groups."}
     for nonsense in ("nobody:1", "correctness:nan", "correctness", ":", "correctness:1e999", 7, None):
         assert asked(made["known"], "pass", solved=nonsense)["rates"][0][0] == 0.25, nonsense
+
+
+def test_prompts_of_the_same_words_are_told_apart_by_the_columns_in_which_they_differ(made: dict[str, str]) -> None:
+    def twins(step: int, n: int) -> Group:
+        level, words = [(1, "44 + 16 ="), (3, "44 + 16 ="), (1, "5 + 5 =")][n]
+        return replace(made_group(step, n), prompt=words, columns={"answer": "60", "stufe": level, "note": "<b>"})
+
+    found = asked(made_run("twins", 4, groups=3, make_group=twins), "prompts")["rows"]
+    assert sorted((row["text"], row["apart"]) for row in found) == [
+        ("44 + 16 =", "stufe 1"), ("44 + 16 =", "stufe 3"), ("5 + 5 =", "")
+    ]  # fmt: skip
 
 
 def test_prompts_come_by_what_was_solved_lately(made: dict[str, str]):

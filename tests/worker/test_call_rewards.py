@@ -86,9 +86,14 @@ def test_nothing_is_said_of_what_scores_or_is_told_of_elsewhere(registry_home: P
     assert said(code) == []
 
 
-def test_of_a_slow_function_nothing_is_said(registry_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_function_that_does_not_come_back_is_told(registry_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(call_rewards, "SECONDS", 0.3)
-    assert said("import time\ndef mine(completions, **kwargs):\n    time.sleep(9)\n    raise ValueError\n") == []
+    endless = "“mine” did not answer within 0.3 s when it was called with 4 sample completions. Does a loop in it end?"
+    slow = "import time\ndef mine(completions, **kwargs):\n    time.sleep(1)\n    return [1.0] * len(completions)\n"
+    for code in ("def mine(completions, **kwargs):\n    while True: pass\n", slow):
+        assert [(one.field, one.level, one.message) for one in said(code)] == [("rewards.1.name", "warning", endless)]
+    monkeypatch.setattr(call_rewards, "SECONDS", 9.0)
+    assert said(slow) == [], "a machine that was busy is not remembered"
 
 
 def test_the_same_call_is_made_once(registry_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

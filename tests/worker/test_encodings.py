@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,10 @@ import pytest
 from groupwise.storage.home import paths
 from groupwise.storage.spec.rows.file_format import ENCODING_WORDS
 from groupwise.storage.spec.rows.mixed_text import MIXED
+from groupwise.storage.spec.rows.text_kinds import is_binary
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import preview
+from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.text_encoding import Encoded, find_encoding
 
 WEST, CENTRAL = ["cp1252", "mac-roman", "cp850"], ["cp1250", "iso8859-2"]
@@ -97,6 +100,35 @@ def test_where_two_encodings_fit_windows_1252_is_taken_and_both_readings_are_sho
     assert "data.encoding" not in [each.field for each in chosen.problems]  # a person said it
     path.write_bytes("question,answer\nmère élève,à ça\n".encode("cp1252"))
     assert "data.encoding" not in [each.field for each in preview.preview(asked, ModelSpec(), 0).problems]
+
+
+NOISE = random.Random(1).randbytes(5000)
+NOISES = {
+    "all": NOISE,
+    "no control": bytes(byte for byte in NOISE if byte >= 32 or byte == 10),
+    "no ASCII": NOISE.translate(None, bytes(range(128))),
+}
+
+
+@pytest.mark.parametrize("said", [None, "latin-1", "cp437", "koi8-r", "gb18030"])
+@pytest.mark.parametrize("content", NOISES.values(), ids=NOISES)
+def test_noise_is_no_text_whatever_encoding_is_chosen(registry_home: Path, content: bytes, said: str | None) -> None:
+    (paths.data_folder() / "a.csv").write_bytes(content)
+    with pytest.raises(DataError, match="a.csv is not text: it is binary. Choose another file, or export"):
+        preview.preview(DataSpec(source="file:a.csv", encoding=said), ModelSpec(), 0)
+
+
+@pytest.mark.parametrize("encoding", ["gb18030", "shift-jis", "big5", "euc-jp", "utf-8"])
+def test_a_list_of_all_characters_is_text(encoding: str) -> None:
+    signs = random.Random(1).sample([chr(n) for n in range(0x4E00, 0x9FA0)], 20_000)
+    assert not is_binary("".join(f"{sign},1\n" for sign in ["q", *signs]).encode(encoding, "ignore"))
+
+
+@pytest.mark.parametrize(("encoding", "text"), [("utf-16-le", "小明有三个苹果"), ("cp1252", "Größe")])
+def test_an_encoding_that_is_chosen_is_used(registry_home: Path, encoding: str, text: str) -> None:
+    (paths.data_folder() / "a.csv").write_bytes("".join(["q,a\n", *[f"{text},2\n"] * 40]).encode(encoding))
+    (row, *_) = preview.preview_source.table_of(DataSpec(source="file:a.csv", encoding=encoding)).rows()
+    assert text in row.values()
 
 
 WESTERN = "question,answer\n" + "".join(f"Größe {n} süß?,„über {n}“ €\n" for n in range(30))

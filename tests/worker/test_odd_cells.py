@@ -46,6 +46,42 @@ def test_answers_that_are_lists_are_explained(registry_home: Any, cell: Any, wor
     assert told(checked, "data.answer_numbers") == [], "no number is to be taken out of one"
 
 
+LONG = "123456789012345678901"
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([LONG, "2"], f"in “answer”, {LONG} (line 1) has too many digits to be read exactly, and others may be read "),
+        (["2", f"-{LONG}"], f"in “answer”, -{LONG} (line 2) has too many"),
+        (['"x"', LONG, LONG], f"in “answer”, {LONG} (line 2) has too many"),
+        (["9223372036854775808"], "in “answer”, 9223372036854775808 (line 1) has too many"),
+        (["1", '"x"', "1e999"], "in “answer”, 1e999 (line 3) is too large to be read, and is taken as empty: write "),
+    ],
+)  # fmt: skip
+def test_numbers_that_are_not_read_as_they_are_written_are_named(
+    registry_home: Any, cells: list[str], words: str
+) -> None:
+    """The preview showed 1.2345678901234568e+20 without a word."""
+    text = "".join(f'{{"question": "q{n}", "answer": {cell}, "id": {LONG}}}\n' for n, cell in enumerate(cells))
+    (paths.data_folder() / "a.jsonl").write_text(text, encoding="utf-8")
+    for found in (preview.preview(ASKED, ModelSpec(), 0), data_checks.check_data(ASKED, ModelSpec(), 64, True)):
+        (one,) = [one for one in told(found, "data.source") if "to be read" in one[1]]  # “id” is not used
+        assert one[0] == "warning" and one[1].startswith(words), one
+        assert one[1].endswith(": write the numbers of this column in quotes.")
+
+
+def test_numbers_are_read_as_they_are_written_in_quotes_in_csv_and_in_64_bits(registry_home: Any) -> None:
+    put({"question": "a", "answer": LONG}, {"question": f"[{LONG}, 1e999", "answer": "2"})
+    assert told(preview.preview(ASKED, ModelSpec(), 0), "data.source") == []
+    put({"question": "a", "answer": 2**63 - 1}, {"question": "b", "answer": -(2**63)})
+    shown = preview.preview(ASKED, ModelSpec(), 0)
+    assert told(shown, "data.source") == [] and shown.row.cells["answer"] == str(2**63 - 1)
+    (paths.data_folder() / "a.csv").write_text(f"question,answer\na,{LONG}\nb,2\n", encoding="utf-8")
+    shown = preview.preview(DataSpec(source="file:a.csv"), ModelSpec(), 0)
+    assert told(shown, "data.source") == [] and shown.row.cells["answer"] == LONG
+
+
 def test_characters_that_cannot_be_seen_are_named_with_their_row(registry_home: Any) -> None:
     put(
         {"question": "plain\n\ttext", "answer": "1"},

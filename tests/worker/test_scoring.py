@@ -19,9 +19,10 @@ from groupwise.storage.library.rewards import library
 from groupwise.storage.record import checkpoint_files, groups
 from groupwise.storage.registry import judge_ports, registry
 from groupwise.storage.registry.messages.facts import TrustRewardCode
+from groupwise.storage.spec.spec import RewardSpec
 from groupwise.worker.launchers import local
-from groupwise.worker.sandbox import tiers
-from groupwise.worker.training import train
+from groupwise.worker.sandbox import client, tiers
+from groupwise.worker.training import scoring, train
 from tests.support.judges import Answers
 from tests.support.runs import ask_db, make_spec, queue
 
@@ -287,3 +288,13 @@ def test_two_ranks_have_a_host_each_and_end_together(registry_home: Path):
     assert [status for _, status in scores_of(folder)] == ["ok"] * 16 + ["error"] * 16
     assert events(folder)[0][0].startswith("mine gave no score to all 8 completions: ValueError: enough")
     assert ask_db(folder, "SELECT DISTINCT columns FROM extra") == [('{"size":4}',)]
+
+
+def test_of_what_a_call_printed_the_log_says_how_much_is_left_out(capfd: pytest.CaptureFixture[str]) -> None:
+    def scored(printed: int, *failures: client.Failure) -> str:
+        result = client.Result([1.0], ["ok"], [*failures], "x" * printed)
+        scoring.Scorer(RewardSpec(name="mine"), lambda *_: result)(completions=["a"], prompts=["b"])
+        return capfd.readouterr().out.strip().partition("…")[2]
+
+    assert scored(2000) == "" and scored(3000) == " cut: 3,000 characters in all."
+    assert scored(64 << 10, client.Failure(None, client.FLOODED)) == " cut: more than 64 KB in all."

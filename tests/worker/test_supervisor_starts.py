@@ -18,7 +18,7 @@ import pytest
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.home import files, paths, process
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.record import run_files, states
+from groupwise.storage.record import log_notes, run_files, states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.spec.words.problem import WARNING
@@ -96,8 +96,10 @@ def test_what_the_check_finds_is_not_even_started(start_worker: StartWorker) -> 
     folders = {field: queue(make_spec(data=data)) for field, data in parts.items()}
     start_worker()
     for field, folder in folders.items():
-        assert f"Could not be started: {field}, line " in wait_state(folder.id, states.FAILED).sentence
-        assert not folder.log.exists()
+        sentence = wait_state(folder.id, states.FAILED).sentence
+        assert f"Could not be started: {field}, line " in sentence
+        [line] = folder.log.read_text().splitlines()  # no process printed to it
+        assert log_notes.is_error(line) and f"Failed. {' '.join(sentence.split())}" in line
 
 
 def test_what_is_only_warned_of_keeps_no_run_from_starting(registry_home: Path) -> None:

@@ -154,6 +154,13 @@ def test_probes_use_the_tags_that_the_prompt_asks_for() -> None:
     assert text.startswith("<reasoning>") and text.endswith("</final>")
 
 
+def test_probes_use_the_tags_of_a_function_where_the_prompts_ask_for_none() -> None:
+    text = ask("probes", rows=[3], tags=["SOLUTION"])["groups"][0]["completions"][0]["text"]
+    assert text == "<SOLUTION>40</SOLUTION>"
+    spec = {**SPEC, "data": {**SPEC["data"], "system_prompt": "Write <a>…</a>."}}
+    assert ask("probes", spec=spec, rows=[3], tags=["b"])["groups"][0]["completions"][0]["text"] == "<a>40</a>"
+
+
 def test_a_row_without_an_answer_has_only_the_probes_that_need_none() -> None:
     spec = make_spec(data={"answer_column": None, "columns": []}).model_dump()
     found = ask("probes", spec=spec, rows=1)

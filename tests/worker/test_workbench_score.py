@@ -228,8 +228,8 @@ def test_what_gives_every_probe_the_same_nothing_tells_nothing_apart() -> None:
     found = ask([own(zero)], groups)
     assert [one["kind"] for one in found["loopholes"]] == ["blind"]
     assert found["loopholes"][0]["sentence"] == (
-        "All 10 probes earn 0, the right answer as well: this tells nothing apart, and training would learn nothing "
-        "from it."
+        "All 10 probes earn 0, the right answer as well: either this tells nothing apart, and training would learn "
+        "nothing from it, or it looks for a form that the probes do not have."
     )
     minds = "def minds(completions, **kwargs):\n    return [-float(not c[-1]['content']) for c in completions]\n"
     assert ask([own(minds)], groups)["loopholes"] == []  # a penalty

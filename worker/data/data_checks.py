@@ -86,7 +86,7 @@ def check_data(asked: DataSpec, model: ModelSpec, completion: int, every: bool) 
     found.rows, found.exact = table.count()
     if found.finished and not every:
         found.finished = found.exact and found.checked >= found.rows
-    found.notes = list(table.notes)
+    found.notes = read_as.notes_of_used(table, asked)
     return CheckDataAnswer(
         checked=found.checked,
         rows=RowCount(count=found.rows, exact=found.exact),

@@ -14,6 +14,7 @@ from groupwise.worker.data import mapping
 from groupwise.worker.data.files.csv_table import NO_HEADING
 from groupwise.worker.data.files.file_reading import FileReading
 from groupwise.worker.data.files.heading import is_a_row
+from groupwise.worker.data.files.long_numbers import INEXACT
 from groupwise.worker.data.files.shown_otherwise import OTHERWISE
 from groupwise.worker.data.files.text_encoding import misread_letters
 from groupwise.worker.data.files.workbook import MERGED, UNNAMED
@@ -59,10 +60,18 @@ def note_problems(table: Any, first: mapping.Rows, asked: DataSpec) -> list[Prob
     """The table's notes as problems; those about a heading that is no heading come of that, which is said."""
     doubted = table.reading is not None and bool(_heading_problem(table, first, asked))
     about_heading = (UNNAMED, MERGED) if doubted else ()
-    used = [asked.answer_column, *asking_columns(asked, table.columns)]
-    notes = [note for note in table.notes if not any(words in note for words in about_heading)]
-    notes = [note for note in notes if OTHERWISE not in note or any(f"“{name}”" in note for name in used)]
+    notes = [note for note in notes_of_used(table, asked) if not any(words in note for words in about_heading)]
     return [Problem("data.source", note, level=WARNING, fixes=_note_fixes(table, note)) for note in notes]
+
+
+def notes_of_used(table: Any, asked: DataSpec) -> list[str]:
+    """The table's notes, of those about cells that are not read as they are written those about columns in use."""
+    used = [f"“{name}”" for name in (asked.answer_column, *asking_columns(asked, table.columns))]
+    about_cells = (OTHERWISE, INEXACT)
+    return [
+        note for note in table.notes
+        if not any(words in note for words in about_cells) or any(name in note for name in used)
+    ]  # fmt: skip
 
 
 def _note_fixes(table: Any, note: str) -> tuple[Fix, ...]:

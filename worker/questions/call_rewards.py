@@ -28,7 +28,7 @@ from groupwise.worker.sandbox import client
 ROWS = 2
 MADE = ("correct", "wrong_answer")  # of the probes, for each row; where it has no answer, what says something
 SAYS_NOTHING_OF_IT = "Let me think about this step by step."
-SECONDS = 3.0  # that a call may take here: of one that is slower nothing is said
+SECONDS = 3.0  # that a call may take here
 IN_ALL = 20.0  # seconds for all functions; those that come after are not called
 KEPT = 256  # calls of which it is known what came of them
 LOGGED = ("log_extra", "log_metric")  # that every call gets beside the columns
@@ -36,11 +36,12 @@ LOGGED = ("log_extra", "log_metric")  # that every call gets beside the columns
 
 @dataclass(frozen=True)
 class Came:
-    """What came of a call: its first failure, if one of the completions has no score for it, and whether it is `mute`:
-    None for all of them."""
+    """What came of a call: its first failure, if one of the completions has no score for it; whether it is `mute`: None
+    for all of them; and whether it is `slow`: it took longer than it may here."""
 
     failure: client.Failure | None = None
     mute: bool = False
+    slow: bool = False
 
 
 FINE = Came()  # or nothing can be told
@@ -91,13 +92,17 @@ def _problems_of_call(one: PlacedFunction, batch: dict[str, Any]) -> list[Proble
     came = _call_once(one.function, batch)
     if came.failure is not None:
         return [_say_failure(one, batch, came.failure)]
-    if not came.mute:
-        return []
     made = count_words(len(batch["completions"]), "sample completion")
-    message = (
-        f"“{one.function.name}” returned None for all of the {made} that it was called with, of the first {ROWS} rows. "
-        "A function that scores nothing teaches nothing."
-    )
+    if came.slow:
+        said = f"did not answer within {SECONDS:g} s when it was called with {made}. Does a loop in it end?"
+    elif came.mute:
+        said = (
+            f"returned None for all of the {made} that it was called with, of the first {ROWS} rows. A function that "
+        )
+        said += "scores nothing teaches nothing."
+    else:
+        return []
+    message = f"“{one.function.name}” {said}"
     return [Problem(f"{one.place}.name", message, level=WARNING, fixes=(_open_in_rewards(one),))]
 
 
@@ -142,7 +147,10 @@ def _call_once(function: Function, batch: dict[str, Any]) -> Came:
             return FINE
         failed = "error" in result.statuses
         failure = next((one for one in result.failures if failed and _is_of_error(one, result.statuses)), None)
-        _known[key] = Came(failure, mute=set(result.statuses) == {"none"})
+        came = set(result.statuses)
+        if came == {"timeout"}:
+            return Came(slow=True)  # not kept: what else the machine does may be why
+        _known[key] = Came(failure, mute=came == {"none"})
         while len(_known) > KEPT:
             _known.popitem(last=False)
     return _known[key]

@@ -49,8 +49,7 @@ class Scorer:
             batch["trainer_state"] = trainer_state
         result = self._scores(self.__name__, batch, self._timeout)
         if result.out:
-            cut = f"\n… cut: {len(result.out):,} characters in all." if len(result.out) > PRINTED else ""
-            print(f"{self.__name__}: {result.out[:PRINTED]}{cut}", flush=True)
+            print(f"{self.__name__}: {result.out[:PRINTED]}{_say_cut(result)}", flush=True)
         self._note.statuses += result.statuses
         self._note.failures += [_as_event_row(failure, first, places) for failure in result.failures]
         for column, values in result.extras.items():
@@ -65,6 +64,15 @@ class Scorer:
         """What happened since this was last asked."""
         note, self._note = self._note, Note(self.__name__)
         return note
+
+
+def _say_cut(result: client.Result) -> str:
+    """How much a call printed beyond what goes to the log, where that is known: of a flood it is not."""
+    if len(result.out) <= PRINTED:
+        return ""
+    flooded = any(one.message == client.FLOODED for one in result.failures)
+    most = client.Limits().output >> 10
+    return f"\n… cut: {f'more than {most} KB' if flooded else f'{len(result.out):,} characters'} in all."
 
 
 def _as_event_row(failure: client.Failure, first: int, places: list[int] | None) -> dict[str, Any]:

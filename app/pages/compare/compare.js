@@ -34,7 +34,7 @@ import {
 import { finalRows, offerCsv, settingRows } from "./csv.js";
 import { drawLegend } from "./legend.js";
 import { Lines } from "./lines.js";
-import { bestWords, differWords, mostsWords, shortWords } from "./measure.js";
+import { bestWords, mostsWords, shortWords } from "./measure.js";
 import { seriesOf } from "./series.js";
 import { hear, loadPrompt, loadPrompts } from "./shared_prompts.js";
 import { offerRuns } from "./starting.js";
@@ -151,7 +151,6 @@ function drawFinals() {
   const key = JSON.stringify([runsDrawn().map((run) => ({ ...run, curves: null, seq: null })), state.sort, grouped()]);
   if (page.dataset.finals === key) return;
   page.dataset.finals = key;
-  showText(find(".unlike"), differWords(runsHere()));
   find(".short").replaceChildren(
     ...shortWords(runsHere(), grouped()).map((words) =>
       el("li", { dir: "auto" }, ...tables.withNames(words, runsHere())),

@@ -75,7 +75,7 @@ aria-label="Search metrics"><div class="names"></div></details></section>
 <button class="link s csv" type="button" aria-label="Download the final metrics as CSV">CSV</button></h2>
 <p class="s mut about">Each run at its end, as its own page has it: the mean of its last 10 logged steps (of fewer than
 20, of the later half); held-out, its last evaluation. An earlier peak does not count.</p>
-<p class="s mut windows" hidden></p><p class="s mut unlike" hidden></p>
+<p class="s mut windows" hidden></p>
 <div class="panel flush scroll" tabindex="-1"><table class="finals"></table></div></section>
 <section class="sweep several"><div class="row controls"><h2>Settings vs. final metrics <span class="mut xs">one line a
 run; drag along an axis to choose some</span> <button class="link s every" type="button" hidden>Show all</button></h2>

@@ -84,6 +84,21 @@ export function listen(plot, axesNow, then) {
 const CHARACTER = 6.6; // pixels
 // Of a run without a value, of a metric of one that still trains, and of what is as it stays.
 const markOf = (y, going) => (y === BELOW ? "circle-open" : going ? "square-open" : "circle");
+// What a label of so many letters takes on the left of its axis, in pixels.
+const beforeAxis = (letters) => letters * CHARACTER + 12;
+const MARGIN = 16;
+const LEAST_LEFT = 0.55; // of the room between two axes
+// Pixels from axis to axis where `left` of that is left of the first.
+const apartOf = (width, axes, left) => (width - 2 * MARGIN) / (axes.length - 0.75 + left);
+const mostLetters = (apart) => Math.max(5, Math.min(22, Math.floor(apart / CHARACTER) - 2));
+// How much of that is, for the labels of the first axis to be seen whole.
+function leftOfFirst(width, axes, [first]) {
+  const words = [...first.ticks.map(([, words]) => words), ...lacking(axes[0])];
+  const most = mostLetters(apartOf(width, axes, LEAST_LEFT));
+  const pixels = beforeAxis(Math.max(0, ...words.map(({ length }) => Math.min(length, most)))) - MARGIN;
+  const apart = (width - 2 * MARGIN - pixels) / (axes.length - 0.75);
+  return Math.max(LEAST_LEFT, pixels / apart);
+}
 export const narrowest = (axes) => axes.length * 92; // pixels, in which their names can be read
 
 // As Plotly takes it, with the signs of a share.
@@ -130,10 +145,10 @@ function notes(axes, placed, apart, pixels) {
       hovertext: named(axis),
       ...where(i),
     },
-    ...placed[i].ticks.map(([y, words, at]) =>
-      beside(i, [y, cut(words, Math.max(5, Math.min(22, room - 2))), at], pixels),
+    ...placed[i].ticks.map(([y, words, at]) => beside(i, [y, cut(words, mostLetters(apart)), at], pixels)),
+    ...lacking(axis).map((words, n) =>
+      beside(i, [BELOW - 0.085 * n, cut(words, i ? Math.max(8, room) : mostLetters(apart))], pixels),
     ),
-    ...lacking(axis).map((words, n) => beside(i, [BELOW - 0.085 * n, cut(words, Math.max(8, room))], pixels)),
   ]);
 }
 
@@ -175,7 +190,8 @@ export function figure(runs, axes, chosen, faint, plot) {
   }));
   const deep = Math.max(0, ...axes.map(lackingCount));
   const low = deep ? BELOW - 0.06 - 0.085 * (deep - 1) : -0.06;
-  const annotations = notes(axes, placed, (width - 32) / (axes.length - 0.2), (HEIGHT - 16) / (TOP - low));
+  const left = leftOfFirst(width, axes, placed);
+  const annotations = notes(axes, placed, apartOf(width, axes, left), (HEIGHT - 16) / (TOP - low));
   const shapes = shapesOf(axes, chosen);
   return {
     data,
@@ -185,8 +201,8 @@ export function figure(runs, axes, chosen, faint, plot) {
       dragmode: false,
       annotations,
       shapes,
-      margin: { l: 16, r: 16, t: 8, b: 8 },
-      x: { visible: false, range: [-0.55, axes.length - 0.75], fixedrange: true },
+      margin: { l: MARGIN, r: MARGIN, t: 8, b: 8 },
+      x: { visible: false, range: [-left, axes.length - 0.75], fixedrange: true },
       y: { visible: false, range: [low, TOP], fixedrange: true },
     }),
   };

@@ -45,7 +45,8 @@ def say_what_follows(
         moved = {_place_at_first(one.field, ways) for one in new if ways[-1].moves(one.field)}
         placed = [replace(one, field=_place_at_first(one.field, ways)) for one in new]
         written = {_place_at_first(path, ways) for fix in fixes for path in fix.settings} | lines.keys()
-        then = [*say_then(placed, said - moved, lines), *_say_doubts(placed, written, lines)]
+        warned = {one.field for one in found if one.level == WARNING}
+        then = [*say_then(placed, said - moved, lines), *_say_doubts(placed, written - warned, lines)]
         said |= {one.field for one in then if one.level == BLOCKING}
         for one in then:
             found.insert(_behind_line(found, one.line), one)
@@ -184,7 +185,7 @@ class _Way:
             for path, value in fix.settings.items() if old and not others else ():
                 name = old.rpartition(".")[2]
                 inside = isinstance(value, dict) and name in value and path.rpartition(".")[2] != name
-                self._moved[f"{path}.{name}" if inside else path] = old
+                self._moved[f"{path}.{name}" if inside else path] = _joined_from(raw, old, path, value) or old
 
     def moves(self, path: str) -> bool:
         return path in self._moved
@@ -194,6 +195,14 @@ class _Way:
             if is_at_or_inside(path, new):
                 return old + path[len(new) :]
         return self._out.path_as_written(path)
+
+
+def _joined_from(raw: dict[str, Any], old: str, path: str, value: Any) -> str:
+    """Where in the part at `old` stood what was joined to another part at `path`; "" where that is no such."""
+    part, name = edits.value_at(raw, old), path.rpartition(".")[2]
+    if isinstance(part, list) and name.isdigit() and value in part:
+        return f"{old}.{part.index(value)}"
+    return f"{old}.{name}" if isinstance(part, dict) and name in part else ""
 
 
 def _place_at_first(path: str, ways: list[_Way]) -> str:

@@ -1,5 +1,6 @@
 """What the Rewards page asks the worker: completions to try functions on, their scores, a run's history scored anew."""
 
+import re
 from typing import Any
 
 from pydantic import ValidationError
@@ -16,8 +17,10 @@ from groupwise.storage.registry.messages.completions import (
     MOST_ROWS,
     MOST_SIZE,
     MOST_STEP,
+    MOST_TAGS,
     MOST_TYPED,
     SOURCES,
+    TAG_NAME,
     CompletionsAnswer,
     CompletionsQuestion,
     SpecPart,
@@ -55,6 +58,8 @@ def ask_completions(sent: Payload) -> int:
     }
     if kind == "run":
         payload |= _run_and_step(sent)
+    if kind == "probes":
+        payload["tags"] = _read_tags(sent.get("tags"))
     if kind == "typed":
         payload["typed"] = _read_typed_completions(sent.get("typed"))
     return _put_question(CompletionsQuestion(**payload), sent)
@@ -94,6 +99,12 @@ def _as_called(listed: list[Function], data: DataSpec) -> list[Function]:
         return one.parameters if one.code else parameters_for(one.name, one.parameters, data.answer_numbers)
 
     return [one.model_copy(update={"parameters": called(one)}) for one in listed]
+
+
+def _read_tags(sent: Any) -> list[str]:
+    """Names of tags; none of what is no list of such."""
+    listed = sent if isinstance(sent, list) else []
+    return [one for one in listed if isinstance(one, str) and re.fullmatch(TAG_NAME, one)][:MOST_TAGS]
 
 
 KINDS = {"columns": ask_columns, "completions": ask_completions, "score": ask_score, "rescore": ask_rescore}

@@ -7,6 +7,7 @@ import { currentDraft } from "../../ui/run_drafts.js";
 import { builtOn, keepBuiltOn } from "./built_on.js";
 import { givenNames } from "./columns.js";
 import { askWorker, button, call, find, on, page, root, server, tell } from "./core.js";
+import { tagsLookedFor } from "./looked_for.js";
 import { plain } from "./text.js";
 
 export let from = "model";
@@ -288,7 +289,7 @@ export function sourceAsked() {
         text: one.querySelector(".text").value,
       })),
     };
-  return { ...asked, rows };
+  return { ...asked, rows, tags: tagsLookedFor() };
 }
 // Whose completions are asked for, as a sentence names them.
 export function sourceWords({ from: kind = from, run }) {

@@ -7,6 +7,7 @@ import { NO_ANSWER, action, askWorker, button, find, on, page, setOff, stopAskin
 import { NOT_TAKEN, settle } from "./builder.js";
 import { looked, noFunction, showFailures, unfinished } from "./editor.js";
 import { chosenFunctions, editedName, faultOfChosen, nameSettings } from "./functions.js";
+import { tagsLookedFor } from "./looked_for.js";
 import { sayWhose } from "./outdated.js";
 import { drawResults } from "./results.js";
 import { choose, from, sourceAsked, sourceWords } from "./source.js";
@@ -173,7 +174,7 @@ function markFailures(answer) {
 
 // After every try the probes are tried, too, quietly: what a model would find, it will find.
 async function probe(of, scoring) {
-  const asked = { from: "probes", data: of.asked.data, rows: 1 };
+  const asked = { from: "probes", data: of.asked.data, rows: 1, tags: tagsLookedFor() };
   const got = await askWorker("completions", asked, () => {}, "probes");
   if (!got?.answer || !isOpenStill(of)) return;
   const scored = await askWorker("score", { completions: got.question, ...scoring }, () => {}, "probed");

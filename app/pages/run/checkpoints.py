@@ -25,11 +25,14 @@ from groupwise.app.ui.live import (
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.home import db, files
 from groupwise.storage.record import checkpoint_files, metrics, run_files, states
+from groupwise.storage.record.metric_buckets import Span
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.messages.facts import Catalogue
 
 MEASURED = {"reward": "reward", "KL": "kl", "held-out reward": "eval_reward"}  # columns, and the metrics in them
+MEANS = ("reward", "KL")  # of the steps since the checkpoint before; the others are the last value in them
 JUDGES = ("held-out reward", "reward")  # by which a checkpoint is the best: by the first that there is
+COMPARABLE = 0.5  # of the steps that the longest mean is of: one of fewer is not compared with it
 MOST = 500  # rows
 MOST_NAMED = 12  # removed checkpoints
 UNPACK = "Download gives a .tar file: unpack it, and load the folder as “Copy code” does."
@@ -45,7 +48,8 @@ TEMPLATE = """
 <p class="s mut no-final" dir="auto" hidden></p>
 <p class="s mut lead" hidden>A checkpoint is the model as it was after a step, with all that is needed to train on from
 there. Reward and KL (the distance from the reference model) are means of the steps since the checkpoint before it,
-named at each; a held-out reward is the last one measured in them. <span class="how"></span></p>
+named at each; a held-out reward is the last one measured in them. A mean of under half as
+many steps as the longest is of is never marked best. <span class="how"></span></p>
 <div class="panel flush scroll list" tabindex="-1" hidden><table><thead></thead><tbody></tbody></table></div>
 <p class="s mut removed" hidden></p>
 <ul class="aside" aria-label="Set aside" hidden></ul><p class="s problem" role="alert" hidden></p>
@@ -134,7 +138,7 @@ def _named_by_record(run: registry.Run, aside: Sequence[Path]) -> tuple[list[dic
     there = {point.relative_to(run.folder.path).as_posix() for point in checkpoint_files.points(run.folder.checkpoints)}
     spans = spans_before([row["step"] for row in saved])
     values = metrics.means_of_spans(run.folder.db, list(MEASURED.values()), spans)
-    over = {last: say_span(first, last) for first, last in spans}
+    over = {last: (first, last) for first, last in spans}
     set_aside = {checkpoint_files.step_of(point) for point in aside}
     gone = {row["step"] for row in saved if row["path"] not in there} - set_aside
     evaluated = {step for step, _ in trained_model.held_out_rewards(run)}
@@ -174,7 +178,9 @@ def say_span(first: int, last: int) -> str:
     return f"means of {steps}"
 
 
-def _row(run: registry.Run, saved: dict[str, Any], values: dict[str, float], over: str = "") -> dict[str, Any]:
+def _row(
+    run: registry.Run, saved: dict[str, Any], values: dict[str, float], over: Span | None = None
+) -> dict[str, Any]:
     place = run.folder.path / saved["path"]
     wrong = checkpoint_files.problem(place, deep=False)
     told = {name: values[key] for name, key in MEASURED.items() if key in values}
@@ -183,7 +189,9 @@ def _row(run: registry.Run, saved: dict[str, Any], values: dict[str, float], ove
         "saved": format.age(saved["at"]), "size": format.size(saved["bytes"]),
         "state": "incomplete" if wrong else "complete", "why": f"it {visible_text(wrong)}" if wrong else "",
         "whole": wrong is None,
-        "removable": True, "measured": told, "over": over if told.keys() & {"reward", "KL"} else "",
+        "removable": True, "measured": told,
+        "over": say_span(*over) if over and told.keys() & set(MEANS) else "",
+        "steps": over[1] - over[0] + 1 if over else 0,
         "values": {name: format.number(value) for name, value in told.items()},
         **trained_model.describe_model(run, place),
     }  # fmt: skip
@@ -192,13 +200,22 @@ def _row(run: registry.Run, saved: dict[str, Any], values: dict[str, float], ove
 def _with_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows, of which the whole one with the highest reward is named, where there are several to choose from and no
     other reads the same."""
-    whole = [row for row in rows if row["whole"]]
-    by = next((name for name in JUDGES if len({row["values"].get(name) for row in whole} - {None}) > 1), None)
-    if by is not None:
-        best = max((row for row in whole if by in row["measured"]), key=lambda row: row["measured"][by])
-        if [row["values"].get(by) for row in whole].count(best["values"][by]) == 1:
-            best["best"] = f"best {by}"
-    return [{name: value for name, value in row.items() if name != "measured"} for row in rows]
+    for by in JUDGES:
+        compared = _comparable(rows, by)
+        said = [row["values"][by] for row in compared]
+        if len(set(said)) > 1:
+            best = max(compared, key=lambda row: row["measured"][by])
+            best["best"] = f"best {by}" if said.count(best["values"][by]) == 1 else ""
+            break
+    return [{name: value for name, value in row.items() if name not in ("measured", "steps")} for row in rows]
+
+
+def _comparable(rows: Sequence[dict[str, Any]], by: str) -> list[dict[str, Any]]:
+    """The whole ones of which this was measured. A mean of few steps, as where a run was stopped soon after it saved
+    one, is more by chance than those of many."""
+    measured = [row for row in rows if row["whole"] and by in row["measured"]]
+    longest = max((row["steps"] for row in measured), default=0)
+    return [row for row in measured if by not in MEANS or row["steps"] >= COMPARABLE * longest]
 
 
 def removed_words(steps: Sequence[int]) -> str:

@@ -45,6 +45,8 @@ RANK = r"\[rank (\d{1,4})\] "  # before each line of a run with several (worker/
 OF_RANK = re.compile(RANK)
 Hit = tuple[int, str]  # where a line begins, and its head
 VALUE = frozenset("0123456789,.e+-\u2212\u2013\u221e")  # what a metric's value is written with on the page
+NOT_YET = "Nothing has been printed yet."
+NEVER = "Nothing was printed before this run ended. What is known of its end stands above."
 TEMPLATE = """
 <p class="s mut wait">Reading…</p><div class="tools row" hidden>
 <input class="input find" type="search" placeholder="Search the log" aria-label="Search the log" maxlength="200">
@@ -74,7 +76,7 @@ def tail(payload: Payload) -> dict[str, Any]:
     alive = is_ongoing(run)
     path = _log_of(run)
     if path is None:
-        return {"wait": "Nothing has been printed yet.", "poll": 1000 if alive else 5000}
+        return {"wait": NOT_YET if alive else NEVER, "poll": 1000 if alive else 5000}
     return read_from(path, whole_number(payload, "at")) | {"poll": 700 if alive else 5000, "live": alive}
 
 
@@ -83,7 +85,7 @@ def log_around(payload: Payload) -> dict[str, Any]:
     """The stretch of the log in which byte `at` is, in whole lines."""
     path = _log_of(run_of(payload))
     if path is None:
-        raise Unanswerable("Nothing has been printed yet.")
+        raise Unanswerable(NOT_YET)
     return read_around(path, whole_number(payload, "at"))
 
 

@@ -63,7 +63,7 @@ function drawEnded(ended) {
 // ---- every metric, drawn on demand ----
 const all = find(".all-metrics");
 const wanted = new Map();
-const BARE = { pattern: "", note: "", unit: "", instead: "", wait: "", spread: [], colours: [] };
+const BARE = { pattern: "", note: "", unit: "", instead: "", wait: "", missed: "", spread: [], colours: [] };
 // A metric is written, and said not to be known, as in its own chart above: a share in %, say.
 function asCharted(name) {
   const { unit, instead, teller } = board.charts.find(({ panel }) => panel.keys.flat().includes(name))?.panel ?? BARE;

@@ -145,7 +145,6 @@ def board_layout(run: registry.Run) -> dict[str, Any]:
         "graded": told["graded"],
         "sections": figures.sections(
             grpo_settings(spec),
-            over,
             steps=run.step if over else run.total,
             teller=told["teller"],
             **drawn_by_spec(spec),

@@ -36,7 +36,7 @@ export function drawPromptTable(box, data, run) {
     );
     const tr = el(
       "tr",
-      el("td.what", link),
+      el("td.what", link, row.apart ? el("span.mut", { dir: "auto" }, ` · ${row.apart}`) : ""),
       el("td", strip(row, data.steps)),
       ...(once ? [] : [el("td.n", row.groups.toLocaleString("en")), earlier(row)]),
       share(row.late),

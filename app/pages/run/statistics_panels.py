@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from groupwise.app.core import format
+from groupwise.app.pages.run.prompt_outline import columns_apart, outline
 from groupwise.app.pages.run.statistics_lately import (
     LAST,
     mean_of_last,
@@ -167,20 +168,13 @@ def prompt_table(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     ids = {row.prompt for row in rows}
     cells = pass_at_k.cells((group for group in groups if group.prompt in ids), stretches)
     texts = statistics.prompts(sorted(ids))
+    apart = columns_apart(texts, statistics.columns(sorted(ids)))
     return {
         "steps": stretches.all_steps(),
         "over": asked.over,
-        "rows": [outline(row, texts.get(row.prompt), cells[row.prompt]) for row in rows],
+        "rows": [outline(row, texts.get(row.prompt), cells[row.prompt], apart.get(row.prompt, "")) for row in rows],
         "says": prompt_words(asked, len(rows), of, rates) + unreached_words(statistics, asked, groups),
     }
-
-
-def outline(row: PromptRate, prompt: Any, cells: list[float | None]) -> dict[str, Any]:
-    """A prompt as one line of the table."""
-    return {
-        "prompt": row.prompt, "text": visible_text(format.shorten(format.message_text(prompt), 90)), "cells": cells,
-        "groups": row.groups, "rate": row.rate, "early": row.early, "late": row.late,
-    }  # fmt: skip
 
 
 def prompt_words(asked: Asked, shown: int, of: int, rates: list[PromptRate]) -> str:

@@ -66,14 +66,17 @@ export class Board {
     setText(find(".shown"), this.amount(number));
     setText(find(".smoothed"), this.smoothing());
   }
-  // What the two lines of a chart are: that of the reward, which all that is logged with it shares. Of how many steps
-  // the bold one is the mean is said where that is not what “now” is of, which says it itself.
+  // What the two lines of a chart are: that of the reward, which all that is logged with it shares; and of how many
+  // steps the bold one is the mean: of as many as “now” is, or where not all points are drawn, of as many of these.
   smoothing() {
     const { x, of } = this.curve("reward") ?? { x: [] };
     const { interval } = this.curves;
     const reach = Smoother.reach(x.length);
     if (!reach) return interval > 1 && x.length ? "Bold: the mean of the steps of a log. Faint: each step." : "";
-    if (!(of > x.length)) return "Bold: smoothed. Faint: as logged.";
+    if (!(of > x.length)) {
+      const last = this.curves.recent("reward")?.n ?? reach;
+      return `Bold: the mean of the last ${countWords(last, "logged step")}. Faint: as logged.`;
+    }
     const last = countWords(Math.round((reach * of) / x.length), interval > 1 ? "logged step" : "step");
     return `Bold: the mean of the last about ${last}. Faint: as logged.`;
   }

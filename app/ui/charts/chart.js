@@ -115,13 +115,14 @@ export class Chart {
   }
   // Why nothing at all is logged yet stands above the charts, once.
   empty() {
-    const { curves } = this.board;
+    const { curves, live } = this.board;
+    const { wait, missed } = this.panel; // which of them holds changes while one looks: it ends, and is resumed
     if (!curves.names.length) return "–";
     return (
       Curves.lackWords(this.names()) ||
       this.scoredOtherwise() ||
-      (!curves.names.some((name) => name.startsWith("eval_")) && this.panel.wait) ||
-      (this.board.live ? "Not logged yet." : "Not logged.")
+      (!curves.names.some((name) => name.startsWith("eval_")) && (live ? wait : missed)) ||
+      (live ? "Not logged yet." : "Not logged.")
     );
   }
 

@@ -5,10 +5,10 @@ import { Logged } from "./logged.js";
 
 export class Smoother {
   static LEAST = 4; // logged steps
-  // Of how many logged steps each is the mean: 0 where “now” is of one alone. Very many are drawn calmer, or noise
-  // hides their course.
+  static MOST = 10;
+  // Of how many logged steps each is the mean: 0 where “now” is of one alone.
   static reach(logged) {
-    return logged < Smoother.LEAST ? 0 : logged < 400 ? Math.min(10, Math.floor(logged / 2)) : 25;
+    return logged < Smoother.LEAST ? 0 : Math.min(Smoother.MOST, Math.floor(logged / 2));
   }
   // `points`: how many all of the line has, where these are a part of it; `per`: how many of them a logged step is of;
   // `begins`: where among the values another stage begins, of which the one before says nothing.

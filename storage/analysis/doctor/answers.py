@@ -88,8 +88,8 @@ def wrong_sums(e: Evidence) -> Verdict | None:
         return None
     places, example = {group[0].grp for group in wrong}, wrong[-1][0]
     words = (
-        f"In {count_part(len(wrong), len(e.groups), 'group', the=True)} that were read the answer is not the sum that "
-        f"is asked: {say_wrong_sum(example.prompt, example.answer)}. “{e.target}” scores by it. Is it the "
+        f"In {count_part(len(wrong), len(e.groups), 'group', the=True)} of {e.steps_read} the answer is not the sum "
+        f"that is asked: {say_wrong_sum(example.prompt, example.answer)}. “{e.target}” scores by it. Is it the "
         "right column, and does each answer stand in the row of its question?"
     )
     return Verdict(
@@ -104,7 +104,7 @@ def wrong_sums(e: Evidence) -> Verdict | None:
 
 def other_column(e: Evidence) -> Verdict | None:
     """The answers that completions are compared with cannot be the prompts', and hardly any completion is right."""
-    solved, odd = e.curve("groups/solved"), _say_odd(e.groups)
+    solved, odd = e.curve("groups/solved"), _say_odd(e.groups, e.steps_read)
     if odd is None or len(e.reward) < SOON or not len(solved) or max(solved.start, solved.now) >= rise.FEW_RIGHT:
         return None  # where some are right, it may be a prompt that is to be copied
     if not (e.compares or e.target in group_metrics.OF_ANSWERS) or not e.right_is_told or e.scale_is_other:
@@ -127,8 +127,9 @@ def other_column(e: Evidence) -> Verdict | None:
     )  # fmt: skip
 
 
-def _say_odd(groups: Sequence[Sequence[Sample]]) -> tuple[str, str] | None:
-    """What shows that the answers of these groups are of another column: a title, and the beginning of a sentence."""
+def _say_odd(groups: Sequence[Sequence[Sample]], steps: str) -> tuple[str, str] | None:
+    """What shows that the answers of these groups, of these `steps`, are of another column: a title, and the beginning
+    of a sentence."""
     rows = [(group[0].prompt.strip(), group[0].answer.strip()) for group in groups if group[0].answer.strip()]
     if len(rows) < GROUPS:
         return None
@@ -137,13 +138,13 @@ def _say_odd(groups: Sequence[Sequence[Sample]]) -> tuple[str, str] | None:
     enough = NEARLY * len(groups)
     if len(same) >= enough:
         read = count_part(len(same), len(groups), "group", the=True)
-        said = f"In {read} that were read the answer is the prompt itself, such as “{same[0][:40]}”"
+        said = f"In {read} of {steps} the answer is the prompt itself, such as “{same[0][:40]}”"
         return "The answer is the prompt itself", said
     if count >= enough and len({prompt for prompt, answer in rows if answer == usual}) >= GROUPS:
         every = "Every" if count == len(groups) else "Nearly every"
         return (
             f"{every} prompt has the same answer",
-            f"In {count_part(count, len(groups), 'group', the=True)} that were read the answer is “{usual[:40]}”, "
+            f"In {count_part(count, len(groups), 'group', the=True)} of {steps} the answer is “{usual[:40]}”, "
             "whatever the prompt",
         )
     return None

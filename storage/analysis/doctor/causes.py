@@ -32,8 +32,8 @@ def explains(cause: Verdict, effect: Verdict) -> bool:
         return False
     if cause.level == SUSPICION and effect.level in (PROBLEM, WARNING):
         return False  # what is only suspected hides nothing that is certain
-    if by.moves and not of.from_start and not of.moves:
-        return True
+    if by.moves and not of.from_start and (not of.moves or by.place < of.place):
+        return True  # of two that change what the model writes, what acts first
     if of.moved and by.place in (Place.ANSWERS, Place.PROMPTS):
         return False  # groups that tie have no gradient: they move nothing
     if by.place >= of.place or not (by.from_start or not (of.from_start or of.moves)):

@@ -155,6 +155,16 @@ class Evidence:
         return _by_group({(one.grp, one.idx): one for one in (*self.first, *self.last)}.values())
 
     @property
+    def steps_read(self) -> str:
+        """The steps of these groups, in words: “steps 1–4 and 37–40”."""
+        seen = [sorted({one.step for one in some}) for some in (self.first, self.last) if some]
+        spans = [(steps[0], steps[-1]) for steps in seen]
+        if len(spans) > 1 and spans[1][0] <= spans[0][1] + 1:
+            spans = [(spans[0][0], spans[1][1])]
+        told = " and ".join(f"{first}" if first == last else f"{first}–{last}" for first, last in spans)
+        return f"step{'' if told.isdecimal() else 's'} {told}"
+
+    @property
     def usual_rates(self) -> UsualRates:
         """Gives the learning rates that such a model is usually trained with."""
         return usual_rates(self.lora, self.parameters)

@@ -1,6 +1,6 @@
 """What worries newcomers and is as it should be. Each rule is pure."""
 
-from groupwise.storage.analysis.doctor.evidence import Evidence
+from groupwise.storage.analysis.doctor.evidence import Evidence, Unsolved
 from groupwise.storage.analysis.doctor.verdict import CALM, COMMON, TRL, Link, Verdict, chart
 from groupwise.storage.analysis.doctor.words import percent, write_figure
 from groupwise.storage.spec.words.number_words import count_words
@@ -42,14 +42,22 @@ def prompts_never_solved(e: Evidence) -> Verdict | None:
     if told is None or told.never < max(FEWEST, UNSOLVED * told.prompts) or not e.right_is_told or e.scale_is_other:
         return None
     words = (
-        f"“{told.by}” called no completion of theirs right, though each of these prompts had {told.groups} groups or "
-        "more. Are they too hard, or is their answer written as none can match it?"
+        f"“{told.by}” called no completion of theirs right. Are they too hard, or is their answer written as none "
+        "can match it?"
     )
     return Verdict(
-        "unsolved_prompts", CALM, f"{told.never:,} of {told.prompts:,} prompts were never solved", words,
+        "unsolved_prompts", CALM, _say_never(told), words,
         f"Shown of a run that is over, from {percent(UNSOLVED)} of the prompts on, and {FEWEST} or more.", COMMON,
         (Link("The hardest prompts", "statistics"),),
     )  # fmt: skip
+
+
+def _say_never(told: Unsolved) -> str:
+    """Of the prompts that came often alone: there may be many more that came once."""
+    often = f"{count_words(told.prompts, 'prompt')} that came {told.groups} times or more"
+    if told.never == told.prompts:
+        return f"None of the {often} was ever solved"
+    return f"{told.never:,} of the {often} were never solved"
 
 
 def few_prompts(e: Evidence) -> Verdict | None:

@@ -125,8 +125,8 @@ def _say_failed(e: Evidence) -> str:
     counting = [told for told in e.functions.values() if told.weight]
     paid_beside = e.is_hardly_solved and len(counting) > 1 and (e.low or 0.0) > 0
     if not e.target or (_scores_lowest(e) and not paid_beside and _earn_lowest(e)):
-        return "Most of these score the lowest in every completion"
-    return f"In most of these “{e.target}” calls no completion right, and all earn the same for the rest"
+        return "In most of these groups every completion earned the least"
+    return f"In most of these groups “{e.target}” calls no completion right, and all earn the same for the rest"
 
 
 def _earn_lowest(e: Evidence) -> bool:
@@ -158,7 +158,7 @@ def _say_too_hard(e: Evidence, said: str) -> tuple[str, str, tuple[Change, ...]]
     if e.earns_nothing and not e.beyond_starter:
         fixes = (*HOW_IT_IS_ASKED, *changes.harder(e, never=True))
         return "No completion has earned anything", f"{said} {_say_earns_nothing(e)}", fixes
-    words = f"{said} {_say_failed(e)}: the prompts are too hard for it as it is."
+    words = f"{said} {_say_failed(e)}: the prompts are too hard for the model as it is."
     if e.beyond_starter:
         words += f" {BEYOND_STARTER}"
     elif not e.is_ever_solved:

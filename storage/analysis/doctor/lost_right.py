@@ -3,6 +3,7 @@ Pure."""
 
 from groupwise.storage.analysis.doctor import changes, clear_fall
 from groupwise.storage.analysis.doctor.evidence import Evidence
+from groupwise.storage.analysis.doctor.run_away import say_kl
 from groupwise.storage.analysis.doctor.verdict import (
     CORPUS,
     PROBLEM,
@@ -12,7 +13,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     chart,
     step_groups,
 )
-from groupwise.storage.analysis.doctor.words import percent, setting_text, write_figure
+from groupwise.storage.analysis.doctor.words import percent, setting_text
 from groupwise.storage.library.models.learning_rates import FAR
 
 
@@ -21,8 +22,7 @@ def rate_costs_right_answers(e: Evidence) -> Verdict | None:
     rate = changes.rate_far_off(e)
     if rate is None or e.weights_move or not clear_fall.lost_right_answers(e):
         return None
-    solved, kl = e.curve("groups/solved"), e.curve("kl")
-    moved = f", and KL {e.verb} {write_figure(kl.now)}" if len(kl) else ""
+    solved, moved = e.curve("groups/solved"), say_kl(e, ", and")
     words = (
         f"{percent(solved.first)} of completions were right at the first step and {percent(solved.now)} {e.at_now}"
         f"{moved}: steps at a learning rate of {setting_text(rate)} are too large, and the model has lost what it knew."

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from groupwise.storage.analysis.doctor import changes, clear_fall, grounds, rise
 from groupwise.storage.analysis.doctor.curve import Curve, mean, median
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function
+from groupwise.storage.analysis.doctor.run_away import say_kl
 from groupwise.storage.analysis.doctor.verdict import (
     COMMON,
     CORPUS,
@@ -52,8 +53,7 @@ def learning_rate_high(e: Evidence) -> Verdict | None:
     fell = fall(e)
     if fell is None or _rate(e) < learning_rates.LEAST:
         return None  # steps as small as that are not too large
-    kl, then = e.curve("kl"), f"{write_figure(fell.height)} {fell.when}"
-    moved = f", while KL {e.verb} {write_figure(kl.now)}" if len(kl) else ""
+    then, moved = f"{write_figure(fell.height)} {fell.when}", say_kl(e, ", while")
     rate = changes.rate_far_off(e)
     why = "probably too large" if rate is None else f"too large at a learning rate of {setting_text(rate)}"
     words = f"The reward was {then} and {e.verb} {write_figure(e.reward.now)} {e.at_now}{moved}: the steps are {why}."

@@ -108,7 +108,7 @@ def right_is_marked_down(e: Evidence) -> Verdict | None:
         fixes = (Change(f"Weight {short_number(value)} for {name}", {f"{place}.weight": value}),) if place else ()
         right = sum(map(answers.gives_answer, down))
         words = (
-            f"In the groups that were read “{name}” marked down {count_words(len(down), 'completion')}, and "
+            f"In the groups of {e.steps_read} “{name}” marked down {count_words(len(down), 'completion')}, and "
             f"{'all' if right == len(down) else f'{right:,}'} of them give the answer of their row; of the others in "
             f"these groups {percent(sum(map(answers.gives_answer, others)) / len(others))} do. So a right answer "
             "earns less than a wrong one, and is unlearned. Is the sign of its scores right?"

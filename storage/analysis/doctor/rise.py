@@ -25,6 +25,7 @@ ROSE = 0.05  # of a function's own range
 CERTAIN = 3.0  # standard errors
 NAMED = 2  # functions at most
 SCORED_MORE = 0.1  # of the completions: what a function scores more or fewer of than at the start
+CLEARLY = 0.5  # of how far it rose in training: so much less on held-out prompts is less, however little it rose
 HARDLY = 0.25  # of how far it rose in training: a held-out rise that does not bear it out
 
 
@@ -200,7 +201,7 @@ def say_scored(e: Evidence) -> str:
 def say_clear_rise(e: Evidence) -> str:
     """Which functions rose for certain, though the total may not have, and from what to what; “” where none did,
     or held-out prompts do not show it."""
-    risen = [name for name in functions_that_rose(e, CERTAIN) if not _hardly_rose_held_out(e, name)][:NAMED]
+    risen = [name for name in functions_that_rose(e, CERTAIN) if not _denied_held_out(e, name)][:NAMED]
     link = "rose" if e.ended else "is up" if len(risen) == 1 else "are up"
     named = " and ".join(f"“{name}” ({_say_rise(e, name)})" for name in risen)
     return f", while {named} {link}" if risen else ""
@@ -212,12 +213,12 @@ def _say_rise(e: Evidence, name: str) -> str:
 
 
 def _say_held_out_stayed(e: Evidence, risen: list[str]) -> str:
-    """Which of these functions did not rise on held-out prompts, or hardly, and what they scored there; “” where all
-    did, or it was not measured."""
+    """Which of these functions held-out prompts deny, and what they scored there; “” where they deny none, or it was
+    not measured."""
     said = []
     for name in risen:
         told = e.curve(f"eval_rewards/{name}/mean")
-        if _hardly_rose_held_out(e, name):
+        if _denied_held_out(e, name):
             then, now = write_figure(told.values[0]), write_figure(told.values[-1])
             when = _first_evaluated(e, told) or " before"
             said.append(f"“{name}” {'was' if e.ended else 'is'} {now} ({then}{when})")
@@ -225,9 +226,19 @@ def _say_held_out_stayed(e: Evidence, risen: list[str]) -> str:
 
 
 def stayed_held_out(e: Evidence) -> bool:
-    """Whether every function that rose in training did not on held-out prompts, or hardly."""
+    """Whether held-out prompts deny the rise of every function that rose in training."""
     risen = functions_that_rose(e)
-    return bool(risen) and all(_hardly_rose_held_out(e, name) for name in risen)
+    return bool(risen) and all(_denied_held_out(e, name) for name in risen)
+
+
+def _denied_held_out(e: Evidence, name: str) -> bool:
+    """Whether a function that rose in training did not on held-out prompts, or hardly, and scores clearly less there:
+    than in training, or than at first. The first evaluation may come when most of the rise is over."""
+    if not _hardly_rose_held_out(e, name):
+        return False
+    told, trained = e.curve(f"eval_rewards/{name}/mean"), e.curve(f"rewards/{name}/mean")
+    least = min(LESS_HELD_OUT * e.range_of(name), CLEARLY * trained.rise)
+    return max(trained.now, told.values[0]) - told.values[-1] >= least
 
 
 def _hardly_rose_held_out(e: Evidence, name: str) -> bool:

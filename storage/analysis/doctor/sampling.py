@@ -81,7 +81,7 @@ def _part_of_one_text(e: Evidence) -> float:
 
 def _say_one_text(e: Evidence) -> str:
     one = sum(map(grounds.is_one_text, e.groups))
-    read = f"{count_part(one, len(e.groups), 'group')} that were read"
+    read = f"{count_part(one, len(e.groups), 'group')} of {e.steps_read}"
     return f"In {read} every completion is the same, word for word"
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from groupwise.storage.analysis.doctor import changes, kl_target
 from groupwise.storage.analysis.doctor.curve import median
 from groupwise.storage.analysis.doctor.evidence import Evidence
+from groupwise.storage.analysis.doctor.run_away import KL_FAR, is_far
 from groupwise.storage.analysis.doctor.verdict import (
     COMMON,
     DEEPSEEK,
@@ -26,7 +27,7 @@ from groupwise.storage.analysis.doctor.words import percent, setting_text, short
 from groupwise.storage.library.models import learning_rates
 
 TREND = 20  # logged steps before a trend is believed
-KL_FAR, KL_GROWING, KL_TIMES = 0.5, 0.2, 2.0  # nats a token; from KL_GROWING on, doubling is running away
+KL_GROWING, KL_TIMES = 0.2, 2.0  # nats a token; from KL_GROWING on, doubling is running away
 CLIPPED = 0.3  # share of tokens
 SPIKE, SPIKES = 12.0, 3  # times the median; of the last points
 
@@ -84,8 +85,7 @@ def kl(e: Evidence) -> Verdict | None:
         return None
     links = (chart("kl"), step_groups(told.steps[-1], "worst"))
     fixes, rests = changes.smaller_steps(e, 0.5), Grounds(Place.TREND, share=1.0, moved=True)
-    # one spike makes the mean of a window high, but not half of its points
-    if told.at_least(KL_FAR) and median(told.values[-told.window :]) >= KL_FAR:
+    if is_far(told):
         high = _say_high_rate(e)
         rests = replace(rests, moves=bool(high))  # then what came only after it came of it
         words = (

@@ -111,6 +111,13 @@ class Statistics:
         )
         return {number: json.loads(prompt) for number, prompt in rows}
 
+    def columns(self, ids: list[int]) -> dict[int, dict[str, Any]]:
+        """The other columns of the rows that these prompts stand in."""
+        rows = self._run.execute(
+            "SELECT id, columns FROM prompt WHERE id IN (SELECT value FROM json_each(?))", [json.dumps(ids)]
+        )
+        return {number: json.loads(columns) for number, columns in rows}
+
     def heat(self, column: str, stretches: Stretches) -> dict[str, Any] | None:
         """A heat map (`counting.heat`) of all completions' rewards or advantages; None where there is none."""
         value = {"reward": "completion.reward", "advantage": "completion.advantage"}[column]

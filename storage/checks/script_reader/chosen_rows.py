@@ -116,9 +116,9 @@ class ChosenRows:
             self.taken["limit"] = min(end, self.taken.get("limit", end))
             self._done.append("limit")
         elif self._done or self.taken.get("streaming") or not self.taken.get("source", "").startswith("hub:"):
-            until = f" up to {end:,}" if end is not None else ""
-            self.reading.note(f"{step.name}(…)", step, f"leaves out the first {start:,} rows{until}: a spec cannot. "
-                              "Set data.limit, or a filter, here.")  # fmt: skip
+            kept = f"rows {start + 1:,} to {end:,}" if end is not None else f"rows from {start + 1:,} on"
+            said = f"keeps {kept}: a spec cannot leave out the first {start:,}. Set data.limit, or a filter, here."
+            self.reading.note(f"{step.name}(…)", step, said)
         elif self._slice(start, end):
             self.reading.unsaid.set("data.split", self.taken["split"], f"what {step.name} leaves")
         else:

@@ -13,6 +13,7 @@ MOST_ROWS = 64  # in one question
 MOST_SIZE = 64  # completions of a row
 MOST_COMPLETIONS = 1024  # that are sampled for one question
 MOST_TYPED, LONGEST_TYPED = 200, 20_000  # typed completions, and characters of each
+TAG_NAME, MOST_TAGS = r"[A-Za-z][A-Za-z0-9_-]{0,30}", 6
 MOST_STEP = 2**62  # as high as SQLite counts
 
 Source = Literal["model", "run", "typed", "probes"]
@@ -48,7 +49,8 @@ class Typed(Part):
 
 class CompletionsQuestion(Ask):
     """source (`from`): where the completions come from. rows: how many, or the numbers of which; size: completions of
-    each. Of a run: its id, and the step, None for the last that has some."""
+    each. Of a run: its id, and the step, None for the last that has some. tags: in which probes are written where the
+    prompts ask for none."""
 
     kind: ClassVar[str] = "completions"
     spec: SpecPart
@@ -58,6 +60,7 @@ class CompletionsQuestion(Ask):
     run: str = ""
     step: Annotated[int, Field(ge=0, le=MOST_STEP)] | None = None
     typed: Annotated[list[Typed], Field(max_length=MOST_TYPED)] = []
+    tags: Annotated[list[Annotated[str, Field(pattern=f"^{TAG_NAME}$")]], Field(max_length=MOST_TAGS)] = []
 
 
 class Completion(Message):

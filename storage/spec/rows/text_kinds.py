@@ -20,6 +20,8 @@ DAMAGED = "{name} is damaged: it cannot be unpacked. Pack it again."
 CONTROL = re.compile(rb"[\x01-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # bytes that no text has
 MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 FEW, SOME = 0.01, 0.03  # shares of them: with zero bytes among the rest, without
+EVEN = 200  # bytes beyond ASCII from which on their spread tells
+OF_TWO_BYTES = ("gb18030", "shift-jis", "big5", "euc-jp", "euc-kr")
 SEVERAL = 6  # different ones: LaTeX whose \a, \b, \f and \v a program took for signs has fewer
 ROWS = 5  # of a table that are looked at
 JSON_LIST = re.compile(r'\[\s*\{\s*("|\})')
@@ -30,8 +32,30 @@ def is_binary(head: bytes) -> bool:
     found = CONTROL.findall(head)
     if head.startswith(tuple(MARKS)) or order_of_utf16(head):
         return False
+    if _is_spread_evenly(head):
+        return True
     few = b"\0" in head and len(found) > FEW * len(head)
     return few or (len(found) > SOME * len(head) and len(set(found)) >= SEVERAL)
+
+
+def _is_spread_evenly(head: bytes) -> bool:
+    """Whether the bytes beyond ASCII are about as many of each kind, as in noise: those of letters are not, unless
+    they are a list of all that an encoding of two bytes a letter has."""
+    if head.isascii():
+        return False
+    rows = [sum(head.count(byte) for byte in range(start, start + 16)) for start in range(0x80, 0x100, 16)]
+    mean = sum(rows) / len(rows)
+    even = sum(rows) >= EVEN and min(rows) > 0.5 * mean and max(rows) < 1.5 * mean
+    return even and not any(decodes(head, name) for name in OF_TWO_BYTES)
+
+
+def decodes(head: bytes, encoding: str) -> bool:
+    """Whether bytes, which may end within a letter, are text in an encoding."""
+    try:
+        codecs.getincrementaldecoder(encoding)().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def binary_words(name: str) -> str:

@@ -27,7 +27,11 @@ _KINDS: dict[str, type] = {
 }  # fmt: skip
 PLACED = frozenset(name for names in _PARTS.values() for name in names)
 _HOMES = {name: (part, name) for part, names in _PARTS.items() for name in names}
-_HOMES |= {"lora_rank": ("lora", "r"), **RECIPE_PLACES}
+_HOMES |= {
+    **dict.fromkeys(("lora_rank", "lora_r", "rank"), ("lora", "r")),
+    **dict.fromkeys(("target_kl", "kl_target"), ("kl", "target")),
+    **RECIPE_PLACES,
+}
 
 
 def misplaced_problem(

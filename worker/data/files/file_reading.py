@@ -25,7 +25,7 @@ from groupwise.storage.spec.rows.file_format import (
     usual_separator,
 )
 from groupwise.storage.spec.rows.mixed_text import MIXED, new_decoder
-from groupwise.storage.spec.rows.text_kinds import DAMAGED
+from groupwise.storage.spec.rows.text_kinds import DAMAGED, binary_words, is_binary
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data.files import separators, text_encoding
 from groupwise.worker.data.files.data_error import DataError
@@ -96,7 +96,7 @@ def find_reading(path: Path, data: DataSpec) -> FileReading:
         return FileReading(kind, sheet=data.sheet or "", skip_lines=data.skip_lines or 0, heading=heading)
     packed = data_suffix(path.name).endswith(".gz")
     with file_faults(path), open_bytes(path, packed) as file:
-        found = Encoded(data.encoding) if data.encoding else find_encoding(file.read, path.name)
+        found = _said_encoding(data.encoding, file, path.name) if data.encoding else find_encoding(file.read, path.name)
         file.seek(0)
         odd = None if data.encoding or found.name.startswith("utf-16") else find_odd_lines(file.read)
         found = Encoded(MIXED) if odd else found
@@ -117,6 +117,14 @@ def find_reading(path: Path, data: DataSpec) -> FileReading:
         kind, layout.separator, layout.quote, found.name, layout.skip_lines, heading, packed=packed, doubt=doubt,
         odd=odd,
     )  # fmt: skip
+
+
+def _said_encoding(encoding: str, file: IO[bytes], name: str) -> Encoded:
+    """The encoding that a person chose. Raises DataError for what is no text in any of its kind: in UTF-16, letters
+    may be any bytes."""
+    if not encoding.startswith("utf-16") and is_binary(file.read(text_encoding.HEAD)):
+        raise DataError(binary_words(name))
+    return Encoded(encoding)
 
 
 def with_found(data: DataSpec) -> DataSpec:

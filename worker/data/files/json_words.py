@@ -75,8 +75,8 @@ def begin_words(line: bytes) -> str:
 
 
 def odd_content(line: bytes) -> str:
-    """What not every reader of JSON takes, in words: two values of one name, or a whole number beyond 64 bits; "" where
-    a line has none, or is no JSON."""
+    """What not every reader of JSON takes, in words: two values of one name, a whole number beyond 64 bits, or one
+    that is too large for any; "" where a line has none, or is no JSON."""
     odd: list[str] = []
 
     def note_names(pairs: list[tuple[str, Any]]) -> None:
@@ -91,8 +91,14 @@ def odd_content(line: bytes) -> str:
             odd.append(f"has the number {digits[:20]}…, which has too many digits; write it in quotes")
         return 0
 
+    def note_decimal(written: str) -> float:
+        if math.isinf(float(written)) and not odd:
+            number = written if len(written) <= BEGINS else f"{written[:BEGINS]}…"
+            odd.append(f"has the number {number}, which is too large to be read; write it in quotes")
+        return 0.0
+
     try:
-        json.loads(line, object_pairs_hook=note_names, parse_int=note_number)
+        json.loads(line, object_pairs_hook=note_names, parse_int=note_number, parse_float=note_decimal)
     except (ValueError, RecursionError):
         return ""
     return f"{odd[0]}. {begin_words(line)}" if odd else ""

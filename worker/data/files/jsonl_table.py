@@ -31,6 +31,7 @@ from groupwise.worker.data.files.json_words import (
     no_number,
     odd_content,
 )
+from groupwise.worker.data.files.long_numbers import long_number_notes
 from groupwise.worker.data.files.mixed_lines import READ_MIXED
 from groupwise.worker.data.files.zero_bytes import refuse_zero_bytes
 
@@ -78,6 +79,7 @@ class JsonlTable:
         if self._mixed:
             check_text(path)
         self.columns = list(self.features)
+        self.notes += long_number_notes(path, _place(reading), HEAD, LOOKED_FOR)
 
     def count(self) -> tuple[int, bool]:
         """Count the rows, as Table has it."""

@@ -8,7 +8,7 @@ from typing import get_args
 
 from groupwise.storage.spec.rows.file_format import Encoding
 from groupwise.storage.spec.rows.mixed_text import MIXED
-from groupwise.storage.spec.rows.text_kinds import binary_words, is_binary
+from groupwise.storage.spec.rows.text_kinds import binary_words, decodes, is_binary
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.usual_letters import LATIN, WRITTEN, is_likely, reading_cost
 from groupwise.worker.data.files.zero_bytes import find_utf16
@@ -67,7 +67,7 @@ def _evidence(head: bytes, read: Read) -> bytes:
 
 
 def _find_by_letters(evidence: bytes) -> Encoded:
-    if _decodes(evidence, "utf-8"):
+    if decodes(evidence, "utf-8"):
         return Encoded("utf-8")
     kept = evidence.decode("utf-8", "ignore")
     lost = len(evidence) - len(kept.encode())
@@ -83,7 +83,7 @@ def likeliest_encoding(evidence: bytes) -> str:
 
 def _likeliest(evidence: bytes) -> Encoded:
     """The encoding in which the bytes read best."""
-    read = {name: evidence.decode(name) for name in WRITTEN if _decodes(evidence, name)}
+    read = {name: evidence.decode(name) for name in WRITTEN if decodes(evidence, name)}
     costs = {name: reading_cost(text, name) for name, text in read.items()}
     best, *others = sorted(costs, key=costs.__getitem__) or [""]
     if not best or not _is_known(evidence, read[best], best, costs[best]):
@@ -124,15 +124,6 @@ def _find_by_language(evidence: bytes, likeliest: str) -> str:
     best = from_bytes(evidence, cp_isolation=named).best()
     found = names.get(codecs.lookup(best.encoding).name) if best is not None else None
     return found or likeliest
-
-
-def _decodes(evidence: bytes, encoding: str) -> bool:
-    """Whether bytes, which may end within a letter, are text in an encoding."""
-    try:
-        codecs.getincrementaldecoder(encoding)().decode(evidence)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def misread_letters(texts: list[str]) -> str:

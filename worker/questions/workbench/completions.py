@@ -127,7 +127,7 @@ def _make_probes(question: CompletionsQuestion) -> Made:
     count, limit = ids.counter(question.spec.model), _limit(question.spec)
     groups = []
     for row in found:
-        made = probes.make_probes(row.columns.get("answer"), probes.tags_of(row.prompt))
+        made = probes.make_probes(row.columns.get("answer"), probes.tags_of(row.prompt, question.tags))
         groups.append(_group(row, [_probe(name, text, limit, count) for name, text in made.items()]))
     written = sum(len(group.completions) for group in groups)
     said = f"{count_words(written, 'probe')} for {'one row' if len(groups) == 1 else f'{len(groups)} rows'}."

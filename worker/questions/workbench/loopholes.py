@@ -54,9 +54,11 @@ def _find_blind(probes: list[str | None], total: Floats) -> dict[str, Any] | Non
     if RIGHT not in kinds or len(kinds - {None}) < 2 or len(given) > 1 or max(each for _, each in judged) > 0:
         return None
     count, score = sum(probe is not None for probe, _ in judged), given.pop()
-    said = f"All {count} probes earn {score:.3g}, the right answer as well: this tells nothing apart"
-    return {"probe": RIGHT, "function": None, "score": score, "share": None, "kind": "blind",
-            "sentence": f"{said}, and training would learn nothing from it."}  # fmt: skip
+    said = (
+        f"All {count} probes earn {score:.3g}, the right answer as well: either this tells nothing apart, and training"
+    )
+    said += " would learn nothing from it, or it looks for a form that the probes do not have."
+    return {"probe": RIGHT, "function": None, "score": score, "share": None, "kind": "blind", "sentence": said}
 
 
 def _look_in(probes: list[str | None], function: str | None, values: Floats, functions: int) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ Each is made of the row's answer and the tags that the prompt asks for.
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,12 +54,12 @@ PROBES = {
 }  # fmt: skip
 
 
-def tags_of(prompt: Any) -> tuple[str, ...]:
-    """The tags that a prompt (text or messages) shows opened and closed, in order, each once; think and answer where
-    there is none. Of messages, those of the system's count, where it speaks."""
+def tags_of(prompt: Any, otherwise: Sequence[str] = ()) -> tuple[str, ...]:
+    """The tags that a prompt (text or messages) shows opened and closed, in order, each once; where there is none those
+    that there are `otherwise`, or think and answer. Of messages, those of the system's count, where it speaks."""
     said = prompt if isinstance(prompt, str) else _chat_text(prompt)
     found = [name for name in dict.fromkeys(_TAG.findall(said)) if f"</{name}>" in said]
-    return tuple(found[:6]) or DEFAULT_TAGS
+    return tuple(found[:6]) or tuple(otherwise) or DEFAULT_TAGS
 
 
 def _chat_text(messages: list[dict[str, Any]]) -> str:
