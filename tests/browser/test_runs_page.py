@@ -190,7 +190,7 @@ def test_nothing_that_happens_takes_away_what_is_written_chosen_or_focused(open_
     labels.write_note(one, "said by another")
     registry.set_facts(two, reward=5.0)
     expect(page.locator("tbody tr")).to_have_count(3)
-    expect(run(page, two).locator('[data-label="now"]')).to_have_text("5.00")
+    expect(run(page, two).locator('[data-label="reward"]')).to_have_text("5.00")
     page.keyboard.type("ght")
     expect(run(page, one).get_by_label("Note", exact=True)).to_have_value("half a thought")
     expect(run(page, one).get_by_label("Note", exact=True)).to_be_focused()
@@ -229,7 +229,7 @@ def test_nothing_that_happens_takes_away_what_is_written_chosen_or_focused(open_
     expect(run(page, one).locator(".title")).to_have_text(f"{word} renamed elsewhere")
     run(page, two).get_by_role("checkbox").focus()
     registry.set_facts(two, reward=6.0)
-    expect(run(page, two).locator('[data-label="now"]')).to_have_text("6.00")
+    expect(run(page, two).locator('[data-label="reward"]')).to_have_text("6.00")
     expect(run(page, two).get_by_role("checkbox")).to_be_focused()
 
 

@@ -105,8 +105,8 @@ def _duration(row: Row) -> str:
 KNOWN: dict[str, Column] = {
     "name": Column("run", lambda row: row.run.name, numeric=False),
     "state": Column("state", lambda row: ORDER.get(row.run.state), numeric=False),
-    "spark": Column("reward", lambda row: row.run.reward, numeric=False, about="its curve"),
-    "reward": Column("now", lambda row: row.run.reward, lambda row: format.number(row.run.reward),
+    "spark": Column("curve", lambda row: row.run.reward, numeric=False, about="of the reward; sorted by the reward"),
+    "reward": Column("reward", lambda row: row.run.reward, lambda row: format.number(row.run.reward),
                      about=f"reward now, or at the end: {METRIC_ABOUT}; it compares runs with the same rewards"),
     "step": Column("step", lambda row: row.run.step, _steps, more=_resumed),
     "duration": Column("duration", lambda row: row.seconds, _duration, about=DURATION_ABOUT),
@@ -179,7 +179,7 @@ def draw_cell(key: str, row: Row, colour: str) -> str:
     column = column_of(key)
     assert column is not None
     if key == "spark":
-        return f'<td class="curve" data-label="reward">{figures.sparkline(row.run.spark, colour)}</td>'
+        return f'<td class="curve" data-label="curve">{figures.sparkline(row.run.spark, colour)}</td>'
     said = column.text(row)
     words = escape(said)
     look = "n" if column.numeric else "w"
