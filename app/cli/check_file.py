@@ -27,7 +27,8 @@ from groupwise.storage.spec.words.problem import (
 from groupwise.storage.spec.words.setting_names import without_answered
 
 OF_FUNCTION = re.compile(r"rewards\.\d+\.name")
-SOON = 20.0  # seconds for the worker's word where the spec cannot be launched anyway
+SOON = 40.0  # seconds for the worker's word where the spec cannot be launched anyway
+UNASKED = "The worker did not answer in time: what only it knows of the model, the data and the functions is not said."
 WORDS = {BLOCKING: "", WARNING: "warning", ADVICE: "advice"}
 
 
@@ -46,6 +47,7 @@ def problems_of_file(
     except Unanswerable as error:
         if not blocked:
             raise CommandError(str(error)) from error
+        print(UNASKED, file=sys.stderr)
     else:
         found = _found_here(spec, offer, lines, Known(**confirmed.known), form, out, confirmed.problems)
         answered = out.problems_as_written(confirmed.problems)

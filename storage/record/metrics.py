@@ -15,6 +15,7 @@ from groupwise.storage.record import metric_buckets, recent, record_check, total
 from groupwise.storage.record.lineage import Part, attempts, overwritten, stretches
 from groupwise.storage.record.metric_buckets import MAX_POINTS, Span
 
+SETTLED = 5  # steps of a resumed run, from where on what they take is told by themselves
 MOST_MARKS = 100
 MOST_PAST = 8  # stretches of overwritten past that are drawn, the newest
 
@@ -222,17 +223,16 @@ def value_now(path: Path, name: str) -> float | None:
 
 def pace(path: Path) -> dict[str, float | None]:
     """Seconds between acknowledged steps of the latest attempt, whatever they were spent on, evaluation, too: the
-    median of the last of them, as many as `step_seconds` is of, and the longest of the last 50."""
+    median of the last of them, as many as `step_seconds` is of, and the longest of the last 50. The first of a resumed
+    run's are slow, beside what its steps took before: of fewer than `SETTLED` no median is told."""
     with record_check.read_record(path) as run:
-        times = [
-            at
-            for (at,) in run.execute(
-                "SELECT max(at) FROM acknowledged WHERE attempt = (SELECT max(attempt) FROM acknowledged) AND step > 0 "
-                "GROUP BY step ORDER BY step DESC LIMIT 51"
-            )
-        ]
+        rows = run.execute(
+            "SELECT max(at), attempt FROM acknowledged WHERE attempt = (SELECT max(attempt) FROM acknowledged) "
+            "AND step > 0 GROUP BY step ORDER BY step DESC LIMIT 51"
+        ).fetchall()
+    times, is_resumed = [at for at, _ in rows], bool(rows) and rows[0][1] > 1
     gaps = [later - earlier for later, earlier in zip(times, times[1:], strict=False)]  # the last first
-    newest = sorted(gaps[: recent.window_of(len(times))])
+    newest = [] if is_resumed and len(gaps) < SETTLED else sorted(gaps[: recent.window_of(len(times))])
     return {"median": newest[len(newest) // 2] if newest else None, "longest": max(gaps, default=None)}
 
 

@@ -114,3 +114,16 @@ def test_a_group_without_an_answer_says_nothing_about_its_prompt() -> None:
     assert "all failed" in ruined and seen in ruined and "too hard" not in ruined
     tried = standing({**found, "completions": [{"text": "<<<<<<<"}, {"text": "< 7"}]}, SEEN)
     assert "The prompt may be too hard as yet" in tried and seen not in tried
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "is_told"), [("", "none", True), (None, "none", True), ("4", "none", False), ("", "ok", False)]
+)
+def test_of_a_row_without_an_answer_it_is_not_said_that_its_prompt_is_too_hard(
+    answer: str | None, status: str, is_told: bool
+) -> None:
+    scores = [{"name": "format", "status": "ok"}, {"name": "correctness", "status": status}]
+    completions = [{"text": "7", "scores": scores}, {"text": "8", "scores": scores}]
+    columns = {"stufe": 1, "answer": answer}
+    said = standing({**group(3, 0.0, 0.0), "mode": "train", "completions": completions, "columns": columns}, SEEN)
+    assert ("Does the row lack its answer?" in said, "too hard" in said) == (is_told, not is_told)

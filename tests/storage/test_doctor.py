@@ -22,7 +22,15 @@ from tests.support.doctor import STEPS, drawn, healthy, line, said, scored
 from tests.support.doctor_cases import SICK, WELL
 
 DOCTOR = Path(verdicts.__file__).parent
-CALM_ONLY = {"learned", "loss_near_zero", "no_kl", "unsolved_prompts", "few_prompts"}
+CALM_ONLY = {
+    "learned",
+    "loss_near_zero",
+    "no_kl",
+    "unsolved_prompts",
+    "few_prompts",
+    "some_unscored",
+    "some_answers_odd",
+}
 
 
 def told(evidence: Evidence) -> list[str]:

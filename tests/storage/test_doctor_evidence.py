@@ -112,7 +112,8 @@ def test_until_is_what_was_known_then() -> None:
 
 def test_a_stage_is_looked_at_by_itself(tmp_path: Path) -> None:
     """Rewards of another stage are of another scale: what was before it is not compared with."""
-    text = "name: two\nrewards: [{name: format}]\nstages: [{training: {beta: 0.1}}, {rewards: [{name: correctness}]}]\n"
+    text = "name: two\nrewards: [{name: format}]\ntraining: {learning_rate: 1.0e-4}\n"
+    text += "stages: [{training: {beta: 0.1}}, {rewards: [{name: correctness}]}]\n"
     path = tmp_path / "run.db"
     writer = RunWriter(path, 1, {"format": 1.0, "correctness": 1.0})
     for step in range(61):

@@ -58,6 +58,21 @@ def test_what_is_never_earned_at_a_high_temperature_is_not_called_too_hard() -> 
                                       ).verdicts] == [], "all is earned"  # fmt: skip
 
 
+def test_a_function_that_was_never_earned_explains_no_reward_that_fell() -> None:
+    """As it was seen at a rate of 5, with 32 tokens: “format is too hard to earn”, and no word of the rate."""
+    fell = {
+        "reward": line(1.0, 0.0),
+        "kl": line(0.1, 3.0),
+        "rewards/format/mean": line(0, 0),
+        "rewards/correctness/mean": line(0.5, 0.0),
+        "groups/tied": line(0.0, 1.0),
+        "groups/all_low": line(0.0, 1.0),
+    }
+    ruined = healthy(training={"learning_rate": 5.0}, curves=fell, functions={"format": NEVER}, ended=True)
+    assert [one.key for one in examine(ruined).verdicts][0] == "learning_rate_high"
+    assert "too_hard" not in [one.key for one in examine(ruined).verdicts]
+
+
 @pytest.mark.parametrize(
     ("first", "last", "told"),
     [((1, 8), (33, 40), "steps 1–8 and 33–40"), ((1, 8), (9, 16), "steps 1–16"), ((1, 8), (5, 9), "steps 1–9"),

@@ -130,6 +130,22 @@ def test_attempts_of_a_long_run_meet_without_a_gap_or_a_double(path: Path):
     assert min(x for x, y in zip(curve["x"], curve["y"], strict=True) if y == 2.0) >= 2501
 
 
+def test_the_first_steps_of_a_resumed_run_tell_no_pace(path: Path) -> None:
+    """“0.49 s a step · 10 min left” stood there of 290 steps: the one of ten steps, the other of the first two."""
+    writer = RunWriter(path, 2, WEIGHTS)
+    medians = []
+    for step in range(101, 109):
+        writer.commit(step, at=step * (20.0 if step < 103 else 1.0))
+        medians.append(metrics.pace(path)["median"])
+    writer.close()
+    assert medians[:5] == [None] * 5 and medians[7] == 1.0
+    writer = RunWriter(path.with_name("first.db"), 1, WEIGHTS)
+    writer.commit(1, at=1.0)
+    writer.commit(2, at=3.0)
+    writer.close()
+    assert metrics.pace(path.with_name("first.db"))["median"] == 2.0, "of a first attempt there is nothing beside it"
+
+
 def test_a_run_with_nothing_in_it_yet_reads_as_nothing(path: Path):
     RunWriter(path, 1, WEIGHTS).close()
     assert metrics.read_metrics(path) == {"seq": 0, "reset": False, "curves": {}}

@@ -130,6 +130,9 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
     "rate too low": (healthy(curves={**FLAT, "kl": line(0.0, 0.0004)}), "learning_rate_low", "warning"),
     "rate tiny, no KL": (
         healthy(curves={**FLAT, "kl": None, "learning_rate": line(1e-8, 1e-8)}), "learning_rate_low", "warning"),
+    "rate far below a usual one, no KL": (
+        healthy(curves={**FLAT, "kl": None, "learning_rate": line(1e-6, 1e-6)}, training={"learning_rate": 1e-6}),
+        "learning_rate_low", "warning"),
     "a warm-up that outlasts the run": (
         healthy(training={"warmup_steps": 100_000},
                 curves={**FLAT, "kl": line(0.0, 0.0), "learning_rate": line(1e-9, 6e-8)}), "warm_up_long", "warning"),

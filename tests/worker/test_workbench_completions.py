@@ -157,6 +157,9 @@ def test_probes_use_the_tags_that_the_prompt_asks_for() -> None:
 def test_probes_use_the_tags_of_a_function_where_the_prompts_ask_for_none() -> None:
     text = ask("probes", rows=[3], tags=["SOLUTION"])["groups"][0]["completions"][0]["text"]
     assert text == "<SOLUTION>40</SOLUTION>"
+    found = {one["probe"]: one for one in ask("probes", rows=[3], tags=["SOLUTION"])["groups"][0]["completions"]}
+    assert found["very_long"]["text"].endswith(f"\n{text}") and len(found["very_long"]["text"]) > probes.LONG
+    assert found["other_language"]["text"] != text
     spec = {**SPEC, "data": {**SPEC["data"], "system_prompt": "Write <a>…</a>."}}
     assert ask("probes", spec=spec, rows=[3], tags=["b"])["groups"][0]["completions"][0]["text"] == "<a>40</a>"
 

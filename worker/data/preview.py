@@ -26,7 +26,7 @@ from groupwise.storage.registry.messages.preview import (
 from groupwise.storage.registry.messages.problem import Failed, messages_of
 from groupwise.storage.spec.answer_numbers import written_with
 from groupwise.storage.spec.rows import patterns, row_filter
-from groupwise.storage.spec.rows.file_format import FILE_SETTINGS
+from groupwise.storage.spec.rows.file_format import FILE_SETTINGS, file_kind
 from groupwise.storage.spec.rows.prompt_cells import cell_in_prompt
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.storage.spec.words.number_words import count_words, join_words
@@ -83,8 +83,10 @@ def _refuse_all_empty(table: Table, first: list[dict[str, Any]], asked: DataSpec
         return
     count, exact = table.count()
     if exact and 0 < count <= len(first):
+        name = asked.source.partition(":")[2]
+        names = "column names" if file_kind(name) in ("json", "parquet") else "a heading"
         rows = "its only row is" if count == 1 else f"its {count} rows are"
-        raise DataError(f"{asked.source.partition(':')[2]} has a heading, and {rows} empty.")
+        raise DataError(f"{name} has {names}, and {rows} empty.")
 
 
 # Settings of the data that fit any: how many rows are taken, and what stands before every prompt.

@@ -48,8 +48,8 @@ TEMPLATE = """
 <p class="s mut no-final" dir="auto" hidden></p>
 <p class="s mut lead" hidden>A checkpoint is the model as it was after a step, with all that is needed to train on from
 there. Reward and KL (the distance from the reference model) are means of the steps since the checkpoint before it,
-named at each; a held-out reward is the last one measured in them. A mean of under half as
-many steps as the longest is of is never marked best. <span class="how"></span></p>
+named at each; a held-out reward is the last one measured in them. A mean of few steps is not
+called best. <span class="how"></span></p>
 <div class="panel flush scroll list" tabindex="-1" hidden><table><thead></thead><tbody></tbody></table></div>
 <p class="s mut removed" hidden></p>
 <ul class="aside" aria-label="Set aside" hidden></ul><p class="s problem" role="alert" hidden></p>

@@ -22,6 +22,10 @@ NONE_RIGHT = (
     "Tied, all failed: none of the completions is right, and all earned the same for the rest, so this group gives no "
     "learning signal. The prompt may be too hard as yet."
 )
+NOT_SCORED = (
+    "Tied: the function that compares with the answer scored none of these. Does the row lack its answer? Then nothing "
+    "can be learned from it, whatever is written."
+)
 NO_ANSWERS = (  # of what a ruined model writes, such as <<<<<<<, nothing follows for the prompt
     "Tied, all failed: every completion earned the least of this run, so this group gives no learning signal. None of "
     "them has a letter or a digit in it, so this says nothing about the prompt."
@@ -65,6 +69,15 @@ def _say_tied_high(value: float, most: float | None) -> str:
     return f"Tied, {TOP}: {why}. This group gives no learning signal."
 
 
+def _is_not_scored(found: dict[str, Any]) -> bool:
+    """Whether a function gave none of the completions a score, though it did not fail, and the row has no answer."""
+    has_answer = str(found.get("columns", {}).get("answer") or "").strip() != ""
+    given: dict[str, set[str]] = {}
+    for row in (row for one in found["completions"] for row in one.get("scores", ())):
+        given.setdefault(row["name"], set()).add(row["status"])
+    return not has_answer and {"none"} in given.values()
+
+
 def standing(found: dict[str, Any], seen: Range | None, most: float | None = None) -> str:
     """Whether it teaches nothing, and whether a resumed run trained over it."""
     said = []
@@ -74,7 +87,8 @@ def standing(found: dict[str, Any], seen: Range | None, most: float | None = Non
         paid = kind == "all_low" and tie({**found, "none_right": False}, seen) != kind
         right = kind == "other" and found.get("all_right")
         tied = NONE_RIGHT if paid else ALL_RIGHT if right else TIED.get(kind)
-        said.append(NO_ANSWERS if lost else tied or _say_tied_high(found["high"], most))
+        tied = NO_ANSWERS if lost else tied or _say_tied_high(found["high"], most)
+        said.append(NOT_SCORED if _is_not_scored(found) else tied)
     if not found.get("counts", True):
         said.append(
             f"From attempt {found['attempt']}, before the run was resumed: a later attempt trained step "

@@ -134,7 +134,7 @@ function drawNow() {
     const value = curves.now(key);
     if (value !== undefined) rows.push(pair(name, write(value), key));
   };
-  add("Held-out reward", "eval_reward", (value) => (late ? ofMost(value) : number(value) + when));
+  add("Held-out reward", "eval_reward", (value) => (late ? ofMost(value) : number(value)) + when);
   add("KL", "kl", number);
   const tied = ["groups/tied", "frac_reward_zero_std"].find((key) => curves.hasNumbers(key));
   if (tied) add("Tied groups", tied, (value) => percent(value) + upTo(tied));

@@ -75,7 +75,11 @@ export class Board {
     if (!reach) return interval > 1 && x.length ? "Bold: the mean of the steps of a log. Faint: each step." : "";
     if (!(of > x.length)) {
       const last = this.curves.recent("reward")?.n ?? reach;
-      return `Bold: the mean of the last ${countWords(last, "logged step")}. Faint: as logged.`;
+      const of =
+        interval > 1
+          ? `${countWords(last, "log")} (${countWords(last * interval, "step")})`
+          : countWords(last, "logged step");
+      return `Bold: the mean of the last ${of}. Faint: as logged.`;
     }
     const last = countWords(Math.round((reach * of) / x.length), interval > 1 ? "logged step" : "step");
     return `Bold: the mean of the last about ${last}. Faint: as logged.`;

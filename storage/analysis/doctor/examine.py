@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from groupwise.storage.analysis.doctor import (
     alike,
     answers,
+    data_gaps,
     empty,
     expected,
     form_alone,
@@ -36,7 +37,8 @@ Rule = Callable[[Evidence], Verdict | None]
 RULES: tuple[Rule, ...] = (
     *sampling.RULES, *level_length.RULES, *rewards.RULES, *answers.RULES, *rates.RULES, *lost_right.RULES,
     *stability.RULES, *kl_target.RULES, *gradient.RULES, *alike.RULES, *length.RULES, *form_alone.RULES, *empty.RULES,
-    *hacking.RULES, *right_answers.RULES, *speed.RULES, *expected.RULES,
+    *hacking.RULES, *right_answers.RULES, *speed.RULES, *data_gaps.RULES,
+    *expected.RULES,
 )  # fmt: skip
 WAIT = 10  # logged steps before anything is said of how it goes
 TWO_ENDS = 2  # … where the groups tell of all others

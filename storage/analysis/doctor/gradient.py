@@ -237,17 +237,15 @@ def never_earned(e: Evidence) -> Verdict | None:
             continue
         if e.goes_by_length_alone or level_length.find_in_settings(e, name):
             continue
-        words = (
-            f"“{name}” has scored 0 for every completion, while other functions tell completions apart: what it "
-            "rewards is too hard to come by."
-        )
+        apart = "" if e.tied_share.at_least(NEARLY_ALL) else ", while other functions tell completions apart"
+        words = f"“{name}” has scored 0 for every completion{apart}: what it rewards is too hard to come by."
         return Verdict(
             "too_hard", WARNING, f"{name} is too hard to earn", words,
             f"Shown when a function that weighs half of the heaviest or more gave only 0 in {SEVERAL} logged steps or "
             "more.", COMMON,
             (chart(f"rewards/{name}/mean", f"The chart of {name}"), step_groups(curve.steps[-1], "best")),
             changes.harder(e, never=True),
-            Grounds(Place.PROMPTS, True, 1.0, grounds.last_of(e, lambda one: True)),
+            Grounds(Place.PROMPTS, rates.fall(e) is None, 1.0, grounds.last_of(e, lambda one: True)),
         )  # fmt: skip
     return None
 

@@ -334,7 +334,8 @@ def _rate_low(e: Evidence, said: str, links: tuple[Link, ...], rate: float) -> V
         return None
     if rise.functions_that_rose(e, rise.CERTAIN):
         return None  # something is learned, so it moves
-    if not (rate < learning_rates.LEAST or ahead is not None and ahead < NOWHERE or _is_still(e)):
+    blind = not len(moved) and e.usual_rates.is_far_below(rate)  # where no KL tells how far it moved
+    if not (rate < learning_rates.LEAST or blind or ahead is not None and ahead < NOWHERE or _is_still(e)):
         return None
     why = f"KL {e.verb} {write_figure(moved.now)}" if len(moved) else f"the learning rate is {rate:g}"
     if ahead is not None and e.total > e.step and not e.ended:
@@ -342,7 +343,8 @@ def _rate_low(e: Evidence, said: str, links: tuple[Link, ...], rate: float) -> V
     return Verdict(
         "learning_rate_low", WARNING, "The learning rate is probably too low",
         f"{said}, and the model {'had' if e.ended else 'has'} hardly moved: {why}.",
-        f"Shown from {EARLY} logged steps on with a learning rate below {learning_rates.LEAST:g}, or where KL, growing "
+        f"Shown from {EARLY} logged steps on with a learning rate below {learning_rates.LEAST:g}, or without KL "
+        f"{learning_rates.FAR_BELOW} times below a usual one, or where KL, growing "
         f"with the square of the steps, stays below {NOWHERE:g} to the end; from {SLOW} on with a flat reward and KL "
         f"below {HARDLY}.",
         f"{COMMON}; {CORPUS}; {e.usual_rates.words}",

@@ -83,7 +83,7 @@ def leaves_unscored(e: Evidence) -> Verdict | None:
         if told.calls >= ENOUGH
         and told.unscored_share >= UNSCORED
         and (abs(told.weight) >= HALF * heaviest > 0 or (told.weight and _is_mute(e, name)))
-        and not _is_replaced(e, name)
+        and not is_replaced(e, name)
     }
     if not sick:
         return None
@@ -129,7 +129,7 @@ def _is_mute(e: Evidence, name: str) -> bool:
     return e.functions[name].unscored_share == 1.0 and not scored
 
 
-def _is_replaced(e: Evidence, name: str) -> bool:
+def is_replaced(e: Evidence, name: str) -> bool:
     """Whether another function scores rather what this one does not: each has rows of its own. One that has none, as it
     never scored, is not replaced by whoever scores everything."""
     rows: dict[bool, list[Sample]] = {True: [], False: []}

@@ -20,6 +20,7 @@ from groupwise.storage.spec.spec import ModelSpec
 DEFAULT = 1e-6  # GRPOConfig's default
 LEAST = 5e-7  # half of the lowest that is published; lower than anyone trains with
 FAR = 5  # times the highest usual one: from there on a few steps ruin the model, and no other change can help
+FAR_BELOW = 20  # times below the usual rate, from where a default is said not to be meant for such a model
 STARTER_PARAMETERS = 800_000
 AS_THE_STARTER = 20_000_000  # parameters of a model that may be trained as the starter is
 
@@ -41,6 +42,10 @@ class UsualRates:
     def is_far_off(self, rate: float) -> bool:
         """Whether it is so far above that nothing else can help before it is lower."""
         return rate >= FAR * self.most
+
+    def is_far_below(self, rate: float) -> bool:
+        """Whether it is so far below that the model hardly moves."""
+        return rate * FAR_BELOW <= self.usual
 
     def lower(self, rate: float, factor: float) -> float | None:
         """A rate lower by a factor, to one figure, at most a usual one and not below the least; None: it is as low as

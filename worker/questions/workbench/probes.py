@@ -46,7 +46,8 @@ PROBES = {
         ANY, False, "The right answer in the wrong format", "Right, in a sentence of its own: some of it is fair."
     ),
     "very_long": Probe(
-        ANY, False, f"The right answer after {LONG:,} characters", "Right, but far too long: less than the short one."
+        ANY, False, f"The right answer after {LONG:,} characters",
+        "Right, but far too long: only a reward about length minds.",
     ),
     "other_language": Probe(
         ANY, False, "The right answer, thought in another language", "Only a reward about the language should mind."
@@ -85,8 +86,8 @@ def make_probes(answer: Any, tags: tuple[str, ...]) -> dict[str, str]:
         "answer_only": right,
         "wrong_answer": format_completion(tags, thought, wrong_answer(right)),
         "wrong_format": f"The final answer is: {right}",
-        "very_long": format_completion(tags, ("Let me think about this once more. " * LONG)[:LONG], right),
-        "other_language": format_completion(tags, "让我们一步一步地计算，然后写出结果。", right),
+        "very_long": _with_thought(tags, ("Let me think about this once more. " * LONG)[:LONG], right),
+        "other_language": _with_thought(tags, "让我们一步一步地计算，然后写出结果。", right),
     }
 
 
@@ -102,6 +103,12 @@ def cut_to_limit(text: str, limit: int, count: Callable[[str], list[int] | None]
 def format_completion(tags: tuple[str, ...], thought: str, answer: str) -> str:
     """A completion in the format of these tags: the answer in the last, the thought in the others."""
     return "\n".join(f"<{tag}>{answer if tag == tags[-1] else thought}</{tag}>" for tag in tags)
+
+
+def _with_thought(tags: tuple[str, ...], thought: str, answer: str) -> str:
+    """The same, with the thought before the only tag where there is none for it."""
+    written = format_completion(tags, thought, answer)
+    return written if len(tags) > 1 else f"{thought}\n{written}"
 
 
 def wrong_answer(right: str) -> str:

@@ -29,7 +29,6 @@ from groupwise.storage.spec.words.number_words import are_words
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 
 LARGEST = 1024  # completions in a group: published runs with large ones (BroRL, arXiv:2510.01180) take hundreds
-FAR_BELOW = 20  # times below the usual rate, from where a default is said not to be meant for such a model
 LONG_RUN = 5000  # steps: more than guides' runs have by far
 POINTS = 20  # a curve of fewer says little
 WORTH_RESUMING = 100  # steps
@@ -114,7 +113,7 @@ def _rate(settings: Settings, facts: ModelFacts | None) -> Iterator[Problem]:
         level, message = WARNING, f"{rate:g} is far too high {rates.how}: a few steps ruin the model."
     elif rates.is_high(rate):
         level, message = WARNING, f"{rate:g} is high {rates.how}, and training may collapse."
-    elif "learning_rate" not in spec.training and rate * FAR_BELOW <= rates.usual:
+    elif "learning_rate" not in spec.training and rates.is_far_below(rate):
         level, message = ADVICE, f"TRL's default, {rate:g}, is far too low {rates.how}: it will hardly move."
     elif rate < LEAST:
         level, message = ADVICE, f"{rate:g} is lower than anyone trains with: the model will hardly move."

@@ -1,0 +1,62 @@
+"""What some rows of the data lack, where it is not what is wrong with the run: answers to compare with, or answers that
+a completion's number equals. Each rule is pure."""
+
+from groupwise.storage.analysis.doctor.answers import BY, scored_wrong
+from groupwise.storage.analysis.doctor.evidence import Evidence
+from groupwise.storage.analysis.doctor.rewards import ENOUGH, UNSCORED, is_replaced
+from groupwise.storage.analysis.doctor.verdict import CALM, Link, Verdict, completions
+from groupwise.storage.analysis.doctor.words import percent
+from groupwise.storage.checks.answer_writing import AnswerWriting
+from groupwise.storage.spec.words.number_words import are_words, count_words
+
+SOME = 0.05  # of the completions, or of the answers
+
+
+def some_unscored(e: Evidence) -> Verdict | None:
+    """A function that counts has no score for some completions, and none takes its place there."""
+    some = [
+        name for name, told in e.functions.items()
+        if told.weight and told.calls >= ENOUGH and SOME <= told.unscored_share < UNSCORED
+        and not told.reads_no_column and not is_replaced(e, name)
+    ]  # fmt: skip
+    if not some:
+        return None
+    name = max(some, key=lambda one: e.functions[one].unscored_share)
+    told = e.functions[name]
+    words = (
+        f"“{name}” has no score for {percent(told.unscored_share)} of the last "
+        f"{count_words(told.calls, 'completion')}. Do their rows lack the answer? Nothing is learned from those."
+    )
+    return Verdict(
+        "some_unscored", CALM, "Some completions have no score", words,
+        f"Shown from {percent(SOME)} on; from {percent(UNSCORED)} on as a warning.",
+        "what the record has of each score",
+        (completions("The last completions", sort="newest"), Link("The settings", "config")),
+    )  # fmt: skip
+
+
+def some_answers_odd(e: Evidence) -> Verdict | None:
+    """Some answers are no plain numbers though the others are, so that no number equals them."""
+    if e.target != BY or not e.groups or scored_wrong(e):
+        return None
+    writing, answers = AnswerWriting(), {group[0].grp: group[0].answer for group in e.groups}
+    for grp, answer in answers.items():
+        writing.note_answer(grp, answer)
+    mark = next((mark for mark in writing.marks() if writing.changed[mark]), "")
+    if not mark or writing.changed[mark] < SOME * writing.answered:
+        return None
+    changed, example = writing.changed[mark], writing.examples[mark][0]
+    words = (
+        f"{changed:,} of the {count_words(writing.answered, 'answer')} of {e.steps_read} {are_words(changed)} "
+        f"written otherwise, such as “{example.before[:40]}”. “{BY}” compares those as text, so {example.after[:40]} "
+        "is wrong there. New run offers to read them as numbers."
+    )
+    return Verdict(
+        "some_answers_odd", CALM, "Some answers are no plain numbers", words,
+        f"Shown where New run's check of the data says the same of {percent(SOME)} of the answers or more.",
+        f"what “{BY}” does: it compares by value only where the answer is a plain number",
+        (Link("The settings", "config"),),
+    )  # fmt: skip
+
+
+RULES = (some_unscored, some_answers_odd)
