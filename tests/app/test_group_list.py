@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import pytest
 
-from groupwise.app.pages.run.group import standing
+from groupwise.app.pages.run.group import other_columns, standing
 from groupwise.app.pages.run.group_list import group_line, order_groups, tell_apart, tie, verdict
 
 SEEN = (0.0, 3.0)
@@ -127,3 +128,11 @@ def test_of_a_row_without_an_answer_it_is_not_said_that_its_prompt_is_too_hard(
     columns = {"stufe": 1, "answer": answer}
     said = standing({**group(3, 0.0, 0.0), "mode": "train", "completions": completions, "columns": columns}, SEEN)
     assert ("Does the row lack its answer?" in said, "too hard" in said) == (is_told, not is_told)
+
+
+def test_of_a_rows_empty_columns_only_the_answer_is_told() -> None:
+    row = {"answer": "", "Lösung": None, "Einheit": " ", "stufe": 0}
+    assert re.findall(r'<span class="mut">(.*?)</span> <b dir="auto">(.*?)</b>', other_columns(row, "1 + 1")) == [
+        ("answer", "empty"), ("stufe", "0")
+    ]  # fmt: skip
+    assert other_columns({"Einheit": ""}, "1 + 1") == ""

@@ -20,7 +20,9 @@ from tests.support.browsers import whole
 from tests.support.made_runs import curves, made_run, running
 
 STEPS = 2400
-SMOOTHED = re.compile(r"^Bold: the mean of the last (?:about )?\d\d+ steps\. Faint: as logged\.$")
+SMOOTHED = re.compile(
+    r"^Bold: the mean of the last (?:about )?\d\d+ steps\. Faint: as logged\. Dotted: from before a resume\.$"
+)
 # What Plotly holds of a chart: its lines, the range in sight and whether it is drawn.
 CHART = """
 title => {
@@ -122,7 +124,7 @@ def test_all_charts_share_one_zoom_one_pointer_and_one_axis(open_page: OpenPage,
     assert seen["points"] <= 1000
     expect(page.locator(".controls .shown")).to_contain_text("of 2,400 points")
     expect(page.locator(".controls .smoothed")).to_have_text(SMOOTHED)
-    logged = "Bold: the mean of the last 10 logged steps. Faint: as logged."
+    logged = "Bold: the mean of the last 10 logged steps. Faint: as logged. Dotted: from before a resume."
     expect(overview(open_page, runs, "late").locator(".controls .smoothed")).to_have_text(logged)
     page = overview(open_page, runs, "long")
 

@@ -131,11 +131,16 @@ def prompt_html(value: Any) -> str:
     )
 
 
+def _is_filled(value: Any) -> bool:
+    return value is not None and str(value).strip() != ""
+
+
 def other_columns(values: dict[str, Any], asked: str) -> str:
-    """The dataset row's other columns, the answer first; not the one that is the prompt itself. Of one that is the
-    answer itself, as it was called in the data, the name alone: answer · Antwort 5."""
-    shown = {name: str(value) for name, value in values.items() if value is not None and str(value) != asked}
-    answer = shown.pop("answer", None)
+    """The dataset row's other columns, the answer first; not the one that is the prompt itself, nor any that is empty
+    but the answer. Of one that is the answer itself, as it was called in the data, the name alone: answer · Antwort 5.
+    """
+    shown = {name: str(value) for name, value in values.items() if _is_filled(value) and str(value) != asked}
+    answer = shown.pop("answer", "empty" if "answer" in values else None)
     own = [name for name, value in shown.items() if value == answer]
     rows = [(" · ".join(["answer", *own]), answer)] if answer is not None else []
     rows += [row for row in shown.items() if row[0] not in own]

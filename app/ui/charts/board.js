@@ -12,6 +12,7 @@ import { Plots } from "./plots.js";
 import { Smoother } from "./smoother.js";
 import { Taps } from "./taps.js";
 
+const DOTTED = " Dotted: from before a resume.";
 export class Board {
   // `ask({names, first, last})` brings a closer look at some steps; `root` has the controls.
   constructor(root, ask) {
@@ -72,6 +73,7 @@ export class Board {
     const { x, of } = this.curve("reward") ?? { x: [] };
     const { interval } = this.curves;
     const reach = Smoother.reach(x.length);
+    const dotted = this.past.length ? DOTTED : "";
     if (!reach) return interval > 1 && x.length ? "Bold: the mean of the steps of a log. Faint: each step." : "";
     if (!(of > x.length)) {
       const last = this.curves.recent("reward")?.n ?? reach;
@@ -79,10 +81,10 @@ export class Board {
         interval > 1
           ? `${countWords(last, "log")} (${countWords(last * interval, "step")})`
           : countWords(last, "logged step");
-      return `Bold: the mean of the last ${of}. Faint: as logged.`;
+      return `Bold: the mean of the last ${of}. Faint: as logged.${dotted}`;
     }
     const last = countWords(Math.round((reach * of) / x.length), interval > 1 ? "logged step" : "step");
-    return `Bold: the mean of the last about ${last}. Faint: as logged.`;
+    return `Bold: the mean of the last about ${last}. Faint: as logged.${dotted}`;
   }
   amount(number) {
     const from = this.close && this.zoom ? this.close : this.curves;

@@ -25,7 +25,7 @@ def some_unscored(e: Evidence) -> Verdict | None:
     told = e.functions[name]
     words = (
         f"“{name}” has no score for {percent(told.unscored_share)} of the last "
-        f"{count_words(told.calls, 'completion')}. Do their rows lack the answer? Nothing is learned from those."
+        f"{count_words(told.calls, 'completion')}. Do their rows lack the answer? It teaches nothing there."
     )
     return Verdict(
         "some_unscored", CALM, "Some completions have no score", words,
