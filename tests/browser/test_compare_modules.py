@@ -305,7 +305,7 @@ def test_what_was_logged_is_seen_beside_its_smoothed_line(bare_page: Page) -> No
       document.documentElement.style.setProperty("--r1", "#1d4ed8");
       const values = Array.from({ length: 40 }, (_, i) => i % 3);
       chart.view = { x: "step", smooth: true }; chart.series = Array(many).fill({ lines: [] });
-      const line = { x: values, y: values, smooth: values, of: 40, per: 1, attempt: 1 };
+      const line = { x: values, y: values, smooth: values, of: 40, per: 1, a_log: 1, attempt: 1 };
       const [faint] = chart.line({ colour: "--r1", dash: "solid", label: "a", key: "a" }, line);
       return Number(faint.line.color.match(/([\\d.]+)\\)$/)[1]) }"""
     assert page.evaluate(alpha, 3) >= 0.45 and page.evaluate(alpha, 12) >= 0.3
