@@ -105,7 +105,6 @@ PAGES = {
     "runs": ("/", "tbody tr"),
     "new": ("/new", ".field .input"),
     "rewards": ("/rewards", ".gw-rewards_page"),
-    "a function": ("/rewards?name=format", ".ace_gutter-active-line"),
     "compare": ("/compare?ids={learns},{failed}", ".gw-compare table"),
     "overview": ("/run?id={learns}", ".chart .main-svg"),
     "failed": ("/run?id={failed}", ".ending"),
