@@ -119,7 +119,6 @@ function drawNow() {
   const reward = curves.recent("reward");
   const ofMost = (value) => `${number(value)}${atMost(most)}`;
   const evaluated = curves.lastAt("eval_reward");
-  const late = evaluated > 0 && (board.live || evaluated === curves.lastStep);
   const when = evaluated === 0 ? " before training" : ` at step ${wholeNumber(evaluated)}`;
   setText(find(".when"), restarts ? "Before the resume" : board.live ? "Now" : "At the end");
   // Where the last steps scored nothing, the window is that of what they do have, and how old the rest is stands by it.
@@ -134,7 +133,7 @@ function drawNow() {
     const value = curves.now(key);
     if (value !== undefined) rows.push(pair(name, write(value), key));
   };
-  add("Held-out reward", "eval_reward", (value) => (late ? ofMost(value) : number(value)) + when);
+  add("Held-out reward", "eval_reward", (value) => number(value) + when);
   add("KL", "kl", number);
   const tied = ["groups/tied", "frac_reward_zero_std"].find((key) => curves.hasNumbers(key));
   if (tied) add("Tied groups", tied, (value) => percent(value) + upTo(tied));
