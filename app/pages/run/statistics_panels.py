@@ -167,8 +167,9 @@ def prompt_table(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     rows, of = pass_at_k.pick(rates, asked.order, ROWS)
     ids = {row.prompt for row in rows}
     cells = pass_at_k.cells((group for group in groups if group.prompt in ids), stretches)
-    texts = statistics.prompts(sorted(ids))
-    apart = columns_apart(texts, statistics.columns(sorted(ids)))
+    found = statistics.prompts(sorted(ids))
+    texts = {number: prompt for number, (prompt, _) in found.items()}
+    apart = columns_apart(texts, {number: columns for number, (_, columns) in found.items()})
     return {
         "steps": stretches.all_steps(),
         "over": asked.over,

@@ -36,11 +36,7 @@ def scored_wrong(e: Evidence) -> Verdict | None:
     """Completions say the very number of an answer, and are scored wrong, as the answer is not written as a number."""
     if e.target != BY or not e.groups:
         return None
-    writing, answers = AnswerWriting(), {group[0].grp: group[0].answer for group in e.groups}
-    for grp, answer in answers.items():
-        writing.note_answer(grp, answer)
-    marks = writing.marks()
-    mark = next((mark for mark in marks if writing.changed[mark]), "")
+    writing, mark = how_answers_are_written(e)
     if not mark or writing.changed[mark] < MOST * writing.answered:
         return None
     saying = [one for group in e.groups for one in group if _says_answer(e, one, mark)]
@@ -72,6 +68,15 @@ def scored_wrong(e: Evidence) -> Verdict | None:
         (completions("The last completions", sort="newest"),), fixes,
         Grounds(Place.SCORING, True, len(those) / len(e.groups), about),
     )  # fmt: skip
+
+
+def how_answers_are_written(e: Evidence) -> tuple[AnswerWriting, str]:
+    """How the answers that were read are written, and the decimal mark by which no plain number equals some; “” where
+    there is none."""
+    writing = AnswerWriting()
+    for group in e.groups:
+        writing.note_answer(group[0].grp, group[0].answer)
+    return writing, next((mark for mark in writing.marks() if writing.changed[mark]), "")
 
 
 def wrong_sums(e: Evidence) -> Verdict | None:

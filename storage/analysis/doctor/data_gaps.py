@@ -1,12 +1,11 @@
 """What some rows of the data lack, where it is not what is wrong with the run: answers to compare with, or answers that
 a completion's number equals. Each rule is pure."""
 
-from groupwise.storage.analysis.doctor.answers import BY, scored_wrong
+from groupwise.storage.analysis.doctor.answers import BY, how_answers_are_written, scored_wrong
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.rewards import ENOUGH, UNSCORED, is_replaced
 from groupwise.storage.analysis.doctor.verdict import CALM, Link, Verdict, completions
 from groupwise.storage.analysis.doctor.words import percent
-from groupwise.storage.checks.answer_writing import AnswerWriting
 from groupwise.storage.spec.words.number_words import are_words, count_words
 
 SOME = 0.05  # of the completions, or of the answers
@@ -39,10 +38,7 @@ def some_answers_odd(e: Evidence) -> Verdict | None:
     """Some answers are no plain numbers though the others are, so that no number equals them."""
     if e.target != BY or not e.groups or scored_wrong(e):
         return None
-    writing, answers = AnswerWriting(), {group[0].grp: group[0].answer for group in e.groups}
-    for grp, answer in answers.items():
-        writing.note_answer(grp, answer)
-    mark = next((mark for mark in writing.marks() if writing.changed[mark]), "")
+    writing, mark = how_answers_are_written(e)
     if not mark or writing.changed[mark] < SOME * writing.answered:
         return None
     changed, example = writing.changed[mark], writing.examples[mark][0]

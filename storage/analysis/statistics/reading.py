@@ -104,19 +104,12 @@ class Statistics:
         ).fetchone()[0]
         return found
 
-    def prompts(self, ids: list[int]) -> dict[int, Any]:
-        """The prompts of these ids, as TRL has them."""
+    def prompts(self, ids: list[int]) -> dict[int, tuple[Any, dict[str, Any]]]:
+        """The prompts of these ids, as TRL has them, each with the other columns of the row that it stands in."""
         rows = self._run.execute(
-            "SELECT id, prompt FROM prompt WHERE id IN (SELECT value FROM json_each(?))", [json.dumps(ids)]
+            "SELECT id, prompt, columns FROM prompt WHERE id IN (SELECT value FROM json_each(?))", [json.dumps(ids)]
         )
-        return {number: json.loads(prompt) for number, prompt in rows}
-
-    def columns(self, ids: list[int]) -> dict[int, dict[str, Any]]:
-        """The other columns of the rows that these prompts stand in."""
-        rows = self._run.execute(
-            "SELECT id, columns FROM prompt WHERE id IN (SELECT value FROM json_each(?))", [json.dumps(ids)]
-        )
-        return {number: json.loads(columns) for number, columns in rows}
+        return {number: (json.loads(prompt), json.loads(columns)) for number, prompt, columns in rows}
 
     def heat(self, column: str, stretches: Stretches) -> dict[str, Any] | None:
         """A heat map (`counting.heat`) of all completions' rewards or advantages; None where there is none."""

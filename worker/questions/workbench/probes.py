@@ -9,9 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from groupwise.storage.registry.messages.completions import MOST_TAGS, TAG_NAME
+
 LONG = 20_000  # characters of the very long one
 ENDLESS = ("whitespace", "repetition", "tag_stuffing")  # of which any beginning is the same probe
-_TAG = re.compile(r"<([A-Za-z][A-Za-z0-9_-]{0,30})>")
+_TAG = re.compile(f"<({TAG_NAME})>")
 _NUMBER = re.compile(r"[-+]?[0-9][0-9,]{0,40}(?:\.[0-9]{1,40})?")
 DEFAULT_TAGS = ("think", "answer")
 HIGH, LOW, ANY = "high", "low", "any"
@@ -60,7 +62,7 @@ def tags_of(prompt: Any, otherwise: Sequence[str] = ()) -> tuple[str, ...]:
     that there are `otherwise`, or think and answer. Of messages, those of the system's count, where it speaks."""
     said = prompt if isinstance(prompt, str) else _chat_text(prompt)
     found = [name for name in dict.fromkeys(_TAG.findall(said)) if f"</{name}>" in said]
-    return tuple(found[:6]) or tuple(otherwise) or DEFAULT_TAGS
+    return tuple(found[:MOST_TAGS]) or tuple(otherwise) or DEFAULT_TAGS
 
 
 def _chat_text(messages: list[dict[str, Any]]) -> str:
