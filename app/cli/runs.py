@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from groupwise.app.core import format, run_query, strays, worker_process
 from groupwise.app.core.command_errors import CANCELLED, DONE, FAILED, STOPPED, WRONG_INPUT, CommandError, open_home
+from groupwise.app.core.end_reason import reason_of
 from groupwise.app.core.terminal import print_outcome
 from groupwise.storage.home import paths
 from groupwise.storage.library import repair as repairs
@@ -109,10 +110,11 @@ def _sorted(runs: Sequence[Run], facts: Mapping[str, Outcome], sort: str) -> lis
 
 
 def _as_json(run: Run, came_to: Outcome | None) -> dict[str, Any]:
-    """Every field of a run, with what it came to: the verdict on its end (null: none) and its seconds of training."""
+    """Every field of a run, with what it came to: the verdict on its end (null: none), why it did not end as planned
+    (null: it did, or goes on) and its seconds of training."""
     row = {key: value for key, value in asdict(run).items() if key not in PRIVATE}
     verdict, seconds = (came_to.verdict or None, came_to.seconds) if came_to else (None, None)
-    return {**row, "verdict": verdict, "seconds": seconds}
+    return {**row, "verdict": verdict, "reason": reason_of(run) or None, "seconds": seconds}
 
 
 def _row(run: Run, came_to: Outcome | None, *, whole: bool) -> tuple[str, ...]:
@@ -125,9 +127,10 @@ def _row(run: Run, came_to: Outcome | None, *, whole: bool) -> tuple[str, ...]:
 
 
 def state_words(run: Run, came_to: Outcome | None) -> str:
-    """A run's state and what it came to."""
+    """A run's state and what it came to: why it failed, was killed or interrupted, or the verdict on it."""
     if not came_to or not came_to.verdict:
-        return run.state
+        why = printable_line(reason_of(run))
+        return f"{run.state}: {format.mid_sentence(why)}" if why else run.state
     from groupwise.app.ui import state_badge
 
     return state_badge.with_verdict(run.state, came_to.verdict).replace(" · ", ", ", 1)
@@ -224,7 +227,10 @@ def rename(options: argparse.Namespace) -> int:
 def tag(options: argparse.Namespace) -> int:
     """Put tags on runs, or take them off; the exit code."""
     open_home()
-    ids = [find_run(beginning).id for beginning in options.runs]
+    try:
+        ids = [find_run(beginning).id for beginning in options.runs]
+    except CommandError as error:
+        raise CommandError(f"{error}{_say_order(options.tags)}", error.code) from error
     try:
         tags = labels.tags_named(options.tags)
     except commands.Refused as error:
@@ -235,6 +241,12 @@ def tag(options: argparse.Namespace) -> int:
     for run_id in dict.fromkeys(ids):
         _untag(run_id, tags)
     return DONE
+
+
+def _say_order(tags: str) -> str:
+    """That the tags come first, where what stands in their place names a run."""
+    is_run = any(run.name == tags or (tags and run.id.startswith(tags)) for run in registry.list_runs(curves=False))
+    return f" “{tags[:80]}” names a run. Tags come before runs: `groupwise tag TAG[,TAG…] RUN…`." if is_run else ""
 
 
 def _untag(run_id: str, tags: Sequence[str]) -> None:

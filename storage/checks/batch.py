@@ -51,9 +51,9 @@ def _check_arithmetic(spec: RunSpec, offer: Offer, unsound: Collection[str]) -> 
 
     size, device_batch, given = map(value, ("num_generations", "per_device_train_batch_size", GENERATION))
     found: list[Problem] = []
-    if given and value("steps_per_generation"):
-        if not {GENERATION, "steps_per_generation"} & set(unsound):
-            found.append(_both_given())
+    both = [name for name in (GENERATION, "steps_per_generation") if value(name) is not None]
+    if len(both) == 2:  # whatever they are: told where nothing else is wrong with one of them
+        found += [_both_given(name) for name in both if name not in unsound][:1]
     elif given and sound(GENERATION, "per_device_train_batch_size") and given % (device_batch * processes):
         groups = size if sound("num_generations") else 1
         found.append(_between_batches(given, device_batch * processes, groups))
@@ -100,10 +100,11 @@ def _join_fixes(fix: Fix, led_to: list[Problem]) -> list[Fix]:
     ]  # fmt: skip
 
 
-def _both_given() -> Problem:
-    path, steps = f"training.{GENERATION}", "training.steps_per_generation"
-    fixes = (Fix("Remove it", {}, (path,)), Fix("Remove steps_per_generation", {}, (steps,)))
-    return Problem(path, "cannot be given together with steps_per_generation.", fixes=fixes)
+def _both_given(name: str) -> Problem:
+    """Of generation_batch_size and steps_per_generation, said at that one of the `name`."""
+    path, other = f"training.{name}", "steps_per_generation" if name == GENERATION else GENERATION
+    fixes = (Fix("Remove it", {}, (path,)), Fix(f"Remove {other}", {}, (f"training.{other}",)))
+    return Problem(path, f"cannot be given together with {other}.", fixes=fixes)
 
 
 def _between_batches(given: int, at_once: int, size: int) -> Problem:

@@ -15,7 +15,7 @@ from groupwise.storage.checks.length import with_fitting_lengths
 from groupwise.storage.checks.limits import check_limits, usual_fixes_of
 from groupwise.storage.checks.model import check_model
 from groupwise.storage.checks.name_lists import names_problem
-from groupwise.storage.checks.packages import check_packages
+from groupwise.storage.checks.packages import check_packages, without_lacking
 from groupwise.storage.checks.processes import check_processes
 from groupwise.storage.checks.reward_columns import check_seen_columns
 from groupwise.storage.checks.rewards import check_rewards
@@ -87,7 +87,7 @@ def _examine_one(
         *(problem for problem in check_limits(spec, offer) if problem.field not in told),
         *(problem for problem in check_processes(spec, offer) if problem.field not in told),
         *check_trackers(spec, offer),
-        *check_packages(spec, offer),
+        *(problem for problem in check_packages(spec, offer) if problem.field not in told),
         *check_kl(spec, offer),
         *check_rewards(spec, offer),
         *check_data(spec, offer, columns, rows),
@@ -124,7 +124,7 @@ def _settings(
             message = value_fault(value, fields[name])
             if message:
                 *meant, default = fixes_of_value(path, value, fields[name])
-                said = say_unit(Problem(path, message, fixes=tuple(meant)), value)
+                said = without_lacking(say_unit(Problem(path, message, fixes=tuple(meant)), value), offer)
                 others = [default] if said.fixes else usual_fixes_of(path, spec) or [default]
                 found.append(replace(said, fixes=(*said.fixes, *others)))
     return one_for_each_name(found, lines or {})

@@ -108,6 +108,29 @@ def count_right(path: Path, ids: Sequence[int], function: str, threshold: float)
         return {grp: (solved, scored) for grp, solved, scored in rows}
 
 
+def without_answer(path: Path, ids: Sequence[int]) -> set[int]:
+    """Those of these groups whose row has an empty answer, and of which a function scored no completion, though it did
+    not fail."""
+    with record_check.read_record(path) as run:
+        rows = run.execute(
+            "SELECT grp.id, prompt.columns FROM grp JOIN prompt ON prompt.id = grp.prompt "
+            "WHERE grp.id IN (SELECT value FROM json_each(?))",
+            [json.dumps(list(ids))],
+        ).fetchall()
+        lacking = [grp for grp, columns in rows if not is_filled(json.loads(columns).get("answer", 0))]
+        unscored = run.execute(
+            "SELECT grp FROM score WHERE grp IN (SELECT value FROM json_each(?)) GROUP BY grp, function "
+            "HAVING min(status = 'none')",
+            [json.dumps(lacking)],
+        ).fetchall()
+        return {grp for (grp,) in unscored}
+
+
+def is_filled(value: Any) -> bool:
+    """Whether a row's cell has something in it."""
+    return value is not None and str(value).strip() != ""
+
+
 def is_tied(group: dict[str, Any]) -> bool:
     """Whether every scored completion of the group has the same reward."""
     return group["low"] is not None and group["high"] - group["low"] <= TIED

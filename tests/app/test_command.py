@@ -35,10 +35,10 @@ training: {num_generations: 4}
 """
 
 
-def make_run(state: str = states.QUEUED, name: str = "small") -> str:
+def make_run(state: str = states.QUEUED, name: str = "small", sentence: str = "") -> str:
     run_id = registry.create_run(SPEC, name=name, model="starter", data="task:arithmetic")
     for step in {states.QUEUED: [], states.STARTING: [states.STARTING]}.get(state, [states.STARTING, state]):
-        assert registry.set_state(run_id, step, f"It is {step}.")
+        assert registry.set_state(run_id, step, sentence or f"It is {step}.")
     return run_id
 
 
@@ -237,6 +237,16 @@ def test_list_narrows_and_sorts_and_says_what_ended_worse(groupwise: Groupwise, 
         assert f"groupwise list: error: {said}" in unknown.stderr
 
 
+def test_list_says_why_a_run_failed(groupwise: Groupwise, registry_home: Path):
+    why = "Failed at step 3: the GPU ran out of \x1b[31mmemory while it generated completions. Use fewer of them."
+    failed, fine = make_run(states.FAILED, sentence=why), make_run(states.FINISHED)
+    listed = groupwise("list").stdout
+    assert "  failed: the GPU ran out of  [31mmemory while it generated completions  " in listed
+    rows = {row["id"]: row["reason"] for row in json.loads(groupwise("list", "--json").stdout)}
+    assert rows[fine] is None and rows[failed].startswith("The GPU ran out of")
+    assert not rows[failed].endswith("Use fewer of them.")
+
+
 def test_runs_are_renamed_tagged_deleted_and_restored_by_command(groupwise: Groupwise, registry_home: Path):
     one, two, going = make_run(states.FINISHED), make_run(states.FAILED), make_run(states.RUNNING)
     assert groupwise("rename", one, "  new\nname ").returncode == 0
@@ -249,6 +259,12 @@ def test_runs_are_renamed_tagged_deleted_and_restored_by_command(groupwise: Grou
         (["rename", one, " "], 2, "A run needs a name."),
         (["rename", one, "x" * 81], 2, "at most 80 characters"),
         (["rename", "nope", "x"], 2, "There is no run “nope”"),
+        (
+            ["tag", one, "healthy"],
+            2,
+            f"shows them all. “{one}” names a run. Tags come before runs",
+        ),
+        (["tag", "new name", "a", "b"], 2, "Tags come before runs: `groupwise tag TAG[,TAG…] RUN…`."),
         (["tag", "x" * 41, one], 2, "at most 40 characters; “xxx"),
         (["tag", "", one], 2, "A tag needs a name."),
         (["tag", " , ", one], 2, "A tag needs a name."),

@@ -118,16 +118,25 @@ def test_a_group_without_an_answer_says_nothing_about_its_prompt() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "status", "is_told"), [("", "none", True), (None, "none", True), ("4", "none", False), ("", "ok", False)]
+    ("answer", "status", "is_told"),
+    [("", "none", True), (None, "none", True), ("4", "none", False), (0, "none", False), ("", "ok", False)],
 )
 def test_of_a_row_without_an_answer_it_is_not_said_that_its_prompt_is_too_hard(
-    answer: str | None, status: str, is_told: bool
+    answer: str | int | None, status: str, is_told: bool
 ) -> None:
     scores = [{"name": "format", "status": "ok"}, {"name": "correctness", "status": status}]
     completions = [{"text": "7", "scores": scores}, {"text": "8", "scores": scores}]
     columns = {"stufe": 1, "answer": answer}
     said = standing({**group(3, 0.0, 0.0), "mode": "train", "completions": completions, "columns": columns}, SEEN)
     assert ("Does the row lack its answer?" in said, "too hard" in said) == (is_told, not is_told)
+
+
+def test_a_tied_group_whose_row_has_no_answer_is_not_called_failed() -> None:
+    lacking = {**GROUPS[2], "no_answer": True}
+    assert [group_line(lacking, seen)["spread"] for seen in (SEEN, None)] == ["no answer in row"] * 2
+    assert "nothing can be learned from this row" in group_line(lacking, SEEN)["why"]
+    assert "(1 all failed, 1 no answer in row)" in verdict([lacking, GROUPS[2], GROUPS[1]], "train", SEEN)
+    assert group_line({**GROUPS[1], "no_answer": True}, SEEN)["spread"] == "1.20"
 
 
 def test_of_a_rows_empty_columns_only_the_answer_is_told() -> None:

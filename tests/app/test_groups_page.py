@@ -108,6 +108,19 @@ def test_the_list_says_how_many_are_right(run_id: str):
     assert {line["right"] for line in again} == {"–"}
 
 
+def test_a_tied_group_of_a_row_without_an_answer_says_so(run_id: str):
+    def of_rows(step: int, n: int) -> Group:
+        answer, status = [("", "none"), ("7", "none"), ("", "failed"), ("", "ok"), (0, "none")][n]
+        scores = [(0.0, "ok"), (0.0 if status == "ok" else None, status)]
+        columns = {"answer": answer}
+        return Group("train", step, f"{n}", columns, [Completion("a", 1, False, 0.0, 0.0, scores)] * 4)
+
+    rows = made_run("rows", 2, functions=("format", "correctness"), groups=5, make_group=of_rows)
+    now = groups.groups_at_step({"run": rows, "step": 2})
+    assert [line["spread"] == "no answer in row" for line in now["groups"]] == [True, False, False, False, False]
+    assert "1 no answer in row" in now["verdict"]
+
+
 def test_nothing_is_called_right_by_a_function_that_scores_on_another_scale(run_id: str):
     def far_off(step: int, n: int) -> Group:
         scores = [step + n - 20.0, step - 24.0]

@@ -35,6 +35,13 @@ def test_a_part_inside_another_is_moved_to_the_left_edge(around: str, own_home: 
     assert after["data"] == {"limit": 20} and not after.get(around)
 
 
+def test_what_cannot_be_given_together_is_told_though_one_is_at_the_left_edge(own_home: Path) -> None:
+    text = HEAD + "steps_per_generation: 2\ntraining: {generation_batch_size: 16}\n"
+    assert labels_of(text, "steps_per_generation") == ["Move it under training", "Remove it"]
+    told = [words for field, _, words in said_of(text) if field == "training.generation_batch_size"]
+    assert told == [f"{THEN}cannot be given together with steps_per_generation."]
+
+
 def test_a_number_as_kl_is_the_kl_weight_and_no_part_inside_another(own_home: Path) -> None:
     text = HEAD + "training: {kl: 0.1}\n"
     assert labels_of(text, "training.kl") == ["Rename it to beta", "Remove it"]

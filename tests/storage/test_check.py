@@ -108,6 +108,17 @@ def test_groups_fill_a_generation_batch(training: dict[str, Any], processes: int
     assert [name for name, _ in found] == ([field] if field else [])
 
 
+@pytest.mark.parametrize(
+    ("size", "steps", "field"),
+    [("16", 2, "steps_per_generation"), (0, 2, "steps_per_generation"), (16, "2", "generation_batch_size"),
+     (16, 2.5, "generation_batch_size")],
+)  # fmt: skip
+def test_that_two_cannot_be_given_together_does_not_wait_until_both_are_right(size: Any, steps: Any, field: str):
+    found = problems(training={"generation_batch_size": size, "steps_per_generation": steps})
+    told = [name for name, words in found if words.startswith("cannot be given together with ")]
+    assert told == [f"training.{field}"] and len(found) == 2
+
+
 def test_the_arithmetic_is_said_with_the_sizes_that_fit():
     _, message = only(problems(training={"per_device_train_batch_size": 10, "num_generations": 4}))
     assert "10 completions (10 a device)" in message and "Use groups of 5 or 10." in message  # 2 are too few to compare

@@ -34,6 +34,40 @@ def test_an_optimiser_of_its_own_is_no_slip_of_a_plain_one() -> None:
         assert about("training.optim", training={"optim": typed}).fixes[0].label == f"Use {name}", typed
 
 
+def test_what_needs_a_package_that_is_not_here_is_said_with_the_slip_and_not_offered() -> None:
+    def found(given: dict[str, Any], *packages: str) -> Problem:
+        spec = from_dict({"name": "small", "rewards": [{"name": "format"}], "training": given})
+        extras = dict.fromkeys(("scipy", *packages), "1")
+        offer = Offer(training=training_fields(), lora=lora_fields(), extras=extras)
+        [one] = [one for one in examine_spec(spec, offer) if one.field == f"training.{next(iter(given))}"]
+        return one
+
+    slip = found({"optim": "adamw8bit"})
+    assert "Did you mean “adamw_8bit”? It needs bitsandbytes, which is not installed here: pip" in slip.message
+    assert [fix.label for fix in slip.fixes] == ["Use the default (adamw_torch_fused)"]
+    named = found({"optim": "adamw_8bit"})
+    assert named.message.startswith("needs bitsandbytes, which is not installed here")
+    there = found({"optim": "adamw8bit"}, "bitsandbytes")
+    assert there.message.endswith("“adamw_8bit”?") and there.fixes[0].label == "Use adamw_8bit"
+    switch = found({"use_vllm": "yes"})
+    assert "Did you mean true? It needs vllm, which is not" in switch.message
+    assert [fix.label for fix in switch.fixes] == ["Use the default (false)"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("yep", True), ("Yeah", True), ("yup", True), ("on", True), ("y", True),
+        ("nope", False), ("nah", False), ("off", False), ("n", False),
+    ],
+)  # fmt: skip
+def test_yes_and_no_as_people_say_them_are_true_and_false(typed: str, meant: bool) -> None:
+    found = about("training.bf16", training={"bf16": typed})
+    word = str(meant).lower()
+    assert found.message == f"should be true or false, not “{typed}”. Did you mean {word}?"
+    assert [fix.label for fix in found.fixes] == [f"Use {word}", "Leave it out"]
+
+
 def test_gspo_is_another_setting_of_trl_and_no_slip_of_sapo() -> None:
     found = about("training.loss_type", training={"loss_type": "GSPO"})
     assert "GSPO in TRL is importance_sampling_level: sequence" in found.message and "sapo" not in found.message

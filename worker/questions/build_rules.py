@@ -15,8 +15,6 @@ from groupwise.worker.questions.find_bad_setting import use_default
 
 Fields = dict[str, dict[str, Any]]
 
-# The optimisers that transformers.trainer_optimizer takes from bitsandbytes, of which it only logs that it is missing.
-_BITSANDBYTES = re.compile(r"(?!adamw_torch).*(8bit|bnb|paged|lion|ademamix).*")
 _OLD_GPU = re.compile(r"\b(V100|T4|P100|P40|P4|K80|GTX|TITAN|RTX 20\d\d|Quadro RTX)\b")  # before Ampere: no bfloat16
 
 
@@ -65,8 +63,6 @@ def _json(path: str, value: str, remove: Fix) -> list[Problem]:
 def missing(stage: RunSpec, given: dict[str, Any], fields: Fields) -> list[Problem]:
     """What settings need that is not there: packages, a token, one another."""
     found = list(lacking_packages(given, extras.installed_versions()))
-    if _BITSANDBYTES.fullmatch(str(given.get("optim", ""))) and not extras.is_installed("bitsandbytes"):
-        found.append(not_installed("training.optim", "bitsandbytes", "Use the default (adamw_torch_fused)"))
     if stage.model.quantization and not extras.is_installed("bitsandbytes"):
         found.append(not_installed("model.quantization", "bitsandbytes", "Do not quantise"))
     if given.get("remove_unused_columns"):

@@ -45,10 +45,10 @@ def _join(slip: Problem, refused: Problem) -> Problem:
 
 
 def _usual(refused: Problem) -> Iterator[str]:
-    """The whole numbers on its buttons."""
+    """The whole numbers on its buttons that are usual there, and not read out of what stands there."""
     for fix in refused.fixes:
         default = _DEFAULT.fullmatch(fix.label)
-        if default or type(fix.settings.get(refused.field)) is int:
+        if default or (fix.fallback and type(fix.settings.get(refused.field)) is int):
             yield default[1] if default else str(fix.settings[refused.field])
 
 

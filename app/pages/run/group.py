@@ -9,6 +9,7 @@ from groupwise.app.ui.safe_text import escape
 from groupwise.app.ui.word_diff import MOST, Difference, word_differences
 from groupwise.storage.analysis.tie_words import TOP, is_highest
 from groupwise.storage.record.group_metrics import Range
+from groupwise.storage.record.groups import is_filled
 from groupwise.storage.registry.notes import Note
 
 WORDS = 12_000  # words that one answer compares at most, over all completions of a group: about 20 ms
@@ -71,7 +72,7 @@ def _say_tied_high(value: float, most: float | None) -> str:
 
 def _is_not_scored(found: dict[str, Any]) -> bool:
     """Whether a function gave none of the completions a score, though it did not fail, and the row has no answer."""
-    has_answer = str(found.get("columns", {}).get("answer") or "").strip() != ""
+    has_answer = is_filled(found.get("columns", {}).get("answer"))
     given: dict[str, set[str]] = {}
     for row in (row for one in found["completions"] for row in one.get("scores", ())):
         given.setdefault(row["name"], set()).add(row["status"])
@@ -131,15 +132,11 @@ def prompt_html(value: Any) -> str:
     )
 
 
-def _is_filled(value: Any) -> bool:
-    return value is not None and str(value).strip() != ""
-
-
 def other_columns(values: dict[str, Any], asked: str) -> str:
     """The dataset row's other columns, the answer first; not the one that is the prompt itself, nor any that is empty
     but the answer. Of one that is the answer itself, as it was called in the data, the name alone: answer · Antwort 5.
     """
-    shown = {name: str(value) for name, value in values.items() if _is_filled(value) and str(value) != asked}
+    shown = {name: str(value) for name, value in values.items() if is_filled(value) and str(value) != asked}
     answer = shown.pop("answer", "empty" if "answer" in values else None)
     own = [name for name, value in shown.items() if value == answer]
     rows = [(" · ".join(["answer", *own]), answer)] if answer is not None else []

@@ -8,7 +8,7 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.ui.safe_text import visible_text
-from groupwise.storage.analysis.tie_words import TIE_WORDS, say_top
+from groupwise.storage.analysis.tie_words import NO_ANSWER, TIE_WORDS, say_top
 from groupwise.storage.record.group_metrics import Range, kind
 from groupwise.storage.spec.words.number_words import count_part
 
@@ -37,17 +37,21 @@ def order_groups(groups: Rows, pick: str) -> Rows:
     return sorted(groups, key=ORDERS[pick]) if pick in ORDERS else groups
 
 
+WORDS = {**TIE_WORDS, "no_answer": NO_ANSWER}
 WHY_TIED = {
     "all_low": "none is right, whatever they earned beside, or all earned the least of this run",
     "all_high": "all earned the highest reward seen in this run", "other": "all earned the same",
+    "no_answer": "the function that compares with the answer scored none: nothing can be learned from this row",
 }  # fmt: skip
 
 
 def tie(group: dict[str, Any], seen: Range | None) -> str:
-    """all_low, all_high or other of a tied group; nothing of another. `seen`: the run's range of rewards. A group may
-    say that it has `none_right`, or `all_right`."""
+    """all_low, all_high, other or no_answer of a tied group; nothing of another. `seen`: the run's range of rewards. A
+    group may say that it has `none_right`, or `all_right`, or that its row has `no_answer`."""
     if not group["tied"]:
         return ""
+    if group.get("no_answer"):
+        return "no_answer"
     right = {name: group.get(name, False) for name in ("none_right", "all_right")}
     return kind([group["low"], group["high"]], seen, **right) or "other" if seen else "other"
 
@@ -60,12 +64,13 @@ def group_line(
 ) -> dict[str, Any]:
     """A group as one line of the list. `right`: how many of its completions are, of how many."""
     tied = tie(group, seen)
-    spread = (TIE_WORDS[tied] if seen else "tied") if tied else format.number(group["std"])
+    is_told = bool(seen) or tied == "no_answer"
+    spread = (WORDS[tied] if is_told else "tied") if tied else format.number(group["std"])
     whole = visible_text(format.shorten(format.message_text(group["prompt"]), LONGEST))
     return {
         "id": group["id"], "whole": whole, "prompt": [format.shorten(whole, SHOWN)],
         "mean": format.number(group["mean"]), "spread": spread,
-        "tied": group["tied"], "why": WHY_TIED[tied] if tied and seen else "",
+        "tied": group["tied"], "why": WHY_TIED[tied] if tied and is_told else "",
         "starred": group["id"] in starred, "right": f"{right[0]}/{right[1]}" if right else "–",
     }  # fmt: skip
 
@@ -94,7 +99,7 @@ def verdict(groups: Rows, mode: str = "train", seen: Range | None = None, most: 
         return ""
     be, them = ("is", "it") if len(ties) == 1 else ("are", "them")
     whose = "This group is" if len(groups) == 1 else f"{count_part(len(ties), len(groups), 'group').capitalize()} {be}"
-    words = TIE_WORDS | ({"all_high": say_top(seen[1], most)} if seen else {})
+    words = WORDS | ({"all_high": say_top(seen[1], most)} if seen else {})
     told = [words[one] if len(groups) == 1 else f"{ties.count(one)} {words[one]}" for one in words if one in ties]
     kinds = f" ({', '.join(told)})" if {*ties} != {"other"} else ""  # of one kind that is no other, nothing is told
     if mode == "eval":

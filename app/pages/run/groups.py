@@ -88,6 +88,8 @@ def groups_at_step(payload: Payload) -> dict[str, Any]:
     seen = range_of_ties(run, path, near["step"] or 0)
     starred = {group for group, _ in notes.starred_completions(run.id)}
     right = mark_right(run, path, near["step"] or 0, at_step)
+    lacking = record.without_answer(path, [group["id"] for group in at_step if group["tied"]])
+    at_step = [{**group, "no_answer": group["id"] in lacking} for group in at_step]
     most = most_at_step(run, path, near["step"] or 0) if any(group["tied"] for group in at_step) else None
     listed = group_list.order_groups(at_step, pick)[: group_list.MOST]
     lines = [group_list.group_line(group, seen, starred, right.get(group["id"])) for group in listed]

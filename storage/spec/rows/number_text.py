@@ -1,5 +1,6 @@
 """Numbers as people write them and YAML does not read them: 0,0002, 1 000, 5k, 2×10⁻⁵, other scripts. Pure."""
 
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
@@ -144,15 +145,24 @@ def _has_other_digits(value: Any) -> bool:
 
 
 def number_fixes(path: str, value: Any, *, whole: bool = False) -> tuple[Fix, ...]:
-    """A button for each number that may be meant, also of 6e1 where whole ones are; none beyond measure."""
+    """A button for each number that may be meant, also of 6e1 where whole ones are; of 12.5 the two beside it; none
+    beyond measure."""
     meant = meant_numbers(value, whole=whole)
     number = quoted_number(value) if isinstance(value, str) else value
     if isinstance(value, str) and number is not None and _is_taken(number, whole=whole):
         meant = {value.strip(" "): number}
     if whole and isinstance(number, float) and number.is_integer():
         meant = {f"{number:.0f}": int(number)}
+    elif whole and isinstance(number, float) and not (isinstance(value, str) and _THOUSAND.fullmatch(value.strip(" "))):
+        meant = {str(one): one for one in _whole_beside(number)}
     fitting = {plain: number for plain, number in meant.items() if abs(number) < MOST_OFFERED}
     return tuple(Fix(f"Use {plain}", {path: number}) for plain, number in fitting.items())
+
+
+def _whole_beside(number: float) -> tuple[int, ...]:
+    """The whole numbers around one that is none: of 12.5, 12 and 13. Of a share (0.5) and of what is below 0, which may
+    say something else altogether (−1 step is no number of them), none."""
+    return (math.floor(number), math.ceil(number)) if 1 < number < MOST_OFFERED else ()
 
 
 def is_with_decimal_comma(node: ScalarNode) -> bool:
@@ -217,7 +227,8 @@ def _ask(problem: Problem, written: str) -> Problem:
         return problem
     meant = [int(point), thousands] if point.is_integer() else [thousands]
     fixes = tuple(Fix(f"Use {number}", {problem.field: number}) for number in meant)
-    others = tuple(fix for fix in problem.fixes if fix.label not in {one.label for one in fixes})
+    passed = {f"Use {number}" for number in (*meant, *_whole_beside(point))}  # 4 and 5 are not what 4.500 means
+    others = tuple(fix for fix in problem.fixes if fix.label not in passed)
     message = f"{should}: {written}" if should else written
     message += f" is read as {point:g}. Did you mean {' or '.join(map(str, meant))}?"
     return replace(problem, message=message, fixes=(*fixes, *others))

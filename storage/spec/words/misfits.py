@@ -24,12 +24,14 @@ _WORDS = {
 _TO_CHOOSE = {("model", "id"): "choose a model: starter, a folder, or its id on the hub, such as Qwen/Qwen3-0.6B."}
 _REWARDS = "choose at least one function that scores completions."
 SHOWN = 80  # characters on a button
-_YES, _NO = ("yes", "on", "y", "true"), ("no", "off", "n", "false")
+_YES = ("yes", "on", "y", "true", "yep", "yeah", "yup")
+_NO = ("no", "off", "n", "false", "nope", "nah")
 _BOUNDS = (("ge", "at least"), ("le", "at most"), ("lt", "below"), ("gt", "above"))
 
 
 def meant_truth(value: Any) -> bool | None:
-    """What a text means where true or false belongs: yes and no as older YAML has them. None: neither."""
+    """What a text means where true or false belongs: yes and no as older YAML has them, and as people
+    say them. None: neither."""
     word = value.strip().lower() if isinstance(value, str) else ""
     return word in _YES if word in _YES + _NO else None
 

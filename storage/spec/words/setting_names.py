@@ -119,6 +119,7 @@ UNDER_TRAINING = frozenset({
     "lr_scheduler_type", "optim", "weight_decay", "max_grad_norm", "logging_steps", "save_steps", "save_strategy",
     "eval_strategy", "eval_steps", "bf16", "fp16", "seed", "use_vllm", "report_to", "run_name",
     "gradient_checkpointing", "scale_rewards", "num_iterations", "push_to_hub", "hub_model_id", "project",
+    "generation_batch_size", "steps_per_generation",
 })  # fmt: skip
 
 # How others name the same: verl, OpenRLHF, ms-swift, Unsloth's notebooks, and people.
