@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import cast, get_args
 
 from groupwise.storage.registry.messages.data_checks import EXAMPLES, AnswerExample, AnswerNumbers
-from groupwise.storage.spec.answer_numbers import ONLY, RUN, number_of_answer, written_with
+from groupwise.storage.spec.answer_numbers import ONLY, RUN, number_of_answer, said_number, written_with
 from groupwise.storage.spec.rows.file_format import DecimalMark
 from groupwise.storage.spec.words.number_words import are_words, count_part, count_words
 from groupwise.storage.spec.words.problem import ADVICE, WARNING, Fix, Problem
@@ -19,6 +19,10 @@ FIELD = "data.answer_numbers"
 # What the reward `correctness` takes for a number, and compares by value.
 PLAIN_NUMBER = re.compile(r"[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?")
 NORMAL = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+# What a spreadsheet works out, and a file of text only repeats: =1+0, =B2*C2, =SUM(B2:B9).
+_OPERAND = r"(?:[0-9]+(?:[.,][0-9]+)?|\$?[A-Z]{1,3}\$?[0-9]{1,7})%?"
+_CALL = r"=\s*[-+(]*[A-ZÄÖÜ][A-ZÄÖÜ0-9.]+\(.+"
+FORMULA = re.compile(rf"{_CALL}|=\s*[-+(]*{_OPERAND}\)*(?:\s*[-+*/^]\s*[-+(]*{_OPERAND}\)*)*")
 EITHER = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
 WORDS = {"comma": "decimal comma", "point": "decimal point"}
 
@@ -34,6 +38,8 @@ class AnswerWriting:
     votes: Counter[str] = field(default_factory=Counter)
     readable: Counter[str] = field(default_factory=Counter)
     changed: Counter[str] = field(default_factory=Counter)
+    formulas: int = 0  # that no number equals, as they are a spreadsheet's
+    formula: str = ""  # the first of these
     unread: dict[str, str] = field(default_factory=dict)  # an example of what holds no number, by decimal mark
     examples: dict[str, list[AnswerExample]] = field(default_factory=dict)
     _forms: set[tuple[str, str]] = field(default_factory=set)
@@ -44,6 +50,10 @@ class AnswerWriting:
         if not text:
             return
         self.answered += 1
+        if is_formula(text):
+            self.formulas += 1
+            self.formula = self.formula or text[:40]
+            return
         for run in RUN.findall(text):
             self.votes.update(mark for mark, only in ONLY.items() if only.fullmatch(run))
             self.either = self.either or (run if EITHER.fullmatch(run) else "")
@@ -95,7 +105,17 @@ class AnswerWriting:
 
     def problems(self, chosen: str | None) -> list[Problem]:
         """What to say of the answers; `chosen`: data.answer_numbers."""
-        return self._of_choice(chosen) if chosen else self._of_writing()
+        return [*(self._of_choice(chosen) if chosen else self._of_writing()), *self._of_formulas()]
+
+    def _of_formulas(self) -> list[Problem]:
+        if not self.formulas:
+            return []
+        look, them = ("looks like a formula", "it") if self.formulas == 1 else ("look like formulas", "them")
+        message = (
+            f"{count_part(self.formulas, self.answered, 'answer')} {look}, such as “{self.formula}”, and no number "
+            f"equals {them}. Save the results instead: in Excel as values, or the file as .xlsx."
+        )
+        return [Problem(FIELD, message, level=WARNING)]
 
     def _of_writing(self) -> list[Problem]:
         marks = self.marks()
@@ -146,7 +166,7 @@ class AnswerWriting:
                 f"{WORDS[other]}, {self.votes[chosen]:,} with a {WORDS[chosen]}, which is chosen."
             )
             return [Problem(FIELD, message, level=WARNING, fixes=(Fix(f"Use the {WORDS[other]}", {FIELD: other}),))]
-        left = self.answered - self.readable[chosen]
+        left = self.answered - self.readable[chosen] - self.formulas
         if not left:
             return []
         message = (
@@ -154,6 +174,13 @@ class AnswerWriting:
             f"several, such as “{self.unread[chosen]}”: {'it stays' if left == 1 else 'they stay'} as written."
         )
         return [Problem(FIELD, message, level=ADVICE)]
+
+
+def is_formula(text: str) -> bool:
+    """Whether an answer is a spreadsheet's formula in place of what it comes to. = 58 and = 1/2 say a number."""
+    if not text.startswith("=") or not FORMULA.fullmatch(text[:200]):
+        return False
+    return all(said_number(text, mark) is None for mark in get_args(DecimalMark))
 
 
 def point_beside_commas(prompts: Iterable[str], answers: Sequence[str]) -> str:

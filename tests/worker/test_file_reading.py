@@ -225,6 +225,23 @@ def test_answers_that_are_plain_numbers_or_none_are_left_alone(registry_home: Pa
     assert about_numbers(found) == [] and found.answer_numbers is None
 
 
+def test_formulas_in_place_of_their_results_are_said(registry_home: Path) -> None:
+    """As it was seen: a file of "=1+0" got no word."""
+    save = "Save the results instead: in Excel as values, or the file as .xlsx."
+    words = f"such as “=1+0”, and no number equals {{}}. {save}"
+    found = checked(["=1+0", "=B2*$C$2", "= SUM(A1:A3)/2"])
+    whole = f"all 3 answers look like formulas, {words.format('them')}"
+    assert about_numbers(found) == [("warning", whole, [])]
+    assert found.answer_numbers is not None and found.answer_numbers.examples == []
+    one = f"1 of 4 answers looks like a formula, {words.format('it')}"
+    both = about_numbers(checked(["= 58", "58 kg", "4", "=1+0"]))
+    assert [fixes for _, _, fixes in both] == [[POINT], []] and both[1][1] == one
+    kept = about_numbers(checked(["= 58", "58 kg", "4", "=1+0"], answer_numbers="point"))
+    assert [message for _, message, _ in kept] == [one]
+    for plain in ("= 58", "=-3", "= 1/2", "= 2x + 3", "=> A", "== 4", "5+3"):
+        assert not any("formula" in message for _, message, _ in about_numbers(checked([plain, "7"])))
+
+
 def test_a_list_stands_among_answers_as_it_does_in_the_table(registry_home: Path) -> None:
     put("n.json", json.dumps([{"question": "1+1?", "answer": ["2", "two"]}, {"question": "4?", "answer": "4,0"}]))
     found = data_checks.check_data(DataSpec(source="file:n.json"), ModelSpec(), 64, True)

@@ -137,7 +137,7 @@ function soon() {
   timer = setTimeout(build, 150);
   changes += 1;
   page.toBuild = true; // what is typed is not in the code yet: Save, which builds first, can be clicked
-  setOff("save", false);
+  for (const name of ["save", "use"]) setOff(name, false);
 }
 function redrawn() {
   drawCards(desk);

@@ -266,6 +266,11 @@ export function unfinished() {
   if (!fault && !blocks?.length) return "Add a block first.";
   return fault || "Complete the blocks first: what is missing stands at each.";
 }
+// Why nothing is there yet that a run could use; empty where something is, be it with faults.
+export function notBuilt() {
+  const nothing = !page.text.trim() && !find(".way-blocks").hidden;
+  return page.unfinished || nothing ? unfinished() : "";
+}
 
 // ---- the head above it ----
 // Said above the text; where something went wrong, in sight.
@@ -284,7 +289,10 @@ export function isUnsaved() {
 function drawUse() {
   const button = find("[data-do=use]");
   setText(button, isUnsaved() ? "Save and use in a new run" : "Use in a new run");
-  button.title = isUnsaved() ? "A run takes what is saved: this is saved first" : "Adds it to the rewards of New run";
+  const use = isUnsaved() ? "A run takes what is saved: this is saved first" : "Adds it to the rewards of New run";
+  const missing = page.open.builtIn ? "" : notBuilt();
+  button.title = missing || use;
+  setOff("use", !page.toBuild && Boolean(missing));
 }
 export function drawState() {
   const open = page.open;
@@ -310,6 +318,7 @@ export function drawState() {
   find(".network").hidden = open.builtIn;
   const same = !other && !changed && open.hash === open.newest && find(".network input").checked === open.network;
   setOff("save", !page.toBuild && (same || Boolean(page.unfinished)));
-  find("[data-do=save]").title = page.unfinished ? unfinished() : "";
+  find("[data-do=save]").title = notBuilt();
   showText(find(".code-before"), page.unfinished && page.text.trim() ? CODE_BEFORE : "");
 }
+on("way", drawState); // where code is written nothing asks for blocks

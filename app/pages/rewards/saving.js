@@ -6,7 +6,7 @@ import { ageNode, ofServer, takeLibrary } from "./ages.js";
 import { NOT_TAKEN, settle } from "./builder.js";
 import { action, button, call, find, NO_ANSWER, on, page, server, tell } from "./core.js";
 import { dropDraft, dropOwnDraft, keepDraft, sayDraft } from "./drafts.js";
-import { drawState, looked, noFunction, sayNote, signature, unfinished } from "./editor.js";
+import { drawState, looked, noFunction, notBuilt, sayNote, signature, unfinished } from "./editor.js";
 import { offerCorrectedRun } from "./led_here.js";
 import { deleteOwn, drawDifference, newText, openNamed } from "./library.js";
 import { rememberData } from "./source.js";
@@ -14,8 +14,8 @@ import { plain } from "./text.js";
 
 // What keeps the text from being a function that can be used; empty where nothing does.
 export function obstacle() {
-  if (!page.text.trim() && !page.unfinished && !find(".way-blocks").hidden) return "Add a block first.";
-  if (page.unfinished) return unfinished();
+  const missing = notBuilt();
+  if (missing) return missing;
   const error = page.problems.find((one) => one.level === "error" && one.kind !== "name");
   if (error) return `Fix line ${error.line} first: ${plain(error.message)}`;
   return faultOfName();

@@ -54,7 +54,7 @@ def extract_function(
                 raise Unclosed(f"“{used}”")
         kept = _needed_statements(tree, None, set(closed.needed), lines)
         code = _put_together(kept, closed, lines)
-    written, code = code, _without_loading(code)
+    written, code = code, _without_loading(code, name)
     imported = [ast.unparse(each) for each in parse_module(code).body if isinstance(each, (ast.Import, ast.ImportFrom))]
     problems = signature.analyse(code, name).problems
     where = [place(_line_in_script(problem.line, code, name, function.node, lines)) for problem in problems]
@@ -74,12 +74,12 @@ def _line_in_script(line: int, code: str, name: str, node: _Coded, lines: list[s
     return next(same, node.lineno - 1) + 1
 
 
-def _without_loading(code: str) -> str:
+def _without_loading(code: str, name: str) -> str:
     """The code without what would load a model or data each time the function is loaded, and what is made of that; a
     value that it uses all the same stays as a comment, of which signature.analyse says that it is missing."""
     if not any(is_heavy(each) for each in parse_module(code).body):
         return code
-    pairs = list(zip(code.split("\n"), keep_only(code).split("\n"), strict=True))
+    pairs = list(zip(code.split("\n"), keep_only(code, name).split("\n"), strict=True))
     stays = {word for old, new in pairs if new != f"# {old}" for word in _WORD.findall(new)}
     left = (new for old, new in pairs if new != f"# {old}" or set(_ASSIGNED.findall(new)) & stays)
     return re.sub(r"\n{4,}", "\n\n\n", "\n".join(left)).lstrip("\n")

@@ -21,6 +21,12 @@ def reward_functions(module: ast.Module) -> list[Function]:
     return [each for each in found if _takes_completions(each) and (each.args.kwarg or each.name not in used)]
 
 
+def holds_reward_function(node: ast.stmt) -> bool:
+    """Whether a function or a class takes completions, or a function inside of it does."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return any(isinstance(each, functions) and _takes_completions(each) for each in ast.walk(node))
+
+
 def top_level_functions(module: ast.Module) -> list[Function]:
     """The functions at the top level of a text, the last of each name, as Python has it; @overload's are none."""
     found: dict[str, Function] = {}

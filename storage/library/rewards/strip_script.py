@@ -40,19 +40,20 @@ class _Leaf:
         return self.names.used | self.needs
 
 
-def keep_only(code: str) -> str:
-    """The code with each statement of its module that no reward function needs turned into a comment.
+def keep_only(code: str, asked: str = "") -> str:
+    """The code with each statement of its module that no reward function needs turned into a comment; `asked` is the
+    name of a function that counts as one, whatever it looks like.
 
     What binds or changes a name that is needed stays, and what that needs in turn, unless it loads a model or data, or
-    is made of what does: that cannot run in a reward function. A tokenizer's special tokens become texts of their own,
-    "<eos_token>": completions are decoded without them. Lines are never added or taken away, so a line's number means
-    the same before and after. Text that is not Python, or has no reward function, stays as it is; so do statements that
-    share a line with one that is needed.
+    is made of what does: that cannot run in a reward function. Of names imported together only those needed stay. A
+    tokenizer's special tokens become texts of their own, "<eos_token>": completions are decoded without them. Lines are
+    never added or taken away, so a line's number means the same before and after. Text that is not Python, or has no
+    reward function, or nothing of a script, stays as it is; so do statements that share a line with one that is needed.
     """
     try:
         leaves = list(_leaves(parse_module(code).body, _bytes_of(code)))
         plain = _without_special_tokens(code, leaves)
-        stripped = _strip(code, plain)
+        stripped = _strip(code, plain, asked)
         parse_module(stripped)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return code
@@ -80,15 +81,19 @@ def _bytes_of(code: str) -> list[bytes]:
     return code.encode("utf-8").split(b"\n")
 
 
-def _strip(code: str, plain: str) -> str:
+def _strip(code: str, plain: str, asked: str) -> str:
     """`plain`: the code as what stays of it is to be."""
     module = parse_module(plain)
     leaves = list(_leaves(module.body, _bytes_of(plain)))
-    kept = _kept_leaves(leaves, {each.name for each in defined.reward_functions(module)})
-    if not kept or not any(_runs(leaf.node) for leaf in leaves if leaf not in kept):
+    kept = _kept_leaves(leaves, {asked, *(each.name for each in defined.reward_functions(module))})
+    if not kept or not any(_is_of_a_script(leaf.node) for leaf in leaves if leaf not in kept):
         return code
     blocks = [block for leaf in kept for block in leaf.parents]
     new = plain.split("\n")
+    used = _used(kept)
+    for leaf in kept:
+        n = leaf.node.lineno - 1
+        new[n] = _import_only(leaf.node, used, new[n])
     going = _going_lines(module.body, new, kept, blocks)
     for n, old in enumerate(code.split("\n"), 1):
         if n in going and old:
@@ -139,8 +144,10 @@ def _run_at_once(statement: ast.AST) -> Iterator[ast.AST]:
             waiting += [] if isinstance(node, ast.Lambda) else ast.iter_child_nodes(node)
 
 
-def _runs(statement: ast.stmt) -> bool:
-    return any(isinstance(node, ast.Call) for node in _run_at_once(statement))
+def _is_of_a_script(statement: ast.stmt) -> bool:
+    """Whether it does something of its own where the module is loaded; a helper only stands there."""
+    runs = any(isinstance(node, ast.Call) for node in _run_at_once(statement))
+    return is_heavy(statement) if isinstance(statement, _DEFINED) else runs
 
 
 def _is_main(block: ast.stmt) -> bool:
@@ -160,7 +167,7 @@ def _kept_leaves(leaves: list[_Leaf], rewards: set[str]) -> list[_Leaf]:
         kept += wanted
     if _used(kept) - _bound(kept) - _bound(spoilt) - _BUILTINS:  # a star may bring what nothing else does
         kept += [leaf for leaf in usable if leaf not in kept and _is_star(leaf.node)]
-    return _with_idle_definitions(usable, kept)
+    return _with_enclosed_rewards(usable, kept)
 
 
 def _used(leaves: list[_Leaf]) -> frozenset[str]:
@@ -197,17 +204,25 @@ def _is_placeholder(leaf: _Leaf, spoilt: list[_Leaf]) -> bool:
     return value.value is None and bool(leaf.names.bound & _bound(later))
 
 
-def _with_idle_definitions(usable: list[_Leaf], kept: list[_Leaf]) -> list[_Leaf]:
-    """With functions that nobody calls but that are whole all the same, such as tests."""
-    while True:
-        there = _bound(kept) | _BUILTINS
-        more = [
-            leaf for leaf in usable
-            if leaf not in kept and isinstance(leaf.node, _DEFINED) and not leaf.names_read - there - leaf.names.bound
-        ]  # fmt: skip
-        if not more:
-            return kept
+def _with_enclosed_rewards(usable: list[_Leaf], kept: list[_Leaf]) -> list[_Leaf]:
+    """With what else looks like a reward function, or makes one (a factory, a class), and what that needs, where it is
+    whole with the definitions there are: it can be made one. Other helpers that nothing kept calls go."""
+    whole = _whole_definitions(usable, kept)
+    kept = [*kept, *(leaf for leaf in whole if defined.holds_reward_function(leaf.node))]
+    while more := [leaf for leaf in whole if leaf not in kept and leaf.names.bound & _used(kept)]:
         kept = [*kept, *more]
+    return kept
+
+
+def _whole_definitions(usable: list[_Leaf], kept: list[_Leaf]) -> list[_Leaf]:
+    """The functions and classes beside what is kept that read nothing but that and each other."""
+    whole = [leaf for leaf in usable if leaf not in kept and isinstance(leaf.node, _DEFINED)]
+    while True:
+        there = _bound(kept) | _bound(whole) | _BUILTINS
+        sound = [leaf for leaf in whole if not leaf.names_read - there]
+        if len(sound) == len(whole):
+            return whole
+        whole = sound
 
 
 def _must_stay(statement: ast.stmt) -> bool:
@@ -222,6 +237,18 @@ def _is_star(statement: ast.stmt) -> bool:
 
 
 # ---- the lines ----
+def _import_only(node: ast.stmt, used: frozenset[str], line: str) -> str:
+    """`import re  # torch` for `import re, torch` where torch is not used; any other line as it is."""
+    if not isinstance(node, (ast.Import, ast.ImportFrom)) or line.strip() != ast.unparse(node) or _must_stay(node):
+        return line
+    gone = [alias for alias in node.names if (alias.asname or alias.name.split(".")[0]) not in used]
+    if not gone or len(gone) == len(node.names):
+        return line
+    begin = line.partition("import ")[0] + "import "
+    kept = [alias for alias in node.names if alias not in gone]
+    return f"{begin}{', '.join(map(ast.unparse, kept))}  # {', '.join(map(ast.unparse, gone))}"
+
+
 def _going_lines(body: list[ast.stmt], lines: list[str], kept: list[_Leaf], blocks: list[ast.stmt]) -> set[int]:
     """The lines of what does not stay, without those that it shares with what does."""
     stays = {id(leaf.node) for leaf in kept} | {id(block) for block in blocks}
