@@ -160,9 +160,9 @@ def number_fixes(path: str, value: Any, *, whole: bool = False) -> tuple[Fix, ..
 
 
 def _whole_beside(number: float) -> tuple[int, ...]:
-    """The whole numbers around one that is none: of 12.5, 12 and 13. Of a share (0.5) and of what is below 0, which may
-    say something else altogether (−1 step is no number of them), none."""
-    return (math.floor(number), math.ceil(number)) if 1 < number < MOST_OFFERED else ()
+    """The whole numbers around one that is none: of 12.5, 12 and 13. None up to 2, where it may be a share, and one may
+    be too few, nor below 0, which may say something else altogether."""
+    return (math.floor(number), math.ceil(number)) if 2 < number < MOST_OFFERED else ()
 
 
 def is_with_decimal_comma(node: ScalarNode) -> bool:
