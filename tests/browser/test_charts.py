@@ -61,12 +61,16 @@ def runs(reading_dashboard: str) -> dict[str, str]:
         told = {"rewards/ones/mean": 1.0, "rewards/ones/std": 0.0, "frac_reward_zero_std": 1.0, "groups/tied": 1.0}
         return {"reward": 1.0, "groups/solved": 1.0, "groups/any_solved": 1.0, **told}
 
+    def silent(step: int) -> dict[str, float | None]:
+        return {"reward": 0.5, "rewards/format/mean": 0.5, "rewards/none/mean": None, "rewards/none/std": None}
+
     made = {
         "long": made_run("long", STEPS, groups=0, metrics=logged, resumed_at=2000),
         "late": running(made_run("late", 50, groups=0, resumed_at=47, state=states.QUEUED)),
         "bare": made_run("bare", 8, groups=0, metrics=bare, training={"beta": 0.0}),
         "mine": made_run("mine", 8, functions=("mine",), groups=0, metrics=otherwise),
         "ones": made_run("ones", 8, functions=("ones",), groups=0, metrics=constant),
+        "none": made_run("none", 8, functions=("format", "none"), groups=0, metrics=silent),
         "failed": made_run("failed", 0, groups=0, state=states.FAILED),
     }
     return made | {"address": reading_dashboard}
@@ -353,6 +357,8 @@ def test_what_a_run_lacks_is_said_where_it_is_missed(open_page: OpenPage, runs: 
     solved = page.locator('[data-chart="solved"]')
     expect(solved.locator(".wait")).to_contain_text("“mine” has not scored 1, which would count as right")
     expect(solved.locator(".values")).to_have_text("")
+    page.goto(f"{runs['address']}/run?id={runs['none']}&tab=overview")  # “Not logged.” was all that it said
+    expect(solved.locator(".wait")).to_have_text("“none” has scored nothing, which says nothing of what is right.")
     # nor of one that gives everything the same; no share's axis goes beyond 100 %
     page.goto(f"{runs['address']}/run?id={runs['ones']}&tab=overview")
     expect(solved.locator(".wait")).to_have_text(

@@ -72,6 +72,10 @@ def test_a_function_that_reads_no_column_and_returns_none_is_to_be_changed_itsel
             "“mine” returned None for every one of the last 256 completions, so it teaches nothing. It looks at no "
             "column of the data: what it returns is up to its code."
         )
+    answered = [replace(one, answer="49") for one in given]  # as it was seen: other data were offered first
+    told = verdict(healthy(rewards=MINE, functions=functions, last=answered, first=answered), "unscored")
+    assert told is not None and [one.edit_reward for one in told.changes] == ["mine"]
+    assert "returned None for every one" in told.sentence and "Their rows have an answer." in told.sentence
 
 
 def test_no_weight_is_taken_from_the_function_that_says_what_is_right() -> None:
@@ -261,6 +265,19 @@ def test_prompts_that_the_starter_does_not_know_are_the_one_cause(more: dict[str
     assert "hardly_right" not in {one.key for one in examine(apart).verdicts}, "its answers agree in nothing"
     (told,) = examine(replace(apart, beyond_starter=True)).verdicts
     assert told.key == "too_hard"
+
+
+def test_what_the_starter_does_not_know_is_no_matter_of_length() -> None:
+    """As it was seen with “4 + 32 =”: “completions are cut off”, and twice the limit led to the same again."""
+    kept = SICK["answers of other prompts"][0]
+    said = answering("49", ["<answer>23</answer>", "48"] * 2)
+    cut = [replace(one, cut=one.idx % 2 == 1) for one in said]
+    curves = {**kept.curves, "completions/clipped_ratio": line(0.5, 0.5), "groups/solved": line(0.0, 0.02)}
+    asked = replace(kept, curves=curves, first=cut, last=cut, beyond_starter=True)
+    assert [one.key for one in examine(asked).verdicts] == ["too_hard"], "though a few more are right than at the start"
+    right = [replace(one, text="<answer>49</answer>", scores={**one.scores, "correctness": 1.0}) for one in cut]
+    for known in (replace(asked, beyond_starter=False), replace(asked, first=right, last=right)):
+        assert "truncated" in {one.key for one in examine(known).verdicts}
 
 
 def test_a_function_that_calls_no_answer_right_is_named_before_hard_prompts() -> None:

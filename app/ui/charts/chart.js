@@ -8,6 +8,7 @@ import { Curves } from "./curves.js";
 import { FastRedraw } from "./fast_redraw.js";
 import { Plots } from "./plots.js";
 import { showPointedStep } from "./pointed_words.js";
+import { whyNotTold } from "./right_told.js";
 import { Span } from "./span.js";
 import { Traces } from "./traces.js";
 
@@ -45,9 +46,12 @@ export class Chart {
 
   // The metric names that this panel draws, of those that exist; of several names for one thing, the first that does.
   names() {
-    if (!this.panel.pattern) return this.scoredOtherwise() ? [] : this.logged();
+    if (!this.panel.pattern) return this.notToldRight() ? [] : this.logged();
     const [before, after] = this.panel.pattern.split("*");
     return this.board.curves.names.filter((name) => name.startsWith(before) && name.endsWith(after));
+  }
+  notToldRight() {
+    return this.panel.teller ? whyNotTold(this.panel.teller, this.board, this.logged().length > 0) : "";
   }
   logged() {
     return this.panel.keys.map((either) => either.find((key) => this.board.curves.get(key))).filter((key) => key);
@@ -96,23 +100,6 @@ export class Chart {
     this.dirty ||= !sameLines || [...names, ...this.panel.spread].some((name) => changed.has(name));
     if (this.inView || (this.nearby && !this.drawn)) this.draw();
   }
-  // Words in place of a share that says nothing of what is right: who tells it scores otherwise, or tells none apart
-  // (storage/library/right.py: one rule, by what was trained on).
-  scoredOtherwise() {
-    const { teller } = this.panel;
-    if (!teller || !this.logged().length) return "";
-    const { curves, live, known, graded } = this.board;
-    if (graded) return `“${teller}” ${graded}, which says nothing of what is right.`;
-    const logged = (name) => (curves.get(name)?.y ?? []).filter(Number.isFinite);
-    const [means, spreads] = ["mean", "std"].map((kind) => logged(`rewards/${teller}/${kind}`));
-    const solved = logged("groups/solved").some((value) => value > 0);
-    const constant = means.every((value) => Span.same(value, means[0]));
-    const alike = spreads.length > 0 && Math.max(...spreads) < 1e-8;
-    if (constant ? !alike || (known && !solved) : known || solved) return "";
-    const soFar = live ? " so far" : "";
-    if (constant) return `“${teller}” gave every completion the same${soFar}, which says nothing of what is right.`;
-    return `“${teller}” has not scored 1${soFar}, which would count as right. Its scores may be by another scale.`;
-  }
   // Why nothing at all is logged yet stands above the charts, once.
   empty() {
     const { curves, live } = this.board;
@@ -120,7 +107,7 @@ export class Chart {
     if (!curves.names.length) return "–";
     return (
       Curves.lackWords(this.names()) ||
-      this.scoredOtherwise() ||
+      this.notToldRight() ||
       (!curves.names.some((name) => name.startsWith("eval_")) && (live ? wait : missed)) ||
       (live ? "Not logged yet." : "Not logged.")
     );

@@ -26,7 +26,7 @@ from groupwise.storage.spec.words.number_words import are_words, count_part, cou
 
 BY = "correctness"  # which compares an answer that is no plain number as text
 MOST = 0.5  # of the answers that were read; of the completions that say their number
-FEW = 4  # completions
+FEW, ENOUGH = 4, 64  # completions
 SEVERAL = 0.25  # of the groups: where as many have such a completion, the prompts are not too hard for the model
 NEARLY = 0.9  # of the groups that were read
 GROUPS, SOON = 8, 5  # groups with an answer; logged steps
@@ -176,6 +176,16 @@ def _says_answer(e: Evidence, one: Sample, mark: str) -> bool:
     tag, way = str(parameters.get("tag", "answer")), str(parameters.get("extract", "auto"))
     given = WAYS[way](one.text, tag, mark) if way in WAYS else ""
     return said_number(given, mark) == _value(str(number_of_answer(one.answer, mark)))
+
+
+def starter_has_no_answer(e: Evidence) -> bool:
+    """Whether the starter model is asked what it was not made for, and hardly any completion is right that it ended by
+    itself: no limit keeps it from an answer that it does not know."""
+    if not e.beyond_starter or not e.right_is_told or e.scale_is_other or len(e.curve("groups/solved")) < SOON:
+        return False
+    ended = [one for group in e.groups for one in group if not one.cut]
+    right = [one for one in ended if (one.scores.get(e.target) or 0.0) >= e.target_score or gives_answer(one)]
+    return len(ended) >= ENOUGH and len(right) < rise.FEW_RIGHT * len(ended)
 
 
 def gives_answer(one: Sample) -> bool:

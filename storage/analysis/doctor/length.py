@@ -1,6 +1,6 @@
 """How long completions are: cut off at the limit, growing without getting better. Each rule is pure."""
 
-from groupwise.storage.analysis.doctor import changes, grounds
+from groupwise.storage.analysis.doctor import answers, changes, grounds
 from groupwise.storage.analysis.doctor.curve import mean
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import (
@@ -55,7 +55,7 @@ def truncation(e: Evidence) -> Verdict | None:
     if from_start and cut.now < (CUT if _has_no_room(e, unpaid[0]) else GONE):
         return _was_cut(e, unpaid[0])
     share = cut.opening if from_start else cut.now
-    if not unpaid and not cut.at_least(CUT):
+    if not unpaid and (not cut.at_least(CUT) or answers.starter_has_no_answer(e)):
         return None
     longest = e.number("max_completion_length")
     of = f" of {short_number(longest)} tokens" if longest else ""

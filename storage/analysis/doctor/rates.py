@@ -304,7 +304,8 @@ def said_of_reward(e: Evidence) -> str:
     “reward is 0.42 now, about as at the start (0.43)”."""
     now, start, since = write_figure(e.reward.now), write_figure(e.reward.start), start_words(e)
     if abs(e.reward.rise) <= STILL * e.scale or reads_the_same(e):
-        return f"reward {e.verb} {now} {e.at_now}, about as {since} ({start})"
+        when = f"when this stage began ({start}, {_first_of_stage(e)})" if e.since else f"{since} ({start})"
+        return f"reward {e.verb} {now} {e.at_now}, about as {when}"
     why = "as less was scored" if is_less_scored(e) else "which may be noise"
     return f"reward was {start} {since} and {'' if e.ended else f'{e.verb} '}{now} {e.at_now}, {why}"
 
@@ -316,7 +317,11 @@ def reads_the_same(e: Evidence) -> bool:
 
 def start_words(e: Evidence) -> str:
     """When the first steps were: at the start, or where the stage began that trains."""
-    return "at the start" if not e.since else f"as this stage began (step {e.since + 1:,})"
+    return "at the start" if not e.since else f"as this stage began ({_first_of_stage(e)})"
+
+
+def _first_of_stage(e: Evidence) -> str:
+    return f"step {e.since + 1:,}"
 
 
 def _is_too_noisy(e: Evidence) -> bool:

@@ -51,9 +51,10 @@ def failing(e: Evidence) -> Verdict | None:
     told = sick[name]
     reason = f" {_last_error(told.message)}" if told.message else ""
     others = f" So do {', '.join(one for one in sick if one != name)}." if len(sick) > 1 else ""
-    words = (
-        f"“{name}” gave no score to {percent(told.failure_share)} of the last {told.calls} completions.{others}{reason}"
-    )
+    in_part = told.failure_share < 1 and not told.unscored_share
+    missing = _without_at_end(e, name, FAILING) if in_part else ""
+    missing = missing or f"gave no score to {percent(told.failure_share)} of the last {told.calls} completions"
+    words = f"“{name}” {missing}.{others}{reason}"
     return Verdict(
         "failing", PROBLEM if told.failure_share >= MOSTLY else WARNING, f"The reward function {name} fails", words,
         f"Shown from {percent(FAILING)} of the last completions on, as a problem from {percent(MOSTLY)}.",
@@ -91,16 +92,19 @@ def leaves_unscored(e: Evidence) -> Verdict | None:
     mute, counts = _is_mute(e, name), abs(e.functions[name].weight) >= HALF * heaviest
     last = f"the last {e.functions[name].calls} completions"
     blind = e.functions[name].reads_no_column  # then no row lacks what it needs
-    missing = _without_at_end(e, name) or f"has no score for {percent(sick[name])} of {last}"
+    has_answers = mute and all(one.answer.strip() for one in (*e.first, *e.last))
+    none = blind or has_answers
+    missing = _without_at_end(e, name, UNSCORED) or f"has no score for {percent(sick[name])} of {last}"
     words = (
-        f"“{name}” {'returned None for every one' if blind else 'gave none'} of {last}{'' if blind else ' a score'}, "
+        f"“{name}” {'returned None for every one' if none else 'gave none'} of {last}{'' if none else ' a score'}, "
         "so it teaches nothing."
         if mute
         else f"“{name}” {missing}, and no other function scores those in its place."
     )
     asks = "Do the rows have the columns that it goes by?" if mute else "Do their rows lack the answer?"
+    asks = "Their rows have an answer. Is that the column that it goes by?" if has_answers else asks
     asks = "It looks at no column of the data: what it returns is up to its code." if blind else asks
-    answers = () if blind else (Change("Prompts with answers", field="data.source"),)
+    answers = () if none else (Change("Prompts with answers", field="data.source"),)
     title = f"{name} never scored" if mute else f"{name} leaves completions without a score"
     return Verdict(
         "unscored", PROBLEM if sick[name] >= MOSTLY and counts else WARNING, title, f"{words} {asks}",
@@ -113,12 +117,12 @@ def leaves_unscored(e: Evidence) -> Verdict | None:
     )  # fmt: skip
 
 
-def _without_at_end(e: Evidence, name: str) -> str:
+def _without_at_end(e: Evidence, name: str, least: float) -> str:
     """How many completions a function left without a score in the last logged steps, which the headline tells of, too;
-    “” where that is not known, or it scored most of them there."""
+    “” where that is not known, or a share below `least`."""
     at_last, of_last = e.functions[name].scored[-1] if e.functions[name].scored else (0, 0)
     missing = 1 - at_last / of_last if of_last else 0.0
-    if missing < UNSCORED:
+    if missing < least:
         return ""
     return f"{'had' if e.ended else 'has'} no score for {percent(missing)} of completions {e.at_now}"
 

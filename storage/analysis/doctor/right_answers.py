@@ -152,25 +152,28 @@ def _earn(samples: Sequence[Sample]) -> float:
     return mean([one.reward for one in samples if one.reward is not None])
 
 
+def asks_beyond_starter(e: Evidence) -> Verdict | None:
+    """The starter model is asked what it was not made for, and nearly none of what it says is right: then why is known,
+    and nothing is to be looked for in the answers."""
+    if not (answers.starter_has_no_answer(e) or e.beyond_starter and _is_hardly_right_from_start(e)):
+        return None
+    return Verdict(
+        "too_hard", WARNING, "The prompts are too hard", f"{_say_hardly_right(e)}. {BEYOND_STARTER}",
+        f"Shown for the starter model alone: when fewer than {percent(rise.FEW_RIGHT)} are right from the start while "
+        "another function rises, or of the completions that end by themselves.",
+        COMMON, (step_groups(e.reward.steps[-1], "worst"),), changes.harder(e), Grounds(Place.PROMPTS, True),
+    )  # fmt: skip
+
+
 def hardly_right(e: Evidence) -> Verdict | None:
     """The form is learned and groups agree on an answer, as a model does that knows one, and nearly none is right: they
     may be compared with the answers of other prompts."""
-    risen, solved = rise.functions_that_rose(e), e.curve("groups/solved")
-    if not rise.is_hardly_right(e) or solved.start >= rise.FEW_RIGHT or not risen or e.target in risen:
+    if e.beyond_starter or not _is_hardly_right_from_start(e):
         return None
     of_one, of_all = share_same(e.last_groups), share_same([e.last])
-    if not e.beyond_starter and (of_one < AGREE or of_one < TIMES * of_all):
+    if of_one < AGREE or of_one < TIMES * of_all:
         return None
-    said = (
-        f"{percent(solved.now)} of completions {e.verbs} right by “{e.target}” {e.at_now}, {percent(solved.start)} at "
-        f"the start, though “{risen[0]}” gives more"
-    )
-    if e.beyond_starter:  # then why is known, and nothing is to be looked for in the answers
-        return Verdict(
-            "too_hard", WARNING, "The prompts are too hard", f"{said}. {BEYOND_STARTER}",
-            f"Shown when fewer than {percent(rise.FEW_RIGHT)} are right from the start while another function rises.",
-            COMMON, (step_groups(e.reward.steps[-1], "worst"),), changes.harder(e), Grounds(Place.PROMPTS, True),
-        )  # fmt: skip
+    said = _say_hardly_right(e)
     words = (
         f"{said}. Two completions of one prompt end in the same answer in {percent(of_one)} of cases, any two of all "
         f"prompts in {percent(of_all)}. Look at its groups: does the answer belong to the prompt, and is it written as "
@@ -186,6 +189,22 @@ def hardly_right(e: Evidence) -> Verdict | None:
          Change(f"Try {e.target} on what it wrote", edit_reward=e.target)),
         Grounds(Place.ANSWERS, True),
     )  # fmt: skip
+
+
+def _is_hardly_right_from_start(e: Evidence) -> bool:
+    """Whether next to nothing is right, now as at the start, though another function rises."""
+    risen = rise.functions_that_rose(e)
+    started = e.curve("groups/solved").start
+    return rise.is_hardly_right(e) and started < rise.FEW_RIGHT and bool(risen) and e.target not in risen
+
+
+def _say_hardly_right(e: Evidence) -> str:
+    solved, risen = e.curve("groups/solved"), [name for name in rise.functions_that_rose(e) if name != e.target]
+    though = f", though “{risen[0]}” gives more" if risen else ""
+    return (
+        f"{percent(solved.now)} of completions {e.verbs} right by “{e.target}” {e.at_now}, {percent(solved.start)} at "
+        f"the start{though}"
+    )
 
 
 def share_same(groups: Sequence[Sequence[Sample]]) -> float:
@@ -264,4 +283,7 @@ def _is_by_length(e: Evidence, name: str) -> bool:
     return link is not None and link.same and link.longer > 0 and link.apart >= APART
 
 
-RULES = (right_is_punished, right_earns_nothing, right_is_marked_down, by_chance, hardly_right, length_pays)
+RULES = (
+    right_is_punished, right_earns_nothing, right_is_marked_down, by_chance, asks_beyond_starter, hardly_right,
+    length_pays,
+)  # fmt: skip
