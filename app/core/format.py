@@ -41,14 +41,18 @@ def plural(n: int, one: str, many: str | None = None) -> str:
     return count_words(n, one, many or "")
 
 
-def duration(seconds: float) -> str:
-    """How long: 0.42 s, 4.2 s, 12 s, 5 min, 1 h 20 min, 3 d 4 h."""
+def duration(seconds: float, *, roughly: bool = False) -> str:
+    """How long: 0.42 s, 4.2 s, 12 s, 1 min 33 s, 50 min, 1 h 31 min, 3 d 4 h. `roughly`: of what is only estimated, or
+    goes on: 2 min, not 1 min 33 s."""
     if seconds < 0.995:
         return f"{with_digits(max(0.0, seconds), 2)} s"
     if seconds < 9.95:
         return f"{with_digits(seconds, 1)} s"
     if seconds < 90:
         return f"{nearest(seconds)} s"
+    if seconds < 10 * MINUTE and not roughly:
+        minutes, rest = divmod(nearest(seconds), MINUTE)
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
     if seconds < 90 * MINUTE:
         return f"{nearest(seconds / MINUTE)} min"
     if seconds < 2 * DAY:
@@ -67,7 +71,7 @@ def age(then: float | None, now: float | None = None) -> str:
         return "long ago"
     if seconds < 1.5:
         return "now"
-    if seconds < 90:  # rounded as durations are: a run was launched no later than it has trained for
+    if seconds < 90:  # rounded as rough durations are: a run was launched no later than it has trained for
         return f"{nearest(seconds)} s ago"
     if seconds < 90 * MINUTE:
         return f"{nearest(seconds / MINUTE)} min ago"

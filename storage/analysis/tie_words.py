@@ -6,6 +6,7 @@ from groupwise.storage.record.group_metrics import TIED
 
 TOP = "all at top score"
 TIE_WORDS = {"all_low": "all failed", "all_high": TOP, "other": "tied in between"}  # by group_metrics.kind
+NONE_RIGHT = "none right"  # of those that count as all_low: all earned the same for the rest
 NO_ANSWER = "no answer in row"  # nothing could be right: such a group did not fail
 
 

@@ -71,7 +71,7 @@ def default_fix(path: str, field: dict[str, Any]) -> Fix:
     default."""
     default = field.get("default")
     words = json.dumps(default, default=str, ensure_ascii=False)[:40].strip('"')
-    label = "Leave it out" if default is None else f"Use the default ({words})"
+    label = "Use the default" if default is None else f"Use the default ({words})"
     return Fix(label, {}, (path,), fallback=True)
 
 

@@ -43,10 +43,10 @@ def hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_groups_and_statistics_call_groups_failed_of_which_none_is_right(hidden: str) -> None:
     """“4 all alike at 0.30, the highest seen” stood beside “The prompts are too hard”."""
     step = groups.groups_at_step({"run": hidden, "step": 12})
-    assert {line["spread"] for line in step["groups"]} == {"all failed"}
-    assert "(4 all failed)" in step["verdict"]
+    assert {line["spread"] for line in step["groups"]} == {"none right"}
+    assert "(4 none right)" in step["verdict"]
     shown = groups.show_group({"run": hidden, "group": step["groups"][0]["id"]})["html"]
-    assert "Tied, all failed" in shown
+    assert "Tied, none right" in shown
     panel = statistics.draw_panel({"run": hidden, "panel": "ties", "mode": "train"})
     assert "24 all failed" in panel["says"]
 
@@ -59,10 +59,10 @@ def test_what_paid_more_beside_makes_no_group_of_wrong_answers_one_that_is_too_e
         make_group=lambda at, n: paid(at, n, of_group[n]),
     )  # fmt: skip
     step = groups.groups_at_step({"run": run, "step": 12})
-    assert [line["spread"] for line in step["groups"]] == ["all failed"] * 3 + ["0.25"]
-    assert "(3 all failed)" in step["verdict"]
+    assert [line["spread"] for line in step["groups"]] == ["none right"] * 3 + ["0.25"]
+    assert "(3 none right)" in step["verdict"]
     shown = groups.show_group({"run": run, "group": step["groups"][0]["id"]})["html"]
-    assert "Tied, all failed: none of the completions is right, and all earned the same for the rest" in shown
+    assert "Tied, none right: none of the completions is right, and all earned the same for the rest" in shown
     panel = statistics.draw_panel({"run": run, "panel": "ties", "mode": "train"})
     assert "(18 all failed)" in panel["says"]
     folder = paths.run_folder(run)

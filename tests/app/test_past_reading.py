@@ -23,6 +23,9 @@ data:
   answer_numbers: comma
 rewards:
 - name: correctness
+training:
+  max_completion_length: 48
+  learning_rate: 0.001
 """
 
 
@@ -41,7 +44,7 @@ def test_a_file_is_read_as_the_newest_run_that_began_read_it(file: Path) -> None
     of_a, of_b = describe_files()
     settings = {"skip_lines": 1, "prompt_template": "{Frage}", "answer_column": "Lösung", "answer_numbers": "comma"}
     read = {f"data.{name}": value for name, value in settings.items()}
-    assert of_a["past"] == {"run": "second", "settings": read, "data": read}
+    assert of_a["past"] == {"run": "second", "settings": read, "data": read, "sampling": {"max_completion_length": 48}}
     assert of_b["past"] is None
     assert sources.list_sources()["files"] == describe_files()
 

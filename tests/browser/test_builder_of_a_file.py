@@ -12,7 +12,7 @@ from groupwise.storage.home import paths
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import states
 from groupwise.storage.registry import trash
-from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.conftest import OpenPage, bring, no_sideways_scroll, picture
 from tests.browser.new_run_page import follows, reward, show, write_yaml, yaml_of
 from tests.browser.rewards_page import LIVE_FOR, build, do, expect_points, open_emptied, ready, source, try_it
 from tests.support.runs import ended_run
@@ -184,7 +184,7 @@ def run_of_a_workbook(shared_dashboard: str) -> Iterator[None]:
     workbook_with_a_title("Klasse 5.xlsx")
     data = "{source: 'file:Klasse 5.xlsx', skip_lines: 1, prompt_template: '{Frage}', answer_column: Lösung, "
     data += "answer_numbers: comma, filter: [Frage contains viel], limit: 25, columns: [Lösung]}"
-    text = f"name: Klasse 5\ndata: {data}\nrewards: [{{name: correctness}}]\n"
+    text = f"name: Klasse 5\ndata: {data}\ntraining: {{max_completion_length: 48}}\nrewards: [{{name: correctness}}]\n"
     run_id = ended_run(text, state=states.FINISHED, step=3)
     yield
     trash.delete_run(run_id)
@@ -200,6 +200,9 @@ def test_a_file_that_a_run_used_is_read_as_that_run_read_it(
     expect(chosen).to_contain_text("answer: “Lösung”")
     means = form.locator(".means")
     expect(means).to_contain_text("equals the number in the column “Lösung”, which rewards get as “answer”.")
+    bring(page, "pages/rewards/source.js", "dataChosen")
+    training = page.evaluate("JSON.parse(dataChosen().slice('text:'.length)).training")
+    assert training == {"max_completion_length": 48}, "the model wrote up to 512 tokens, in that run 48"
     picture(page, "rewards-file-of-a-run")
     assert no_sideways_scroll(page)
     page.get_by_role("link", name="Change it in New run").click()

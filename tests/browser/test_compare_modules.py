@@ -229,6 +229,18 @@ def test_an_axis_reads_as_the_table_and_a_run_without_a_value_is_below_it(bare_p
     assert page.evaluate(drawn, [gone, fields])[0][2] == [0, 1, None]
 
 
+def test_runs_that_all_finished_with_a_verdict_are_told_of_by_it_alone(bare_page: Page) -> None:
+    page = bring(bare_page, "pages/compare/measure.js", "verdictsAlone", "shortWords")
+    fell, flat = "Finished · verdict: the reward fell", "Finished · verdict: the reward is flat"
+    words = "labels => { const runs = labels.map(label => ({label})); return runs.map(verdictsAlone(runs)) }"
+    assert page.evaluate(words, [fell, flat]) == ["the reward fell", "the reward is flat"]
+    for mixed in ([fell, "Finished"], [fell, "Stopped · verdict: the reward fell"], [fell]):
+        assert page.evaluate(words, mixed) == mixed
+    ill = [{**RUNS[0], "kind": "bad", "label": fell}, {**RUNS[1], "kind": "warn", "label": flat}, RUNS[1]]
+    said = page.evaluate("runs => shortWords(runs).at(-1)", ill)
+    assert said == "Look first at: “a” (the reward fell), “b” (the reward is flat)."
+
+
 def test_a_run_is_on_the_axes_of_only_those_metrics_in_which_the_table_compares_it(bare_page: Page) -> None:
     bring(bare_page, "pages/compare/axes.js", "axes", "place")
     page = bring(bare_page, "pages/compare/measure.js", "apartReasonOf")
@@ -240,8 +252,8 @@ def test_a_run_is_on_the_axes_of_only_those_metrics_in_which_the_table_compares_
       [axis.full, axis.words.map((word, i) => place(axis).y[i] < 0 ? word : "drawn")]))"""
     found = page.evaluate(drawn, runs)
     assert found["reward"] == ["drawn"] * 3 + ["not compared"], "no 99 that presses the others together"
-    assert found["held-out"] == ["drawn", "before training", "drawn", "not compared"]
-    assert found["kl"] == ["drawn"] * 4
+    assert found["held-out reward"] == ["drawn", "before training", "drawn", "not compared"]
+    assert found["KL"] == ["drawn"] * 4
     said = page.evaluate("runs => runs.map(run => apartReasonOf(runs, run))", runs)
     assert said == ["", "", "", "other reward functions"]
     hidden = [{**run, "there": n > 0, "final": run["final"] if n > 0 else None} for n, run in enumerate(runs)]

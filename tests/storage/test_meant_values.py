@@ -65,7 +65,7 @@ def test_yes_and_no_as_people_say_them_are_true_and_false(typed: str, meant: boo
     found = about("training.bf16", training={"bf16": typed})
     word = str(meant).lower()
     assert found.message == f"should be true or false, not “{typed}”. Did you mean {word}?"
-    assert [fix.label for fix in found.fixes] == [f"Use {word}", "Leave it out"]
+    assert [fix.label for fix in found.fixes] == [f"Use {word}", "Use the default"]
 
 
 def test_gspo_is_another_setting_of_trl_and_no_slip_of_sapo() -> None:
@@ -110,7 +110,7 @@ def test_a_share_in_per_cent_is_offered_as_a_share() -> None:
     assert about("training.min_p", training={"min_p": 5}).fixes[0].settings == {"training.min_p": 0.05}
     for field, slip in (("top_p", 2), ("min_p", 95)):  # as per cent nobody samples so
         [fix] = about(f"training.{field}", training={field: slip}).fixes
-        assert fix.label in ("Use the default (1.0)", "Leave it out")
+        assert fix.label in ("Use the default (1.0)", "Use the default")
 
 
 def test_a_top_k_below_nothing_is_said_with_a_default_that_is_taken() -> None:
@@ -124,9 +124,9 @@ def test_what_is_wrong_with_each_number_of_a_batch_is_said_beside_one_that_is_no
         assert words in about(f"training.{field}", training=wrong).message
 
 
-def test_a_setting_without_a_default_is_left_out() -> None:
+def test_a_setting_that_trl_decides_by_itself_has_the_words_of_its_neighbours() -> None:
     labels = [fix.label for fix in about("training.bf16", training={"bf16": "maybe"}).fixes]
-    assert labels[-1] == "Leave it out"
+    assert labels[-1] == "Use the default"
 
 
 def test_a_clip_range_that_is_turned_round_is_a_warning() -> None:

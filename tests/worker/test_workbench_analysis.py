@@ -125,6 +125,15 @@ def test_ties_are_told_apart_by_where_they_lie() -> None:
     }  # fmt: skip
 
 
+def test_only_the_most_that_is_possible_is_at_the_top_where_that_is_known() -> None:
+    same, starts = np.full(4, 0.5), np.array([0, 2])
+    assert analysis.ties(same, starts, 1.0)[1] == ["other"] * 2
+    assert analysis.ties(same, starts, 0.5)[1] == ["all_high"] * 2
+    right = analysis.right_of_groups(np.array([0.0, 0.5, NAN, NAN]), starts, 1.0)
+    assert right == [(True, False), (False, False)]
+    assert analysis.ties(same, starts, 1.0, right)[1] == ["all_low", "other"]
+
+
 @pytest.mark.parametrize(("value", "kind"), [(0.0, "all_low"), (1.0, "all_high"), (-1.0, "all_low")])
 def test_where_everything_is_the_same_its_sign_says_which(value: float, kind: str) -> None:
     assert analysis.ties(np.full(4, value), np.array([0, 2]))[1] == [kind, kind]

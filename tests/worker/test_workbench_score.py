@@ -131,15 +131,17 @@ def test_what_ships_and_a_copy_of_it_score_alike() -> None:
         assert one["scores"]["correctness"] == one["scores"]["copied"]
 
 
-def test_answers_that_are_all_wrong_alike_are_told_with_the_most_that_is_possible() -> None:
-    """As it was seen: the length was right, the number was not, 0.50 for each of eight, “all at the highest”."""
+def test_answers_that_are_all_wrong_alike_have_failed_and_are_not_at_the_top() -> None:
+    """As it was seen: the length was right, the number was not, 0.50 of 1.00 for each of eight, “all at top score”."""
     blocks = [Block("number_equals"), Block("length_between")]
     mine = {"name": "mine", "code": to_code("mine", blocks, "")}
     wrong = [group("5", "5", answer="4"), group("7", "7", answer="4")]
     found = ask([mine], wrong)
-    assert found["highest"] == "all at top score: 0.50 of 1.00 at most"
-    assert found["sentences"][0] == "No group teaches anything: 2 all at top score: 0.50 of 1.00 at most."
-    assert ask([mine], [group("4", "4", answer="4")])["highest"] == "all at top score"
+    assert found["ties"]["all_low"] == 2 and [one["tie"] for one in found["groups"]] == ["all_low"] * 2
+    assert found["sentences"][0] == "No group teaches anything: 2 all failed."
+    assert ask([mine], [group("4", "4", answer="4")])["sentences"][0].endswith(": 1 all at top score.")
+    form = {"name": "form", "code": to_code("form", [Block("length_between"), Block("valid_json")], "")}
+    assert ask([form], [group("a b", "c d")])["sentences"][0].endswith(": 1 tied in between."), "it tells nothing right"
     assert ask([own(READS)], wrong)["highest"] == "all at top score: 7.00, the highest seen"
 
 

@@ -5,6 +5,7 @@ import { el } from "../../ui/dom.js";
 import { nameOf, shortName } from "../../ui/name.js";
 import { countWords } from "../../ui/number.js";
 import { besideChosen, find, grouped, looksOf, order, page, sameAs, setIds, state } from "./core.js";
+import { verdictsAlone } from "./measure.js";
 import { pill, swatch } from "./tables.js";
 
 const clickWords = ({ id }) =>
@@ -15,8 +16,9 @@ const colourWords = ({ other_colour }) => (other_colour ? "; its colour on Runs 
 const openWords = ({ name, label }) => ({ title: `Open ${name}: ${label}`, "aria-label": `Open ${name}: ${label}` });
 const FEW = 4; // runs that have room for the words of their states
 
-// `beside`: the ids of the runs that are in no chosen stretch; `same`: the run that this one's curves lie over.
-const runChip = (run, look, beside, same) =>
+// `beside`: the ids of the runs that are in no chosen stretch; `same`: the run that this one's curves lie over;
+// `words`: those of its state.
+const runChip = (run, look, beside, same, words) =>
   el(
     "div",
     {
@@ -34,7 +36,9 @@ const runChip = (run, look, beside, same) =>
       swatch(look),
       nameOf(run.name),
     ),
-    run.there ? el("a.open", { href: `/run?id=${encodeURIComponent(run.id)}`, ...openWords(run) }, pill(run)) : null,
+    run.there
+      ? el("a.open", { href: `/run?id=${encodeURIComponent(run.id)}`, ...openWords(run) }, pill(run, words))
+      : null,
     run.problem ? el("span.s.warn", run.problem) : null,
     same
       ? el("span.xs.mut.same", { title: `Its curves are those of ${same.name}` }, `same as ${shortName(same.name, 28)}`)
@@ -64,7 +68,8 @@ export function drawLegend() {
   page.dataset.legend = key;
   const focused = document.activeElement?.closest?.(".chosen")?.dataset.run;
   const which = document.activeElement?.className;
-  const chip = (run) => runChip(run, look.get(run.id), beside, sameAs(run));
+  const said = verdictsAlone(order.filter(({ there }) => there));
+  const chip = (run) => runChip(run, look.get(run.id), beside, sameAs(run), said(run));
   const groups = grouped();
   find(".legend").classList.toggle("many", order.length > FEW);
   find(".legend").replaceChildren(

@@ -185,9 +185,16 @@ export function shortWords(runs, groups = []) {
   const solved = rank("solved", `Solved${where} at the end`);
   const reward = rank("reward", `Reward${where} at the end`);
   const ill = runs.filter(({ kind }) => kind === "bad" || kind === "warn");
-  const told = ({ name, label, brief }) => `“${name}” (${label}${brief ? `: ${brief}` : ""})`;
+  const said = verdictsAlone(ill);
+  const told = (run) => `“${run.name}” (${said(run)}${run.brief ? `: ${run.brief}` : ""})`;
   const badly = ill.length && ill.length < runs.length ? `Look first at: ${ill.map(told).join(", ")}.` : "";
   return [heldOut, solved || reward, differWords(runs), badly].filter(Boolean);
+}
+// What is said of each of several runs: where all of them finished, each with a verdict, the verdict alone.
+const ENDED = "Finished · verdict: ";
+export function verdictsAlone(runs) {
+  const are = runs.length > 1 && runs.every(({ label }) => label?.startsWith(ENDED));
+  return ({ label }) => (are ? label.slice(ENDED.length) : label);
 }
 function rankWords(runs, groups, key, title) {
   const lots = lotsOf(runs, key);

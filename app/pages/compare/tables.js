@@ -27,8 +27,8 @@ export function swatch(look) {
 export function named(run) {
   return el("span.named", { title: run.name }, swatch(run), nameOf(run.name));
 }
-export function pill(run) {
-  return run.there ? el("span", { class: `pill ${run.kind}` }, el("i"), el("span", run.label)) : el("span.mut.s", "–");
+export function pill(run, words = run.label) {
+  return run.there ? el("span", { class: `pill ${run.kind}` }, el("i"), el("span", words)) : el("span.mut.s", "–");
 }
 const address = ({ id }) => `/run?id=${encodeURIComponent(id)}`;
 // Why a run failed, was killed or interrupted.
@@ -66,9 +66,9 @@ const whole = (value) => (value === null ? "–" : wholeNumber(value));
 export const COLUMNS = [
   ["step", "steps", whole],
   ["reward", "reward", number],
-  ["held_out", "held-out", number],
+  ["held_out", "held-out reward", number],
   ["solved", "solved", share],
-  ["kl", "kl", number],
+  ["kl", "KL", number],
   ["length", "length", number],
   ["tied", "tied groups", share],
   ["time", "time", duration],

@@ -9,6 +9,7 @@ from groupwise.app.pages.new import choices
 from groupwise.storage.home import paths
 from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.completions import SAMPLING
 from groupwise.storage.registry.registry import Run
 from groupwise.storage.spec.rows.file_format import FILE_SETTINGS
 
@@ -23,8 +24,8 @@ def has_begun(run: Run) -> bool:
 
 def describe_files(runs: list[Run] | None = None) -> list[dict[str, Any]]:
     """The home's data files as choices; `past` where a run used it: {run: its name, settings: those of how it was read
-    and mapped that are not as usual, by dotted path, data: those of all of its data, which rows it used, too}. `runs`:
-    all there are, the newest first, where they are known."""
+    and mapped that are not as usual, by dotted path, data: those of all of its data, which rows it used, too, sampling:
+    how it wrote completions, by name}. `runs`: all there are, the newest first, where they are known."""
     try:
         found = registry.list_runs(curves=False) if runs is None else runs
     except sqlite3.Error:  # said elsewhere; a file can be chosen all the same
@@ -36,20 +37,24 @@ def describe_files(runs: list[Run] | None = None) -> list[dict[str, Any]]:
 
 def _past_of(run: Run | None, source: str) -> dict[str, Any] | None:
     try:
-        data = _data_of_run(run.folder, run.folder.spec.stat().st_mtime_ns, source) if run is not None else None
+        read = _read_run(run.folder, run.folder.spec.stat().st_mtime_ns, source) if run is not None else None
     except OSError:
         return None
-    if run is None or data is None:
+    if run is None or read is None:
         return None
+    data, sampling = read
     settings = {path: value for path, value in data.items() if path.removeprefix("data.") in SETTINGS}
-    return {"run": format.shorten(run.name, 60), "settings": settings, "data": data}
+    return {"run": format.shorten(run.name, 60), "settings": settings, "data": data, "sampling": sampling}
 
 
 @functools.lru_cache(maxsize=256)
-def _data_of_run(folder: paths.RunFolder, written: int, source: str) -> dict[str, Any] | None:
-    """`written`: when its spec was, so that one that was put right is read anew."""
+def _read_run(folder: paths.RunFolder, written: int, source: str) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """What it set of its data, and of sampling. `written`: when its spec was, so that one that was put right is read
+    anew."""
     spec = run_files.spec_of(folder)
     if spec is None or spec.data.source != source:
         return None
     unusual = spec.data.model_dump(exclude_defaults=True, exclude={"source"})
-    return {f"data.{name}": value for name, value in unusual.items()}
+    training = spec.by_stage()[0].training
+    sampling = {name: training[name] for name in SAMPLING if training.get(name) is not None}
+    return {f"data.{name}": value for name, value in unusual.items()}, sampling

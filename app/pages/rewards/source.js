@@ -32,7 +32,11 @@ function dataOfFile(file) {
   for (const [path, value] of Object.entries(settings)) data[path.replace("data.", "")] = value;
   return data;
 }
-const specOfFile = (file) => JSON.stringify({ name: "trial", data: dataOfFile(file), rewards: [{ name: "format" }] });
+// With completions as long, and sampled as, in the run that it is read as in.
+const specOfFile = (file) => {
+  const training = pastOf(file)?.sampling ?? {};
+  return JSON.stringify({ name: "trial", data: dataOfFile(file), training, rewards: [{ name: "format" }] });
+};
 // Takes what the preview suggests; whether that is anything new.
 function mapFile(file, guess) {
   const isKnown = pastOf(file) || Object.keys(mappings[file] ?? {}).some((path) => path in (guess ?? {}));

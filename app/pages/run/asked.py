@@ -23,7 +23,7 @@ def meanwhile(
     if run.state == states.QUEUED:
         return {commands.STOP: ("Removing…", "Removing it from the queue…")}
     goes_on = _goes_on_words(run, begins) if run.state in states.RESUMABLE else ""
-    takes = f" A step takes about {format.duration(pace)}." if pace else ""
+    takes = f" A step takes about {format.duration(pace, roughly=True)}." if pace else ""
     when = "after its first step" if run.state == states.STARTING else "at the end of this step"
     return {
         commands.STOP: ("Stopping", f"Stopping… It saves a checkpoint {when}.{takes}"),

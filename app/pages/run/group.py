@@ -15,22 +15,19 @@ from groupwise.storage.registry.notes import Note
 WORDS = 12_000  # words that one answer compares at most, over all completions of a group: about 20 ms
 TIED = {
     "all_low": "Tied, all failed: every completion earned the least of this run, so this group gives no learning "
-    "signal. The prompt may be too hard as yet.",
+    "signal.",
+    "none_right": "Tied, none right: none of the completions is right, and all earned the same for the rest, so this "
+    "group gives no learning signal.",
     "other": "Tied: every completion scored the same, so this group gives no learning signal.",
 }
 ALL_RIGHT = "Tied: every completion is right, and all earned the same, so this group gives no learning signal."
-NONE_RIGHT = (
-    "Tied, all failed: none of the completions is right, and all earned the same for the rest, so this group gives no "
-    "learning signal. The prompt may be too hard as yet."
-)
+TOO_HARD = "The prompt may be too hard as yet."
 NOT_SCORED = (
     "Tied: the function that compares with the answer scored none of these. Does the row lack its answer? Then nothing "
     "can be learned from it, whatever is written."
 )
-NO_ANSWERS = (  # of what a ruined model writes, such as <<<<<<<, nothing follows for the prompt
-    "Tied, all failed: every completion earned the least of this run, so this group gives no learning signal. None of "
-    "them has a letter or a digit in it, so this says nothing about the prompt."
-)
+# Of what a ruined model writes, such as <<<<<<<, nothing follows for the prompt.
+NO_ANSWERS = "None of them has a letter or a digit in it, so this says nothing about the prompt."
 
 
 def draw_group(
@@ -84,11 +81,10 @@ def standing(found: dict[str, Any], seen: Range | None, most: float | None = Non
     said = []
     if found["tied"] and found["mode"] == "train":
         kind = tie(found, seen) or "other"
-        lost = kind == "all_low" and not _has_answers(found["completions"])
-        paid = kind == "all_low" and tie({**found, "none_right": False}, seen) != kind
         right = kind == "other" and found.get("all_right")
-        tied = NONE_RIGHT if paid else ALL_RIGHT if right else TIED.get(kind)
-        tied = NO_ANSWERS if lost else tied or _say_tied_high(found["high"], most)
+        tied = ALL_RIGHT if right else TIED.get(kind) or _say_tied_high(found["high"], most)
+        if kind in ("all_low", "none_right"):
+            tied += f" {TOO_HARD if _has_answers(found['completions']) else NO_ANSWERS}"
         said.append(NOT_SCORED if _is_not_scored(found) else tied)
     if not found.get("counts", True):
         said.append(

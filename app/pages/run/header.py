@@ -238,7 +238,8 @@ def progress_line(
     parts += [f"took {format.duration(took)}"] if took else []
     if state in states.LIVE:
         known = pace and state != states.STOPPING and total > step and not silent(at, pace, now)
-        parts += [f"{format.duration((total - step) * max(pace or 0.0, each or 0.0))} left"] if known else []
+        left = (total - step) * max(pace or 0.0, each or 0.0)
+        parts += [f"{format.duration(left, roughly=True)} left"] if known else []
         parts += [f"updated {format.age(at, now)}"] if at else []
     return " · ".join(parts)
 
@@ -266,8 +267,8 @@ def stall_warning(state: str, at: float | None, pace: float | None, now: float) 
     """A sentence when a running run has been silent for longer than ten of its steps and a minute."""
     if state != states.RUNNING or at is None or not silent(at, pace, now):
         return ""
-    usual = f", and one usually takes {format.duration(pace)}" if pace else ""
-    return f"Stalled? No step for {format.duration(now - at)}{usual}. The log may say why."
+    usual = f", and one usually takes {format.duration(pace, roughly=True)}" if pace else ""
+    return f"Stalled? No step for {format.duration(now - at, roughly=True)}{usual}. The log may say why."
 
 
 def actions(run: registry.Run, problem: str = "", asked: str | None = None) -> list[dict[str, str]]:

@@ -53,7 +53,8 @@ def run_row(row: Row, keys: Sequence[str], colour: str) -> str:
 
 def deleted_row(row: Row, keys: Sequence[str], at: float) -> str:
     """One deleted run as a table row. `at`: when it was deleted."""
-    words = {"deleted": format.age(at, row.now), "gone in": format.duration(max(0.0, at + KEPT - row.now))}
+    left = format.duration(max(0.0, at + KEPT - row.now), roughly=True)
+    words = {"deleted": format.age(at, row.now), "gone in": left}
     cells = "".join(draw_cell(key, row, NONE) for key in keys)
     cells += "".join(f'<td class="n mut" data-label="{name}">{said}</td>' for name, said in words.items())
     label = f"Restore {_short_name(row)}"

@@ -63,6 +63,11 @@ class CompletionsQuestion(Ask):
     tags: Annotated[list[Annotated[str, Field(pattern=f"^{TAG_NAME}$")]], Field(max_length=MOST_TAGS)] = []
 
 
+# What a run's training settings say about how completions are sampled.
+SAMPLING = ("max_completion_length", "temperature", "top_p", "top_k", "min_p", "repetition_penalty",
+            "chat_template_kwargs", "generation_kwargs", "cache_implementation")  # fmt: skip
+
+
 class Completion(Message):
     """tokens: how many, ids: which; None where they are not known. truncated: it reached max_completion_length. probe:
     the name of the probe that it is; `expected` of it is a high or low score, or any, and `about` says why."""

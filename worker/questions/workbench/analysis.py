@@ -4,16 +4,19 @@
 0; the rows of a group are adjacent, as TRL has them.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groupwise.storage.analysis.statistics.agreement import correlation, share
-from groupwise.storage.record.group_metrics import TIED, kind
+from groupwise.storage.analysis.tie_words import is_highest
+from groupwise.storage.record.group_metrics import TIED, Range, kind
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Right = tuple[bool, bool]  # whether none of a group is right, and whether all of it is
 
 EPSILON = 1e-4  # what TRL adds to a standard deviation before it divides by it
 SAME = TIED
@@ -81,24 +84,45 @@ def _spread_out(parts: Floats, starts: Ints, rows: int) -> Floats:
     return np.repeat(parts, np.diff(np.append(starts, rows)))
 
 
-def ties(rewards: Floats, starts: Ints) -> tuple[dict[str, int], list[str | None]]:
-    """How many groups teach nothing and why, and the same for each group: “all_low” (all have the least seen, or 0),
-    “all_high” (all have the most seen), “other”, “unscored” (fewer than two have a reward), or None: it bears a
-    gradient."""
+def ties(
+    rewards: Floats, starts: Ints, most: float | None = None, right: Sequence[Right] = ()
+) -> tuple[dict[str, int], list[str | None]]:
+    """How many groups teach nothing and why, and the same for each group: “all_low” (all have the least seen, or 0, or
+    none is right), “all_high” (all have the most seen, which is the `most` that is possible where that is known),
+    “other”, “unscored” (fewer than two have a reward), or None: it has a learning signal. `right`: of each group, where
+    that is known."""
     kinds: list[str | None] = []
     seen = rewards[~np.isnan(rewards)]
     if len(rewards) and len(seen):
         low = np.fmin.reduceat(rewards, starts)
         spread = np.fmax.reduceat(rewards, starts) - low
+        ends = (float(seen.min()), float(seen.max()))
+        counts_of, known = _count_of(rewards, starts), right or [(False, False)] * len(starts)
         kinds = [
-            "unscored" if count < 2 else kind((value, value + apart), (float(seen.min()), float(seen.max())))
-            for value, apart, count in zip(low, spread, _count_of(rewards, starts), strict=True)
+            "unscored" if count < 2 else _why_tied((value, value + apart), ends, most, of_group)
+            for value, apart, count, of_group in zip(low, spread, counts_of, known, strict=True)
         ]
     elif len(rewards):
         kinds = ["unscored"] * len(starts)
     counts = {kind: kinds.count(kind) for kind in ("all_low", "all_high", "other", "unscored")}
     tied = counts["all_low"] + counts["all_high"] + counts["other"]
     return {"groups": len(kinds), "tied": tied, **counts, "bearing": kinds.count(None)}, kinds
+
+
+def _why_tied(values: tuple[float, float], seen: Range, most: float | None, right: Right) -> str | None:
+    """As the runs' pages have it; what could still earn more is not at the top."""
+    found = kind(values, seen, none_right=right[0], all_right=right[1])
+    return "other" if found == "all_high" and most is not None and not is_highest(values[0], most) else found
+
+
+def right_of_groups(scores: Floats, starts: Ints, threshold: float) -> list[Right]:
+    """Of each group, whether a function that tells right answers scored some of it, and none, or all, as high as the
+    threshold."""
+    groups = [part[~np.isnan(part)] for part in np.split(scores, starts[1:])]
+    return [
+        (bool(some.max() < threshold), bool(some.min() >= threshold)) if len(some) else (False, False)
+        for some in groups
+    ]  # fmt: skip
 
 
 def agreement(names: list[str], scores: Floats, weights: Floats) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from groupwise.storage.home import paths
+from groupwise.storage.registry.messages.completions import SAMPLING
 from groupwise.storage.spec.spec import ModelSpec
 from groupwise.worker.builtin import models
 from groupwise.worker.capabilities import hardware
@@ -19,9 +20,6 @@ from groupwise.worker.questions.workbench.request import Refused
 AT_ONCE = 32  # completions that are generated side by side
 PATIENCE = 200.0  # seconds after which what is there is taken: the question server gives a question up at 300
 FREE_SHARE = 0.7  # of the free memory that the weights may take
-# What training says about sampling; the defaults are GRPOConfig's own.
-SETTINGS = ("max_completion_length", "temperature", "top_p", "top_k", "min_p", "repetition_penalty",
-            "chat_template_kwargs", "generation_kwargs", "cache_implementation")  # fmt: skip
 
 Say = Callable[[int, int, int, int], None]  # completions done, of how many; tokens of the longest, of at most how many
 
@@ -104,7 +102,7 @@ def generation(training: dict[str, Any]) -> dict[str, Any]:
     from trl import GRPOConfig
 
     fields = GRPOConfig.__dataclass_fields__
-    return {name: fields[name].default if training.get(name) is None else training[name] for name in SETTINGS}
+    return {name: fields[name].default if training.get(name) is None else training[name] for name in SAMPLING}
 
 
 def sample(found: Loaded, prompts: list[Any], size: int, training: dict[str, Any], say: Say) -> list[list[Sampled]]:

@@ -6,7 +6,10 @@ from typing import Any
 import numpy as np
 
 from groupwise.storage.analysis import best_possible, tie_words
-from groupwise.storage.library.rewards.builder import TRACED
+from groupwise.storage.library.rewards.builder import TRACED, most_of_code
+from groupwise.storage.library.rewards.form_alone import looks_at_form_alone
+from groupwise.storage.record import group_metrics
+from groupwise.storage.record.group_metrics import SOLVED
 from groupwise.storage.registry import progress
 from groupwise.storage.registry.messages.completions import Completion, Group
 from groupwise.storage.registry.messages.functions import Function
@@ -18,6 +21,7 @@ from groupwise.storage.registry.messages.score import (
     ScoreAnswer,
     ScoreQuestion,
 )
+from groupwise.storage.spec.spec import RewardSpec
 from groupwise.storage.spec.words.number_words import count_words
 from groupwise.worker.questions.workbench import analysis, loopholes, request, tries, words
 from groupwise.worker.questions.workbench.calling import Caller, Rows, chat
@@ -106,6 +110,7 @@ def _weigh(
     advantages = np.zeros(len(scores))
     kinds: list[str | None] = [None] * len(groups)
     ties, _ = analysis.ties(np.zeros(0), np.zeros(0, np.int64))
+    most, teller = _most_of(functions, weights), _tells_right(functions)
     for probing in (True, False):
         which = np.flatnonzero(of_probes == probing)
         if not len(which):
@@ -113,26 +118,46 @@ def _weigh(
         inside = np.repeat(of_probes == probing, sizes)
         local = np.cumsum([0, *(sizes[number] for number in which[:-1])])
         advantages[inside] = analysis.advantages(scores[inside], weights, local, scale, together)
-        found, its_kinds = analysis.ties(total[inside], local)
+        right = [] if teller is None else analysis.right_of_groups(scores[inside, teller], local, SOLVED)
+        found, its_kinds = analysis.ties(total[inside], local, most, right)
         for number, kind in zip(which, its_kinds, strict=True):
             kinds[number] = kind
         ties = ties if probing else found
     real = np.ones(len(scores), bool) if of_probes.all() else ~np.repeat(of_probes, sizes)
     names = [one.name for one in functions]
     return {
-        "highest": _say_top(functions, weights, total[real]),
+        "highest": _say_top(most, total[real]),
         "total": total, "advantages": advantages, "kinds": kinds, "ties": ties, "starts": starts, "real": real,
         "counting": scores[real], "agreement": analysis.agreement(names, scores[real], weights),
         "loopholes": loopholes.find_loopholes(probes, names, scores, total),
     }  # fmt: skip
 
 
-def _say_top(functions: list[Function], weights: analysis.Floats, totals: analysis.Floats) -> str:
-    """What groups are called whose completions all earned the most of these."""
-    seen = totals[~np.isnan(totals)]
+def _most_of(functions: list[Function], weights: analysis.Floats) -> float | None:
+    """The most that a completion can earn of these; None where that is not known."""
     given = [best_possible.most_given(one.name, one.code) for one in functions]
-    most = best_possible.most_weighed(list(zip(map(float, weights), given, strict=True)))
-    return tie_words.say_top(float(seen.max()), most) if len(seen) else tie_words.TOP
+    return best_possible.most_weighed(list(zip(map(float, weights), given, strict=True)))
+
+
+def _tells_right(functions: list[Function]) -> int | None:
+    """Which of these says what is right, as a run with them would have it, and is known to give 1 where it is: it
+    compares with the answer, or is made of blocks that look at a column. None: none does."""
+    target = group_metrics.target([
+        RewardSpec(name=one.name, weight=1.0 if one.weight is None else one.weight) for one in functions
+    ])  # fmt: skip
+    if target is None:
+        return None
+    place = [one.name for one in functions].index(target[0])
+    name, code = functions[place].name, functions[place].code
+    if code is None:
+        return place if name in group_metrics.OF_ANSWERS else None
+    return place if most_of_code(code, name) == SOLVED and not looks_at_form_alone(code, name) else None
+
+
+def _say_top(most: float | None, totals: analysis.Floats) -> str:
+    """What groups are called whose completions all earned the most of these, which can be no more, or is not known."""
+    seen = totals[~np.isnan(totals)]
+    return tie_words.TOP if most is not None or not len(seen) else tie_words.say_top(float(seen.max()), None)
 
 
 def _describe_groups(

@@ -85,8 +85,9 @@ class Pace:
         """As a person reads it: about 5 min where a similar run of this home says so, roughly 5 min where another
         does, else 5 min to 20 min."""
         if self.run is not None:
-            return f"{'roughly' if self.rough else 'about'} {format.duration((self.low + self.high) / 2)}"
-        return f"{format.duration(self.low)} to {format.duration(self.high)}"
+            middle = format.duration((self.low + self.high) / 2, roughly=True)
+            return f"{'roughly' if self.rough else 'about'} {middle}"
+        return f"{format.duration(self.low, roughly=True)} to {format.duration(self.high, roughly=True)}"
 
 
 def pace(spec: RunSpec, offer: Offer, facts: ModelFacts | None, prompt_tokens: int | None = None) -> Pace | None:
