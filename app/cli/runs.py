@@ -195,11 +195,20 @@ def resume(options: argparse.Namespace) -> int:
     run = find_run(options.run)
     worker_process.hold_app_lock()
     turn = run_query.turn_words(run, registry.list_runs(only={states.QUEUED, *states.LIVE}, curves=False))
+    advice = _advice_instead(run)
     _ask_of_run(run, commands.RESUME, options.step)
     worker_process.ensure_worker()
     asked = f"Asked {run.id} to {_resume_words(run, options.step)}. {turn}"
-    print(printable_line(asked), file=sys.stderr)
+    for line in filter(None, (asked, advice)):
+        print(printable_line(line), file=sys.stderr)
     return follow(run.id, attempt=commands.next_attempt(run)) if options.wait else DONE
+
+
+def _advice_instead(run: Run) -> str:
+    """What the run's page advises where it offers no resume; "" where it does."""
+    from groupwise.app.pages.run import ending  # takes time to import, and no other command about runs needs it
+
+    return ending.say_instead_of_resume(run)
 
 
 def _resume_words(run: Run, step: int | None) -> str:

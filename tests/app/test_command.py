@@ -19,7 +19,7 @@ from groupwise.app.cli.runs import short_age, state_words
 from groupwise.app.core.format import mid_sentence
 from groupwise.app.core.terminal import UNSAFE
 from groupwise.storage.analysis.outcome import Outcome
-from groupwise.storage.home import db, paths
+from groupwise.storage.home import db, files, paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import commands, registry
 from tests.conftest import Groupwise, Start
@@ -374,6 +374,20 @@ def test_resume_goes_on_from_the_step_that_is_named(groupwise: Groupwise, regist
     assert "it starts when trains has ended. It goes before 1 run in the queue, launched later." in again.stderr
     anew = groupwise("resume", make_run(states.KILLED))
     assert anew.returncode == 0 and "to start again: it has no checkpoint." in anew.stderr
+
+
+def test_resume_says_what_the_page_offers_instead(groupwise: Groupwise, registry_home: Path, no_worker: None):
+    """Of a run that its own reward code ended: it is done as asked."""
+    run_id = make_run(states.FAILED, sentence="Failed at step 5: the reward function “format” scored nothing.")
+    known = {"attempt": 1, "outcome": "failed", "step": 5, "planned": 40, "reason": "", "at": 1.0, "traceback": ""}
+    files.write_json(paths.run_folder(run_id).exit, known | {"cause": "reward", "function": "format", "line": 6})
+    asked = groupwise("resume", run_id)
+    assert asked.returncode == 0 and [one.action for one in commands.open_commands()] == [commands.RESUME]
+    kept = "The run's reward code is as it was when it failed"
+    said = f"{kept}; instead of a resume, its page offers “Change its rewards”."
+    assert said in asked.stderr.splitlines()
+    stopped = groupwise("resume", make_run(states.STOPPED, "other"))
+    assert stopped.returncode == 0 and "instead of a resume" not in stopped.stderr
 
 
 @pytest.mark.parametrize("attempt", [1, 2])

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from groupwise.app.pages.new import presets
+from groupwise.storage.home import paths
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
@@ -17,6 +18,7 @@ from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
 from tests.browser.new_run_page import follows, launch, reward, show, write_yaml, yaml_of
 from tests.support.homes import wait_for
 from tests.support.made_runs import stopped_before_it_started
+from tests.support.runs import ended_run
 
 SHORT = "def short(completions, **kwargs):\n    return [float(len(text) < 9) for text in completions]\n"
 
@@ -172,6 +174,59 @@ def test_what_was_proposed_and_changed_here_again_is_not_named_after_a_way_out_a
         way(page)
         expect(page.locator(".arrival li")).to_have_text(["KL weight 0.02 → 0.5"])
         expect(page.locator(".arrival")).to_contain_text("And with what you changed since.")
+
+
+def test_a_function_that_changed_since_the_run_is_said_and_that_version_taken(
+    open_page: OpenPage, shared_dashboard: str
+) -> None:
+    """Also on the way back to a form that was only looked at, and where the library has that version no more."""
+    spec = presets.quickstart_text().replace("rewards:\n", "rewards:\n  - name: terse\n", 1)
+    code = SHORT.replace("short", "terse")
+    ran = library.save_reward("terse", code)
+    begun, lost = (stopped_before_it_started(name, spec) for name in ("earlier", "elsewhere"))
+    for run_id, had in ((begun, code), (lost, f"{code}# by hand\n")):
+        copy = paths.run_folder(run_id).rewards / "terse.py"
+        copy.parent.mkdir()
+        copy.write_text(had)
+    page = open_page(f"{shared_dashboard}/new?from={begun}")
+    told = page.locator(".arrival")
+    expect(told).to_contain_text("From run earlier, with nothing changed.")
+    library.save_reward("terse", code.replace("9", "5"))
+    for _ in range(2):
+        page.goto(f"{shared_dashboard}/new?from={begun}")
+        expect(told).to_contain_text("“terse” has changed since that run. This one takes it as it is now.")
+        expect(told).not_to_contain_text("with nothing changed")
+    picture(page, "new-function-changed-since")
+    told.get_by_role("button", name="Use that run’s version of terse").click()
+    follows(page, f"version: {ran.hash}")
+    expect(told).not_to_contain_text("has changed since")
+    page.get_by_role("button", name="Undo").click()
+    expect(told).to_contain_text("“terse” has changed since that run.")
+    page.goto(f"{shared_dashboard}/new?from={lost}")
+    expect(told).to_contain_text("The code that run had is not in your library: read it in its Config.")
+    expect(told.get_by_role("button", name="Use that run’s version")).to_have_count(0)
+    told.get_by_role("link", name="read it in its Config").click()
+    expect(page.locator("#part-config")).to_contain_text("# by hand")
+
+
+def test_a_file_that_the_run_did_not_find_is_no_failure_once_it_is_there(
+    open_page: OpenPage, shared_dashboard: str
+) -> None:
+    file = paths.data_folder() / "gone.csv"
+    gone = f"there is no file “{file.name}” in {paths.data_folder()}. Upload it, or copy it there."
+    spec = presets.quickstart_text().replace("task:arithmetic", f"file:{file.name}")
+    run_id = ended_run(spec, sentence=f"Could not be started: data.source, line 7: {gone}")
+    page = open_page(f"{shared_dashboard}/new?from={run_id}")
+    told = page.locator(".arrival")
+    expect(told).to_contain_text("That run failed: There is no file “gone.csv”")
+    file.write_text("question,answer\n1+1?,2\n")
+    page.get_by_label("Steps", exact=True).fill("7")  # any edit looks for the file again
+    expect(told).to_contain_text("with what you changed since")
+    expect(told).not_to_contain_text("That run failed")
+    page.goto(f"{shared_dashboard}/new?preset=quickstart")
+    page.goto(f"{shared_dashboard}/new?from={run_id}")
+    expect(told).to_contain_text("From run")
+    expect(told).not_to_contain_text("That run failed")
 
 
 def test_what_is_typed_before_it_is_known_what_is_installed_stays_with_what_was_asked_for(

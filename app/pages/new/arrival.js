@@ -17,6 +17,7 @@ import {
   setRequest,
 } from "../../ui/run_drafts.js";
 import { listed } from "../../ui/text.js";
+import { changedLine, changedStanding } from "./changed_functions.js";
 import {
   edit,
   find,
@@ -114,8 +115,8 @@ const change = ({ label, before, after }) => {
   return el("li", el("span.label", label), ...was, el("b.mono", after));
 };
 
-// `said`: {run, name, changes, refused} as presets.Beginning says it; `from`: where the settings are from, if from no
-// run.
+// `said`: {run, name, changes, refused, newer} as presets.Beginning says it; `from`: where the settings are from, if
+// from no run.
 function drawArrival(said, from, before) {
   const typed = before || isDraftChanged();
   const { run, name, refused } = said;
@@ -123,15 +124,17 @@ function drawArrival(said, from, before) {
   standing = { said, from, before, typed, kept: keptOf(said) };
   const where = run ? el("a", { href: `/run?id=${encodeURIComponent(run.id)}` }, run.name) : "";
   const advised = adviceStanding(said);
-  const own = typed ? "with what you changed since" : `with nothing changed${advised ? " yet" : ""}`;
-  const none = changes.length ? ", with:" : run ? `, ${own}.` : ".";
+  const newer = changedStanding(said);
+  const unchanged = newer.length ? "" : `, with nothing changed${advised ? " yet" : ""}`;
+  const none = changes.length ? ", with:" : run ? `${typed ? ", with what you changed since" : unchanged}.` : ".";
   const apart = `This is a new run${typed ? "" : `, named ${name}`}. That one stays as it is.`;
   arrival.replaceChildren(
     el("div.row.tight.between", el("p", el("b", run ? "From run " : from), where, none), closer(dismiss)),
     changes.length ? el("ul.changes", ...changes.map(change)) : "",
     advised ? el("p.s", el("b", `${advised.label}: `), `${advised.choose} below. ${advised.why}`) : "",
+    ...newer.map((one) => changedLine(one, run)),
     refused ? el("p.s.warn", refused) : "",
-    run?.failed && !changes.length ? el("p.s.warn", `That run failed: ${run.failed.replace(/\.?$/, ".")}`) : "",
+    failureStands(run) && !changes.length ? el("p.s.warn", `That run failed: ${run.failed.replace(/\.?$/, ".")}`) : "",
     typed && changes.length ? el("p.s.mut", "And with what you changed since.") : "",
     run ? el("p.s.mut", apart, " ", link("Start with the quickstart", beginAnew)) : "",
   );
@@ -141,7 +144,16 @@ function drawArrival(said, from, before) {
 const changesKept = ({ changes }) => changes.filter(({ field, shown }) => shownAt(field) === (shown ?? shownAt(field)));
 // What is to be chosen, until something is.
 const adviceStanding = ({ advised }) => (advised && shownAt(advised.field) === advised.shown ? advised : null);
-const keptOf = (said) => changesKept(said).length + (adviceStanding(said) ? 1 : 0);
+// Why the run failed, until the file that it did not find is there, or other data is chosen.
+function failureStands(run) {
+  if (!run?.lost) return Boolean(run?.failed);
+  const isMissing = ({ field, level }) => field === "data.source" && level === "blocking";
+  return shownAt("data.source") === run.lost && (page.view?.problems ?? []).some(isMissing);
+}
+const keptOf = (said) => {
+  const counts = [changesKept(said).length, changedStanding(said).length];
+  return [...counts, adviceStanding(said) !== null, failureStands(said.run)].join();
+};
 // What is changed here is said, and no longer once it is undone.
 onView(() => {
   if (arrival.hidden || !standing) return;

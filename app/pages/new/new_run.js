@@ -123,7 +123,7 @@ async function begin() {
   // What was only looked at is begun as it would be now: a run's settings have another name, say.
   const isOther = coming.draft?.text !== opened.text || opened.arrival?.advised;
   if (!coming.draft?.changed && isOther) coming.draft = null;
-  standOn(coming.draft?.about ?? fresh);
+  standOn(withFunctionsOfNow(coming.draft?.about ?? fresh, opened));
   page.given = coming.draft?.given ?? (opened.before ? givenBefore(opened.before) : null);
   watchValues();
   drawForm();
@@ -157,6 +157,10 @@ async function begin() {
   if (params().get("at") && !isNamed) goTo({ field: params().get("at") });
   waitForCatalogue();
   return undefined;
+}
+// What the form stands on; of a draft, functions may have been saved anew since it was left.
+function withFunctionsOfNow(about, { arrival }) {
+  return about.arrival ? { ...about, arrival: { ...about.arrival, newer: arrival?.newer ?? [] } } : about;
 }
 // In a new home the worker has not yet said what is installed: the form is drawn again when it has, with what the
 // address asks for that was not possible before.

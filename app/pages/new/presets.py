@@ -13,6 +13,7 @@ from groupwise.app.core import format
 from groupwise.app.core.end_reason import reason_of
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import edits, url_settings, yaml_edit
+from groupwise.app.pages.new.changed_functions import ChangedFunction, changed_since
 from groupwise.app.pages.new.url_settings import Change
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.checks import script_reader
@@ -23,6 +24,7 @@ from groupwise.storage.library.models.hub_models import HUB_MODELS, HubModel
 from groupwise.storage.library.presets import Preset, PresetExists
 from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import registry
+from groupwise.storage.spec.rows.file_format import no_file_words
 from groupwise.storage.spec.shapes import shape_fault
 from groupwise.storage.spec.spec import MOST_NAME, line_numbers
 from groupwise.storage.spec.words.problem import SpecError
@@ -36,7 +38,8 @@ ABOUT_DATA = (QUICKSTART, "gsm8k", "small-gpu", "large-gpu")  # others speak of 
 @dataclass(frozen=True)
 class Beginning:
     """What a new run begins with. `text`: the YAML. `origin`: where it is from, in a few words. `run`: the run whose
-    settings they are, by id and name, and why it `failed` (None: of none); `name`: what the new one is called instead.
+    settings they are, by id and name, and why it `failed`, with the file that it did not find (`lost`), if by that
+    (None: of none); `name`: what the new one is called instead. `newer`: functions that have changed since that run.
     `changes` and `refused`: what the address changed of them, and sentences on what it could not. `missing`: a sentence
     where it asked for what is not there, and nothing of it was done. `other_data`: the text before other data took the
     place of its own, "" where none did."""
@@ -49,6 +52,7 @@ class Beginning:
     refused: str = ""
     missing: str = ""
     other_data: str = ""
+    newer: tuple[ChangedFunction, ...] = ()
 
     def arrival(self, shown: Mapping[str, str]) -> dict[str, Any] | None:
         """What a person should be told on arrival; None where nothing was changed and they are of no run. `shown`: what
@@ -56,7 +60,8 @@ class Beginning:
         if not (self.run or self.changes or self.refused):
             return None
         changes = [asdict(change) | {"shown": shown.get(change.field, "")} for change in self.changes]
-        return {"run": self.run, "name": self.name, "changes": changes, "refused": self.refused}
+        newer = [asdict(one) for one in self.newer]
+        return {"run": self.run, "name": self.name, "changes": changes, "refused": self.refused, "newer": newer}
 
 
 def begin(
@@ -103,7 +108,11 @@ def begin(
         changes += more
         refused += [not_made] if not_made else []
     other_data = own_data if of_data else ""
-    return replace(found, text=text, changes=tuple(changes), refused=" ".join(refused), other_data=other_data)
+    changed = changed_since(run_id, text, known) if found.run else ()
+    newer = tuple(one for one in changed if one.name != fixed)  # which is among the changes
+    return replace(
+        found, text=text, changes=tuple(changes), refused=" ".join(refused), other_data=other_data, newer=newer
+    )  # fmt: skip
 
 
 def unknown_reward(name: str, offer: Offer) -> str:
@@ -230,10 +239,24 @@ def _begin_from_run(run_id: str, text: str) -> Beginning:
     written = (yaml_edit.load(text) or {}).get("name")
     before = run.name if run else written if isinstance(written, str) and written else run_id
     name = next_name(before, taken)
-    failed = reason_of(run) if run and run.state == states.FAILED else ""
-    about = {"id": run_id, "name": format.shorten(before, 80), "failed": visible_text(failed)}
+    failed, lost = _why_failed(run, text) if run and run.state == states.FAILED else ("", "")
+    about = {"id": run_id, "name": format.shorten(before, 80), "failed": visible_text(failed), "lost": lost}
     renamed = edits.apply(text, [edits.Edit("name", name)])
     return Beginning(renamed, f"From run “{about['name']}”", about, name)
+
+
+def _why_failed(run: registry.Run, text: str) -> tuple[str, str]:
+    """Why a run failed, and the `data.source` that it did not find, where it was that: two times "" once it is there.
+    `text`: its settings."""
+    source = edits.value_at(yaml_edit.load(text) or {}, "data.source")
+    kind, _, name = source.partition(":") if isinstance(source, str) else ("", "", "")
+    if kind != "file" or no_file_words(name) not in run.sentence:
+        return reason_of(run), ""
+    try:
+        is_there = paths.data_file(name).is_file()
+    except (OSError, ValueError):
+        is_there = False
+    return ("", "") if is_there else (reason_of(run), f"file:{name}")
 
 
 def next_name(name: str, taken: Collection[str]) -> str:

@@ -109,6 +109,20 @@ def can_resume(run: registry.Run) -> bool:
     return cause in RIGHT_NOW or checkpoint_files.latest_sealed(run.folder.checkpoints) is not None
 
 
+def say_instead_of_resume(run: registry.Run) -> str:
+    """Of a run that ended and of which no resume is offered: what is still as it was when it failed, and what is
+    offered instead, in a sentence; "" of any other."""
+    if run.state not in states.RESUMABLE or can_resume(run):
+        return ""
+    found = run_files.exit_record(run.folder, run.attempt) or {}
+    by_reward = _cause(run, found) == run_files.REWARD
+    kept = "reward code is as it was" if by_reward else "settings and code are as they were"
+    fault = run_files.spec_fault(run.folder)
+    why = f"{fault[:1].upper()}{fault[1:]}" if fault else f"The run's {kept} when it failed"
+    helped = help_with(run, found)
+    return f"{why}; instead of a resume, its page offers “{helped.label}”." if helped else f"{why}."
+
+
 def without_resume(sentence: str) -> str:
     """A sentence on a run's end without what the button beside it says."""
     return endings.RESUMES.sub("", sentence)

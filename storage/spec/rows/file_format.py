@@ -56,6 +56,11 @@ def file_kind(name: str) -> str:
     return _KINDS.get(suffix, "")
 
 
+def no_file_words(name: str) -> str:
+    """That the home has no data file of this name, mid-sentence, before where it was looked for."""
+    return f"there is no file “{name}”"
+
+
 def settings_of_source(source: str) -> list[str]:
     """Those of FILE_SETTINGS that a spec's `data.source` has: none where it is no file."""
     scheme, _, name = source.partition(":")
