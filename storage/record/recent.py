@@ -346,3 +346,9 @@ def stage_steps(run: Database) -> list[int]:
 def since(parts: Sequence[Part], step: int) -> list[Part]:
     """What of these stretches comes after a step."""
     return [(attempt, max(first, step + 1), last) for attempt, first, last in parts if last > step]
+
+
+def of_last_stage(run: Database, parts: Sequence[Part]) -> list[Part]:
+    """What of these stretches is of the stage that trains, of which a run's figures are."""
+    after, number = stage_began(run)
+    return since(parts, after if number else -1)  # the evaluation before the first step, too

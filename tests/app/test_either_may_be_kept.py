@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from groupwise.app.pages.new import view
 from groupwise.app.pages.new.said_later import THEN
-from tests.app.test_said_at_once import HEAD, clicked, labels_of, said_of
+from groupwise.storage.spec.words.problem import BLOCKING
+from groupwise.worker.builtin import models
+from tests.app.test_said_at_once import HEAD, OFFER, clicked, labels_of, said_of
+from tests.app.test_said_in_one_round import LONG
 
 
 @pytest.mark.parametrize(
@@ -48,3 +53,21 @@ def test_so_it_is_where_the_first_of_the_two_cannot_be_read_yet(
     text: str, field: str, line: int, own_home: Path
 ) -> None:
     assert [one[1] for one in said_of(HEAD + text) if one[0] == field and one[2].startswith(THEN)] == [line]
+
+
+@pytest.mark.parametrize("other", ["\n  max_steps: 9\n", " {max_steps: 9}\n"])
+def test_what_follows_from_one_of_the_two_alone_is_not_said_before_the_choice(other: str, registry_home: Path) -> None:
+    """It was said of TRL's 512 tokens that the model has no room for them, though the first of the two sets 48."""
+    models.install_starter()
+    offered = replace(OFFER, training={**(OFFER.training or {}), "max_completion_length": LONG})
+
+    def fields(text: str) -> list[str]:
+        seen = view.describe_text(text, offered, None, {"script", "preflight"})
+        listed = seen["problems"] if "problems" in seen else seen["unreadable"]["problems"]
+        return [one["field"] for one in listed if one["level"] == BLOCKING]
+
+    text = f"{HEAD}training:\n  max_steps: 5\n  max_completion_length: 48\ntraining:{other}"
+    assert fields(text) == ["training"]
+    last = next(label for label in labels_of(text, "training") if label.startswith("Keep the last"))
+    assert fields(clicked(text, "training", last)) == ["training.max_completion_length"], "once that is chosen"
+    assert sorted(fields(text.replace("48", "600"))) == ["training", "training.max_completion_length"], "of both"

@@ -396,12 +396,12 @@ def test_what_is_looked_at_closer_is_smoothed_as_all_of_it(lines: Page) -> None:
     ends = {(-5, -1): [], (-5, 1): [0, 1], (58, 99): [58, 59], (59.5, 99): [], (7.2, 7.4): [7, 8], (7, 7.5): [7, 8]}
     for stretch, seen in ends.items():
         assert lines.evaluate(f"line => ({cut})(line, [{stretch[0]}, {stretch[1]}])", whole) == seen
-    few, long = {**whole, "of": 3}, {**whole, "of": 300, "per": 10}
+    few, long = {**whole, "of": 3}, {**whole, "of": 300, "per": 10, "smooth": whole["y"], "logged": 13}
     words = "lines => Lines.reachWords(lines)"
     raw = "lines of fewer than 4 logged steps are as logged"
     assert lines.evaluate(words, [few]) == raw
     assert lines.evaluate(words, [few, whole]) == f"over the last 10 logged steps; {raw}"
-    assert lines.evaluate(words, [whole, long]) == "over the last 10 to 100 logged steps"
+    assert lines.evaluate(words, [whole, long]) == "over the last 6 to 10 logged steps"
     of_each = {"x": list(range(600)), "y": [n % 7 for n in range(600)], "of": 600, "per": 1, "a_log": 10, "begins": []}
     assert lines.evaluate(words, [of_each]) == "over the last 10 logged steps", "as TRL's, which are of ten steps each"
     calm = lines.evaluate("line => Lines.smoothed(line)", of_each)["smooth"]
@@ -426,6 +426,33 @@ def test_a_smoothed_line_ends_where_the_run_is_now_also_where_its_last_log_is_of
     words = "lines of fewer than 4 logged steps are as logged"
     said = lines.evaluate("lines => Lines.reachWords(lines)", [drawn["step"][name][0] for name in names])
     assert said == (f"over the last {count} logged steps" if steps > 30 else words)
+
+
+def test_what_runs_came_to_is_on_the_first_screen(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
+    """The settings that differ stood above, a row each, with all figures below the screen."""
+    page = compared(open_page, sweeps)
+    for part in (".results .finals", '[data-chart="reward"] .plot'):
+        expect(page.locator(part)).to_be_in_viewport(ratio=0.8)
+    tops = [page.locator(part).bounding_box() for part in (".results", ".charts", ".differ", ".sweep")]
+    assert [top["y"] for top in tops if top] == sorted(top["y"] for top in tops if top)
+
+
+@pytest.mark.parametrize("steps", [6, 20, 60, 400, 401, 5000])
+def test_a_curve_ends_at_the_figure_of_final_metrics_however_long_the_run_is(
+    still_dashboard: str, lines: Page, steps: int
+) -> None:
+    """Where a point was of two steps, it was smoothed over twenty logged steps, and its figure over ten."""
+    folder = paths.run_folder(made_run(f"{steps} steps", steps, groups=0))
+    names = {"reward": "reward", "kl": "kl", "completions/mean_length": "length"}
+    with record_check.read_record(folder.db) as record:
+        drawn = curves.read_curves(record, list(names))
+        closer = curves.read_curves(record, list(names), span=(steps - 3, steps))
+        final = finals.final_values(record)
+    for found in (drawn, closer):
+        ends = [lines.evaluate("line => Lines.smoothed(line).smooth.at(-1)", found[name][0]) for name in names]
+        assert ends == pytest.approx([final[figure] for figure in names.values()], rel=1e-5)
+        said = lines.evaluate("lines => Lines.reachWords(lines)", found["reward"])
+        assert said == f"over the last {recent.window_of(steps)} logged steps"
 
 
 def test_each_stage_is_smoothed_over_its_own_logged_steps(still_dashboard: str, lines: Page) -> None:

@@ -52,11 +52,12 @@ or search for others above. On the Runs page any can be ticked.</p><a class="btn
 aria-disabled="true">Compare</a></div>
 <div class="offers" role="group" aria-label="Runs"></div></section>
 <div class="whole" hidden><ul class="short s several" aria-label="In short"></ul>
-<section class="differ several"><h2>Settings that differ <span class="mut xs">faint: the default</span>
-<button class="link s csv" type="button" aria-label="Download the settings that differ as CSV" hidden>CSV</button></h2>
-<p class="s mut settled"></p>
-<div class="panel flush scroll" tabindex="-1"><table class="settings"></table></div>
-<button class="link s more" type="button" hidden></button></section>
+<section class="results"><h2>Final metrics <span class="mut xs best-of"></span>
+<button class="link s csv" type="button" aria-label="Download the final metrics as CSV">CSV</button></h2>
+<p class="s mut about">Each run at its end, where its smoothed curve ends: the mean of its last 10 logged steps (of
+fewer than 20, of the later half); held-out, its last evaluation. An earlier peak does not count.</p>
+<p class="s mut windows" hidden></p>
+<div class="panel flush scroll" tabindex="-1"><table class="finals"></table></div></section>
 <section><div class="row controls steer"><h2>Curves</h2><span class="s mut">over</span><span class="switch s x"
 role="group" aria-label="Lay the curves over"><button data-x="step">step</button><button data-x="tokens">tokens</button>
 <button data-x="time">time</button><button data-x="attempt"
@@ -71,12 +72,11 @@ class="smooth"> smoothed</label><span class="reach"></span></span>
 <p class="s mut unlaid" hidden></p><div class="grid two charts"></div><details class="all-metrics"><summary>All
 metrics <span class="mut s"></span></summary><input class="input" type="search" placeholder="search metrics"
 aria-label="Search metrics"><div class="names"></div></details></section>
-<section class="results"><h2>Final metrics <span class="mut xs best-of"></span>
-<button class="link s csv" type="button" aria-label="Download the final metrics as CSV">CSV</button></h2>
-<p class="s mut about">Each run at its end, as its own page has it: the mean of its last 10 logged steps (of fewer than
-20, of the later half); held-out, its last evaluation. An earlier peak does not count.</p>
-<p class="s mut windows" hidden></p>
-<div class="panel flush scroll" tabindex="-1"><table class="finals"></table></div></section>
+<section class="differ several"><h2>Settings that differ <span class="mut xs">faint: the default</span>
+<button class="link s csv" type="button" aria-label="Download the settings that differ as CSV" hidden>CSV</button></h2>
+<p class="s mut settled"></p>
+<div class="panel flush scroll" tabindex="-1"><table class="settings"></table></div>
+<button class="link s more" type="button" hidden></button></section>
 <section class="sweep several"><div class="row controls"><h2>Settings vs. final metrics <span class="mut xs">one line a
 run; drag along an axis to choose some</span> <button class="link s every" type="button" hidden>Show all</button></h2>
 <details class="axes s"><summary>Settings</summary><div class="panel"><div class="boxes" role="group"

@@ -44,18 +44,19 @@ export class Lines {
     return out;
   }
 
-  // With `smooth` beside y, as strongly as all of the line is, however much of it is in sight. Each line for itself,
-  // before several make a band: across the place where one of them ends, a smoothed band would show a spread that is
-  // not there.
+  // With `smooth` beside y, as strongly as all of the line is, however much of it is in sight; a line whose points are
+  // of several values came with it. Each line for itself, before several make a band: across the place where one of
+  // them ends, a smoothed band would show a spread that is not there.
   static smoothed(line) {
+    if (line.smooth) return line;
     const { y, of, a_log, begins, steps, logs } = line;
     const smooth = logs ? Smoother.byStage(y, steps, begins, (_, n) => logs[n]) : Smoother.over(y, of, a_log, begins);
     return { ...line, smooth };
   }
   // Of how many logged steps a smoothed line's value is the mean, at its end: 0 where it is left as it is.
-  static reach({ of, per, a_log, logs }) {
-    if (logs) return Smoother.reach(logs.at(-1).length - 1);
-    return Smoother.reach(Math.floor(of / a_log)) * (a_log > 1 ? 1 : per);
+  static reach({ x, of, a_log, begins, logs, logged }) {
+    const points = begins?.length ? x.length - begins.at(-1) : of;
+    return Smoother.reach(logged ?? (logs ? logs.at(-1).length - 1 : Math.floor(points / a_log)));
   }
   // `lines`: those of the charts, with `single` where “now” is of a line's last value (recent.py).
   static reachWords(lines) {

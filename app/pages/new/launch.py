@@ -32,7 +32,7 @@ from groupwise.storage.spec.words.setting_names import answered_places, without_
 from groupwise.storage.spec.yaml import yaml_text
 from groupwise.storage.spec.yaml.repairs import BRACKET
 from groupwise.storage.spec.yaml.slips import read_past_slips
-from groupwise.storage.spec.yaml.twice import is_given_twice
+from groupwise.storage.spec.yaml.twice import can_be_joined, is_given_twice
 
 MOST_LINES = 400  # of a text of which it is looked for what follows once its slips are put right
 ROUNDS = 8  # of reading a spec without what was wrong with it before
@@ -195,13 +195,13 @@ def text_once_read(text: str) -> said_later.AfterCuts | None:
 
 def _say_of_readable(text: str, found: list[Problem], offer: Offer) -> list[Problem]:
     """What is to be said, beside what is found, once the first button of each slip makes a text readable, or the last:
-    of a part that is given twice, either may be kept. Of a text that is far longer than specs are it is not looked for:
-    each slip is a reading of the whole."""
+    of a part that is given twice, either may be kept, and told is what is true of both, and what is wrong with a value
+    of either. Of a text that is far longer than specs are it is not looked for: each slip is a reading of the whole."""
     if text.count("\n") > MOST_LINES:
         return []
     said, twice = {one.field for one in found}, {one.field for one in found if is_given_twice(one)}
     told: list[Problem] = []
-    doubts: list[list[Problem]] = []
+    readings: list[tuple[dict[str, int], list[Problem]]] = []
     for button in (0, -1):
         after = said_later.text_after_cuts(text, found, button)
         raw, then = yaml_text.read_yaml(after.text) if after is not None else (None, {})
@@ -211,16 +211,30 @@ def _say_of_readable(text: str, found: list[Problem], offer: Offer) -> list[Prob
         told += met
         twice |= {one.field for one in met if one.field}
         now = say_all_at_once(problems_of_values(raw, offer), raw, then, offer)
-        known = {(one.field, one.message) for one in found}
-        new = [one for one in now if (one.field, one.message) not in known]
-        told += said_later.say_then(new, said, after.lines_as_written(then), twice)
-        said |= {one.field for one in told}
-        placed = [replace(one, line=line_of(one.field, after.lines_as_written(then)), fixes=()) for one in now]
-        doubts.append([one for one in placed if one.level == WARNING and (one.field not in said or _is_later(one))])
+        readings.append((after.lines_as_written(then), now))
         if not twice:  # nothing of which another button keeps another value
             break
+    known, doubts = {(one.field, one.message) for one in found}, list[list[Problem]]()
+    of_all = set.intersection(*({one.field for one in now} for _, now in readings)) if readings else set()
+    joined = [one.field for one in found if can_be_joined(one)]
+    for lines, now in readings:
+        new = [one for one in now if (one.field, one.message) not in known]
+        new = [one for one in new if one.field in of_all or _is_of_either(one.field, lines, twice, joined)]
+        joined = []  # by the first button alone
+        told += said_later.say_then(new, said, lines, twice)
+        said |= {one.field for one in told}
+        placed = [replace(one, line=line_of(one.field, lines), fixes=()) for one in now]
+        doubts.append([one for one in placed if one.level == WARNING and (one.field not in said or _is_later(one))])
     told += [one for one in doubts[0] if all(one in others for others in doubts)] if doubts else []
     return list({(one.field, one.message): one for one in told}.values())  # one both buttons may lead to
+
+
+def _is_of_either(field: str, lines: Mapping[str, int], twice: Collection[str], joined: Collection[str]) -> bool:
+    """Whether it is of a value that stands in what is given twice, or of one part made of both (`joined`), where none
+    is left out. What else follows from one of the two alone, as of a default, is said once that is chosen."""
+    inside = [one for one in (field, field.rpartition(".")[0]) if one in lines]
+    written = any(one.startswith(f"{each}.") or one == each == field for one in inside for each in twice)
+    return written or any(is_at_or_inside(field, one) for one in joined)
 
 
 def _is_later(problem: Problem) -> bool:

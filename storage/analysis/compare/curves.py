@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from itertools import accumulate, groupby
 from typing import Any, NamedTuple
 
+from groupwise.storage.analysis.compare import smoothing
+from groupwise.storage.analysis.compare.smoothing import Row
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import lineage, recent, totals
 from groupwise.storage.record.lineage import Part
@@ -18,36 +20,40 @@ OF_AXIS = {"tokens": "num_tokens", "time": "time/elapsed"}
 # attempt; x, y: the points; per: how many logged values one of them is the mean of, at most; a_log: how many of them
 # are of one logged step; begins: the first points of later stages; of: how many points all of the line has where none
 # of it is looked at closer; and where each point is one value and a logged step is of several, so that the last of them
-# may be of fewer: steps, of each point; logs, the logged steps of the stage of the first point and of each that begins
+# may be of fewer: steps, of each point; logs, the logged steps of the stage of the first point and of each that begins.
+# Where a point is of several values: smooth, the smoothed ones, and logged, how many logged steps the last stage has
 Line = dict[str, Any]
 Span = tuple[float, float]  # from and to, on the axis
 Scale = tuple[list[float], list[float]]  # steps, and where each is on the axis
-Row = tuple[float, int, float]  # step, n, total: the mean of n values around a step
 
 
 class _Metric(NamedTuple):
-    """A metric by its key, and what is to be added to its values, where it is a total."""
+    """A metric by its name and key, and what is to be added to its values, where it is a total."""
 
+    name: str
     key: int
     add: totals.Added
 
     @staticmethod
     def of(run: Database, name: str, key: int, parts: Sequence[Part]) -> "_Metric":
-        return _Metric(key, totals.find_added(run, name, parts))
+        return _Metric(name, key, totals.find_added(run, name, parts))
 
 
 class _Logged(NamedTuple):
     """When TRL logged within all of a line: every `interval` steps, and at these, of each stage, where a logged step is
-    of several; the later stages begin after `stages`."""
+    of several; the later stages begin after `stages`. `lately`: the last of them, with its `newest` logged steps."""
 
     interval: int
     stages: list[int]
     logs: list[recent.Logs]
+    lately: list[Part]
+    newest: recent.Logs
 
     @staticmethod
     def of(run: Database, every: Sequence[Part], stages: list[int]) -> "_Logged":
-        interval = recent.log_interval(run, every)
-        return _Logged(interval, stages, recent.stage_logs(run, every, stages, POINTS) if interval > 1 else [])
+        interval, lately = recent.log_interval(run, every), recent.of_last_stage(run, every)
+        logs = recent.stage_logs(run, every, stages, POINTS) if interval > 1 else []
+        return _Logged(interval, stages, logs, lately, recent.last_logs(run, lately))
 
     def parts_of(self, points: Sequence[Row]) -> Line:
         """What a line of these points says of stages and logged steps: see Line."""
@@ -167,7 +173,9 @@ def _line(
     """A metric's points in these parts of a line, and beside them where it goes on; `every`: all that it has."""
     rows = [row for part in parts for row in _rows(run, metric, part, size)]
     before, after = _points_beside(run, metric, rows, parts, size, every) if parts else ([], [])
-    points = [*before, *thin(rows, POINTS), *after] if rows or (before and after) else []
+    groups = [*([one] for one in before), *_put_together(rows, POINTS), *([one] for one in after)]
+    groups = groups if rows or (before and after) else []
+    points = [_merge_rows(some) for some in groups]
     start = begun.get(parts[0][0], 0) if parts else 0
     x = [step - start if scale is None else axis_value(scale, step) for step, _, _ in points]
     return {
@@ -176,8 +184,22 @@ def _line(
         "y": [_six_digits(total / n) for _, n, total in points],
         "per": max((n for _, n, _ in points), default=1),
         **(logged.parts_of(points) if points else {}),
+        **(_smoothed(run, metric, groups, logged, ends=not after and parts[-1] == every[-1]) if points else {}),
         "of": len(points) if parts == every else _points_of_all(run, metric, every),
     }
+
+
+def _smoothed(
+    run: Database, metric: _Metric, groups: list[Sequence[Row]], logged: _Logged, *, ends: bool
+) -> Line:  # fmt: skip
+    """What a line whose points are of these rows says of its smoothed one: see Line. `ends`: whether it is drawn to its
+    end, which is the run's figure then."""
+    if recent.SINGLE.match(metric.name) or all(len(some) == 1 == some[0][1] for some in groups):
+        return {}
+    values, count = smoothing.smooth_points(groups, logged.stages, logged.interval)
+    figure = recent.now(run, metric.name, metric.key, logged.lately, logged.newest) if ends else None
+    return {"smooth": [_six_digits(value) for value in [*values[:-1], values[-1] if figure is None else figure]],
+            "logged": count}  # fmt: skip
 
 
 def _points_of_all(run: Database, metric: _Metric, every: list[Part]) -> int:
@@ -268,10 +290,12 @@ def _logged_rows(run: Database, key: int, part: Part, size: int) -> list[Row]:
 
 def thin(rows: Sequence[Row], most: int) -> list[Row]:
     """At most so many rows: neighbours are put together, and keep the sum of what they are the mean of."""
-    if len(rows) <= most:
-        return list(rows)
-    together = math.ceil(len(rows) / most)
-    return [_merge_rows(rows[begin : begin + together]) for begin in range(0, len(rows), together)]
+    return [_merge_rows(some) for some in _put_together(rows, most)]
+
+
+def _put_together(rows: Sequence[Row], most: int) -> list[Sequence[Row]]:
+    together = math.ceil(len(rows) / most) or 1
+    return [rows[begin : begin + together] for begin in range(0, len(rows), together)]
 
 
 def _merge_rows(rows: Sequence[Row]) -> Row:

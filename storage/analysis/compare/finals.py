@@ -29,7 +29,7 @@ def final_values(run: Database, counting: list[Part] | None = None) -> dict[str,
     standard error); tokens, and time in seconds. None for what was not recorded, or never was a number.
     `counting`: as for curves.read_curves."""
     keys, parts = keys_of(run), lineage.stretches(run) if counting is None else counting
-    lately = _of_last_stage(run, parts)
+    lately = recent.of_last_stage(run, parts)
     logs = recent.last_logs(run, lately)
     found: dict[str, Any] = {"step": parts[-1][2] if parts else 0, "over": _steps_of_means(logs)}
     for name, candidates in ENDS.items():
@@ -59,7 +59,7 @@ MOST_METRICS = 500  # of one run: a reward function may log as many as it likes
 
 def last_means(run: Database, counting: list[Part] | None = None) -> dict[str, float]:
     """What each metric that a run logged is at the end of it, as its own page says it (storage.record.recent)."""
-    lately = _of_last_stage(run, lineage.stretches(run) if counting is None else counting)
+    lately = recent.of_last_stage(run, lineage.stretches(run) if counting is None else counting)
     keys = list(keys_of(run).items())[:MOST_METRICS]
     logs = recent.last_logs(run, lately)
     means = {name: recent.now(run, name, key, lately, logs) for name, key in keys}
@@ -126,11 +126,6 @@ def _errors(run: Database, keys: dict[str, int], lately: list[Part], found: dict
         "reward": noise.error_of_mean(trained), "solved": noise.error_of_share(found["solved"], trained),
         "held_out": noise.error_of_mean(evaluated),
     }  # fmt: skip
-
-
-def _of_last_stage(run: Database, parts: list[Part]) -> list[Part]:
-    after, number = recent.stage_began(run)
-    return recent.since(parts, after if number else -1)  # the evaluation before the first step, too
 
 
 def _last_step(run: Database, key: int | None, parts: list[Part]) -> int | None:

@@ -10,6 +10,7 @@ from groupwise.storage.spec.words.problem import Cut, Fix, Problem
 
 SHOWN = 30  # characters of a value on a button
 TWICE = "given twice"
+JOIN = "join the two, or remove one"
 
 
 def twice_problem(text: str, path: str, mapping: MappingNode, first: int, second: int) -> Problem:
@@ -23,7 +24,7 @@ def twice_problem(text: str, path: str, mapping: MappingNode, first: int, second
         Fix(f"Keep the first ({_shown(*entries[first])}){goes[1]}", {}, cut=_cut(text, mapping, second)),
         Fix(f"Keep the last ({_shown(*entries[second])}){goes[0]}", {}, cut=_cut(text, mapping, first)),
     )
-    message = given_twice(lines[0], "join the two, or remove one" if joined else "remove one of the two")
+    message = given_twice(lines[0], JOIN if joined else "remove one of the two")
     message += _said_of_both(entries[first][1], entries[second][1]) if joined else ""
     return Problem(path, message, lines[1], fixes=fixes)
 
@@ -139,6 +140,11 @@ def given_twice(first: int, advice: str = "remove one of the two") -> str:
 def is_given_twice(problem: Problem) -> bool:
     """Whether it says so of its field, and nothing yet of either value."""
     return problem.message.startswith(TWICE)
+
+
+def can_be_joined(problem: Problem) -> bool:
+    """Whether it says so of two parts, of which one can be made, with all that is in either."""
+    return is_given_twice(problem) and JOIN in problem.message
 
 
 def _shown(key: Node, value: Node) -> str:
