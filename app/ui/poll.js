@@ -13,6 +13,11 @@ const LONGEST_REST = 3000;
 const LEAST_SHORT_REST = 150;
 const MOST_SHORT_REST = 400;
 
+export const LONGEST_ANSWER = 15_000; // ms, from which on whoever asks takes it that none comes
+
+// What comes of a promise; undefined where that takes longer than so many ms.
+export const within = (ms, promise) => Promise.race([promise, new Promise((done) => setTimeout(done, ms))]);
+
 const away = new Set();
 // Says that someone waits for the server, or (`is` false) no longer does.
 export function offline(who, is) {

@@ -2,7 +2,7 @@
 
 import { el, setText } from "./dom.js";
 import { part } from "./part.js";
-import { poll } from "./poll.js";
+import { LONGEST_ANSWER, poll, within } from "./poll.js";
 import { guarded } from "./settings.js";
 
 const { root: bar, find, server } = part("ui/topbar");
@@ -39,7 +39,7 @@ addEventListener("groupwise:reach", ({ detail }) => {
 });
 
 const wake = poll(bar, async () => {
-  const now = await server.worker_status({});
+  const now = await within(LONGEST_ANSWER, server.worker_status({})); // a server that hangs is not there either
   if (!now || now.sentence) return now ? 5000 : undefined;
   setText(find(".hardware"), now.hardware ?? "");
   ready = now.ready;

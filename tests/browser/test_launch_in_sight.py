@@ -13,7 +13,7 @@ from groupwise.app.pages.new import presets
 from groupwise.storage.home import paths
 from groupwise.storage.registry import trash
 from tests.app.test_preflight_timing import slow_down
-from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
 from tests.browser.new_run_page import follows, show, write_yaml, yaml_of
 from tests.support.homes import wait_for
 from tests.support.made_runs import curves, made_run, stopped_before_it_started
@@ -105,6 +105,34 @@ def test_the_head_of_a_phone_is_low_with_all_that_it_may_have(new_run: Page) -> 
     for button in (launch_button(new_run), attempt):
         expect(button).to_have_class(re.compile("blocked"))
         expect(button).to_have_accessible_description("Not connected")
+
+
+def test_the_head_and_the_buttons_know_that_the_dashboard_does_not_answer_and_that_it_does_again(
+    new_run: Page,
+) -> None:
+    worker, attempt = new_run.locator(".gw-topbar .worker"), new_run.get_by_role("button", name="Try one step")
+    expect(worker).to_have_text("Worker ready")
+    # What the bar asks is answered all the while: it goes by what the page has found, too.
+    new_run.route("**/component_server/", refuse_edits)
+    new_run.get_by_label("Steps", exact=True).fill("62")
+    expect(new_run.get_by_text("The dashboard does not answer.")).to_be_visible()
+    expect(worker).to_have_text("Not connected")
+    for button in (launch_button(new_run), attempt):
+        expect(button).to_have_class(re.compile("blocked"))
+    new_run.unroute("**/component_server/", refuse_edits)
+    expect(worker).to_have_text("Worker ready")
+    expect(attempt).not_to_have_class(re.compile("blocked"))
+    held = Held(new_run, "worker_status")  # a process that hangs refuses nothing
+    expect(worker).to_have_text("Not connected", timeout=40_000)
+    held.release()
+    expect(worker).to_have_text("Worker ready", timeout=30_000)
+
+
+def refuse_edits(route: Route) -> None:
+    if "edit_settings" in (route.request.post_data or ""):
+        route.abort()
+    else:
+        route.fallback()
 
 
 def is_within(inner: Locator, outer: Locator) -> bool:

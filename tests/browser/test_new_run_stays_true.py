@@ -217,6 +217,22 @@ def test_each_line_has_the_mark_of_what_is_said_of_it(new_run: Page) -> None:
     picture(new_run, "new-marks")
 
 
+def test_marks_of_a_text_that_another_took_the_place_of_are_old_until_it_was_looked_at(new_run: Page) -> None:
+    show(new_run, "YAML")
+    marks, said = new_run.locator(".gutter"), new_run.locator(".verdicts")
+    write_yaml(new_run, "name: a\nrewards: [\n")
+    expect(new_run.locator(".gutter .blocking")).to_have_count(1)
+    expect(marks).to_have_class("gutter")
+    held = Held(new_run, "edit_settings")
+    write_yaml(new_run, "name: b\n\ndata: {\n")
+    expect(new_run.locator(".launch-bar .count")).to_have_text("Checking…")
+    expect(marks).to_have_class("gutter old")
+    expect(said).to_have_class("verdicts old")
+    held.release()
+    expect(marks).to_have_class("gutter")
+    expect(said).to_have_class("verdicts")
+
+
 def test_behind_home_and_a_jump_the_beginning_of_a_line_stands_beside_its_number(new_run: Page) -> None:
     show(new_run, "YAML")
     write_yaml(new_run, f'# {"long " * 60}\nname: "slip {"and on " * 60}\nrewards: [{{name: format}}]\n')

@@ -22,6 +22,20 @@ def home(still_dashboard: str) -> str:
     return still_dashboard
 
 
+def test_a_row_that_is_being_edited_is_counted_as_in_sight(open_page: OpenPage, home: str) -> None:
+    word, (one,) = some(1)
+    page = table(open_page, home, word, 1)
+    row = run(page, one)
+    row.locator("td.name").hover()
+    row.get_by_role("button", name="Rename").click()
+    page.get_by_label("Search", exact=False).first.fill("nothing-like-it")
+    expect(page.locator(".foot .counts")).to_contain_text(" · 0 found · showing 1.")
+    expect(row).to_be_visible()
+    row.get_by_role("button", name="Cancel").click()
+    expect(row).to_be_hidden()
+    expect(page.locator(".foot .counts")).to_contain_text(" · 0 found · showing 0.")
+
+
 def test_a_name_a_note_and_tags_are_written_where_they_stand(open_page: OpenPage, home: str) -> None:
     word, (one,) = some(1)
     page = table(open_page, home, word, 1)

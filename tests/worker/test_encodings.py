@@ -62,6 +62,51 @@ def test_a_sentence_of_each_language_is_read_as_it_was_written(language: str, en
     assert text.encode(encoding).decode(found.name) == text, found
 
 
+# A question of each language with more digits than letters, in which an encoding has few different letters to go by.
+QUESTIONS = [
+    ("質問,答え", "{n}足す{n}はいくつですか？", ["shift-jis", "euc-jp"]),
+    ("question,answer", "りんごが{n}個とみかんが{n}個", ["shift-jis", "euc-jp"]),
+    ("question,answer", "データ{n}", ["shift-jis", "euc-jp"]),
+    ("问题,答案", "{n}加{n}等于多少？", ["gb18030"]),
+    ("question,answer", "一本书{n}元", ["gb18030"]),
+    ("問題,答案", "{n}加{n}等於多少？", ["big5"]),
+    ("question,answer", "小明有{n}個蘋果", ["big5"]),
+    ("질문,정답", "{n} 더하기 {n}는 얼마입니까?", ["euc-kr"]),
+    ("question,answer", "사과가 {n}개 있다", ["euc-kr"]),
+    ("вопрос,ответ", "Сколько будет {n} плюс {n}?", ["cp1251", "koi8-r"]),
+    ("question,answer", "СКОЛЬКО БУДЕТ {n}+{n}?", ["cp1251", "koi8-r"]),
+    ("question,answer", "Übrig bleiben {n} Äpfel für {n} Kinder", ["cp1252", "mac-roman", "cp850"]),
+    ("question,answer", "¿Cuántos son {n} más {n}?", ["cp1252", "mac-roman"]),
+    ("question,answer", "L’élève reçoit {n} pièces à {n} €", ["cp1252", "mac-roman"]),
+    ("question,answer", "Ile to {n} dodać {n}? Łącznie są więc", ["cp1250"]),
+    ("question,answer", "Πόσο κάνει {n} συν {n};", ["cp1253"]),
+]  # fmt: skip
+ASKED = [(heading, asked, encoding) for heading, asked, encodings in QUESTIONS for encoding in encodings]
+
+
+@pytest.mark.parametrize("rows", [10, 29, 1000])
+@pytest.mark.parametrize(("heading", "asked", "encoding"), ASKED, ids=[f"{e} {a}" for _, a, e in ASKED])
+def test_a_short_file_of_questions_full_of_digits_is_read_as_it_was_written(
+    heading: str, asked: str, encoding: str, rows: int
+) -> None:
+    text = heading + "\n" + "".join(f"{asked.format(n=n)},{2 * n}\n" for n in range(1, rows + 1))
+    found = found_in(text.encode(encoding))
+    assert text.encode(encoding).decode(found.name) == text, found
+
+
+def test_where_few_characters_of_two_bytes_may_be_letters_both_readings_are_shown() -> None:
+    found = found_in("q,a\n分数,1\n".encode("shift-jis"))
+    assert found == Encoded("shift-jis", "cp1251", "分数", "•Єђ”")
+
+
+def test_a_long_text_in_two_bytes_a_character_is_no_latin_one() -> None:
+    signs = [*"我們在學校裡學習數學的方法是一個很好的", *map(chr, range(0x4E00, 0x4F80))]
+    known = [sign for sign in signs if b"\xa4" <= sign.encode("big5", "ignore")[:1] <= b"\xc6"]
+    pick = random.Random(1).choice
+    text = "q,a\n" + "".join(f"{''.join(pick(known) for _ in range(30))},1\n" for _ in range(200))
+    assert found_in(text.encode("big5")) == Encoded("big5")
+
+
 FEW = [
     ("cp1252", "Größe"), ("cp1252", "café"), ("cp1252", "¿Qué tal?"), ("cp1252", "Fläche (m²)"), ("cp1252", "5 °C"),
     ("cp1252", "3 €"), ("cp1252", "don’t"), ("cp1252", "Straße 1–3"), ("cp1252", "größer\nöfter\n“sic”"),

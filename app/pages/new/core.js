@@ -5,6 +5,7 @@
 
 import { showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
+import { LONGEST_ANSWER, offline as sayOffline, within } from "../../ui/poll.js";
 import { storeDraft } from "../../ui/run_drafts.js";
 import { WorkerQuestions } from "../../ui/worker_questions.js";
 import { allProblems, problemsOfUnreadable } from "./problem_list.js";
@@ -154,7 +155,8 @@ async function settle() {
   const sent = nextStep();
   const of = era;
   sending = sent;
-  const view = await within(15_000, server.edit_settings({ text, edits: sent, known: page.known, hidden: hidden() }));
+  const asking = server.edit_settings({ text, edits: sent, known: page.known, hidden: hidden() });
+  const view = await within(LONGEST_ANSWER, asking);
   busy = false;
   sending = [];
   if (of !== era) return settleIn(0);
@@ -205,7 +207,6 @@ export function announceView() {
 export function announceColumns() {
   if (!pending.length && !sending.length) announce("columns");
 }
-const within = (ms, promise) => Promise.race([promise, new Promise((done) => setTimeout(done, ms))]);
 // Until every edit is in the text and the text is shown; not for ever, where one cannot be.
 export async function settled() {
   while (
@@ -218,8 +219,10 @@ export async function settled() {
 }
 
 export const trouble = (words) => showText(find(".trouble"), words);
+// Said here, in the bar on top, and by the buttons that need the server: all at once.
 export function offline(is) {
   find(".away").hidden = !is;
+  sayOffline(root, is);
 }
 
 // `always`: else what is typed within a moment is undone at once.

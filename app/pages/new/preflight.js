@@ -118,6 +118,7 @@ function draw() {
   go.title = waitsForData(view) ? WAITS : "";
   showWhetherToTry();
   drawState(found);
+  for (const said of [".verdicts", ".unreadable-note"]) find(said).classList.toggle("old", page.late);
   forgetAnswer();
   const reading = !unreadable && awaitsNewData();
   const key = JSON.stringify([view.sentences, view.figures, found, Boolean(unreadable), reading]);

@@ -53,6 +53,7 @@ const paint = () => {
     const mark = marks.get(n + 1);
     return el("span", mark ? { class: `at ${mark.level}`, title: mark.words.join("\n") } : {}, String(n + 1));
   };
+  gutter.classList.toggle("old", page.late); // the marks are those of the text before
   gutter.replaceChildren(...area.value.split("\n").map(number));
 };
 let written = ""; // the text that was put there last, by no hand: what is typed in it the editor takes back itself

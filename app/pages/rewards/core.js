@@ -2,6 +2,7 @@
 
 import { el, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
+import { wakeAll } from "../../ui/poll.js";
 import { sentence } from "../../ui/text.js";
 import { WorkerQuestions } from "../../ui/worker_questions.js";
 
@@ -66,9 +67,13 @@ export async function call(name, payload = {}, speak = ofAnswer) {
     console.warn(problem);
   }
   find(".away").hidden = Boolean(got);
+  if (!got) wakeAll(); // the bar on top asks at once, and says the same
   speak(got?.sentence ?? (got ? "" : NO_ANSWER));
   return got && !got.sentence ? got : undefined;
 }
+addEventListener("groupwise:reach", ({ detail }) => {
+  if (detail) find(".away").hidden = true;
+});
 
 // ---- asking the worker ----
 const questions = new WorkerQuestions(server);

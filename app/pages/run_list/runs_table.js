@@ -156,7 +156,7 @@ function draw(now) {
 const written = () => [...page.querySelectorAll("tbody [data-editing]")].map((row) => row.dataset.run);
 // What the table is drawn of beside the runs: it is drawn anew where a row is written in, or no longer.
 const wanted = () => JSON.stringify([look, written()]);
-const asked = () => ({ ...look, chosen: [...chosen] });
+const asked = () => ({ ...look, chosen: [...chosen], editing: written() });
 wakes(
   poll(page, async () => {
     const key = wanted();

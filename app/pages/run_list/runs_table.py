@@ -84,7 +84,8 @@ class="btn pri yes"></button></div></form></dialog>
 
 @dataclass(frozen=True)
 class Asked:
-    """What a page asks to see: words, states, columns, an order, how many rows, and which runs are chosen."""
+    """What a page asks to see: words, states, columns, an order, how many rows, which runs are chosen, and which are
+    being edited, whose rows stay."""
 
     terms: list[search.Term]
     states: list[str]
@@ -92,6 +93,7 @@ class Asked:
     sort: str
     shown: int
     chosen: list[str]
+    editing: list[str]
 
     @classmethod
     def of(cls, payload: Payload) -> "Asked":
@@ -105,6 +107,7 @@ class Asked:
             sort if known else NEWEST,
             max(PAGE, min(MOST, whole_number(payload, "shown", PAGE))),
             texts(payload, "chosen")[: run_labels.MOST],
+            texts(payload, "editing")[: run_labels.MOST],
         )
 
 
@@ -123,12 +126,14 @@ def draw_runs(payload: Payload) -> dict[str, object]:
     all_known = all_known and searched.is_settled
     colours = row_colours([row.run for row in shown], everything, asked.chosen[: run_colours.PALETTE])
     ids = {run.id for run in everything}
+    stay = ids.intersection(asked.editing)
+    seen = stay | {row.run.id for row in shown}
     odd = [] if asked.terms or asked.states else strays.found_strays(ids)
     return _unless_same(payload, {
         "head": rows.table_head(asked.keys, asked.sort),
         "rows": "".join(rows.run_row(row, asked.keys, colours[row.run.id]) for row in shown),
         "chips": chips(everything, there, asked.states, trash.count_deleted(), count_gone(asked)),
-        "counts": counts_line(everything, found, len(shown)),
+        "counts": counts_line(everything, there, stay | {run.id for run in found}, seen),
         "limits": limits_words(len(found), len(shown), list(colours.values()).count(run_colours.NONE)),
         "more": more_words(len(found), len(shown)), "found": len(found), "sort": asked.sort,
         "sorts": sorts(asked.keys), "columns": asked.keys, "settled": all_known, "empty": not everything,
@@ -278,15 +283,19 @@ def sorts(keys: Sequence[str]) -> list[list[str]]:
     return found
 
 
-def counts_line(everything: Sequence[Run], found: Sequence[Run], shown: int) -> str:
-    """5 runs · 1 running · 1 starting · 1 queued, how many of them are shown, and what can be done with several."""
-    counted = Counter(run.state for run in everything)
+def counts_line(
+    everything: Sequence[Run], searched: Sequence[Run], found: Collection[str], seen: Collection[str]
+) -> str:
+    """5 runs · 3 found · 1 running · 1 queued, as the chips count those that were searched for (`searched`), and how
+    many are in sight: `seen`, of those in the states that are asked for or being edited (`found`), by id."""
+    counted = Counter(run.state for run in searched)
     parts = [format.plural(len(everything), "run")]
+    parts += [f"{format.count(len(searched))} found"] if len(searched) < len(everything) else []
     parts += [f"{counted[state]} {state}" for state in UNDER_WAY if counted[state]]
-    if shown < len(found):
-        parts.append(f"showing {format.count(shown)} of {format.count(len(found))}")
-    elif len(found) < len(everything):
-        parts.append(f"showing {format.count(len(found))}")
+    if len(seen) < len(found):
+        parts.append(f"showing {format.count(len(seen))} of {format.count(len(found))}")
+    elif min(len(searched), len(seen)) < len(everything):
+        parts.append(f"showing {format.count(len(seen))}")
     return " · ".join(parts) + "."
 
 

@@ -10,6 +10,7 @@ from groupwise.storage.spec.rows.file_format import Encoding
 from groupwise.storage.spec.rows.mixed_text import MIXED
 from groupwise.storage.spec.rows.text_kinds import binary_words, decodes, is_binary
 from groupwise.worker.data.files.data_error import DataError
+from groupwise.worker.data.files.usual_characters import WRITTEN_IN_TWO, are_characters_likely, characters_cost
 from groupwise.worker.data.files.usual_letters import LATIN, WRITTEN, is_likely, reading_cost
 from groupwise.worker.data.files.zero_bytes import find_utf16
 
@@ -21,6 +22,7 @@ CLEAR = 4.0  # nats by which the best has to be ahead of what reads otherwise, o
 BESIDE = 0.3  # share of letters beyond ASCII that stand beside plain ones, in Latin script
 BESIDE_PLAIN = re.compile(rb"(?<=[A-Za-z])[\x80-\xff]|[\x80-\xff](?=[A-Za-z])")
 BREAKS, WORD = '\n\t ;,|":', 40  # around a word that is shown; characters of it
+BREAK = re.compile(f"[{BREAKS}]")
 MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 # UTF-8 that was read as Windows-1252 and saved: “Ã¼” for “ü”, “â‚¬” for “€”.
 MOJIBAKE = re.compile("Ã[\u0080-¿ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â‚¬|â€[œž“”™˜¦\u009d]|Â[\u00a0-¿]|�")
@@ -77,35 +79,47 @@ def _find_by_letters(evidence: bytes) -> Encoded:
 
 
 def likeliest_encoding(evidence: bytes) -> str:
-    """The encoding of one byte a letter in which the bytes read best, by its name in a spec."""
+    """The encoding other than UTF-8 in which the bytes read best, by its name in a spec."""
     return _likeliest(evidence).name
 
 
 def _likeliest(evidence: bytes) -> Encoded:
-    """The encoding in which the bytes read best."""
-    read = {name: evidence.decode(name) for name in WRITTEN if decodes(evidence, name)}
-    costs = {name: reading_cost(text, name) for name, text in read.items()}
-    best, *others = sorted(costs, key=costs.__getitem__) or [""]
-    if not best or not _is_known(evidence, read[best], best, costs[best]):
-        return Encoded(_find_by_language(evidence, best or "latin-1"))
+    """The encoding in which the bytes read best: in one byte a letter, or in two where they are characters that
+    languages have, as the bytes of another encoding are hardly ever by chance."""
+    read = {name: _as_read(evidence, name) for name in (*WRITTEN, *WRITTEN_IN_TWO) if decodes(evidence, name)}
+    costs = {name: reading_cost(read[name], name) for name in WRITTEN if name in read}
+    in_two = {name: characters_cost(read[name], name) for name in WRITTEN_IN_TWO if name in read}
+    known = {name: cost for name, cost in in_two.items() if are_characters_likely(read[name], cost)}
+    likeliest = min(costs, key=costs.__getitem__, default="")
+    if likeliest and _is_known(evidence, read[likeliest], likeliest, costs[likeliest], alone=not known):
+        known |= costs
+    if not known:
+        return Encoded(_find_by_language(evidence, likeliest or "latin-1"))
+    best, *others = sorted(known, key=known.__getitem__)
     rival = next((name for name in others if read[name] != read[best]), "")
-    if not rival or costs[rival] - costs[best] > CLEAR:
+    if not rival or known[rival] - known[best] > CLEAR:
         return Encoded(best)
     return Encoded(best, rival, *_differing_word(read[best], read[rival]))
 
 
-def _is_known(evidence: bytes, text: str, encoding: str, cost: float) -> bool:
-    """Whether these are letters as a known language has them, or, in Latin script, at least among plain ones."""
+def _as_read(evidence: bytes, encoding: str) -> str:
+    """The text in an encoding in which it is text, without what it ends within."""
+    return evidence.decode(encoding, "ignore")
+
+
+def _is_known(evidence: bytes, text: str, encoding: str, cost: float, *, alone: bool) -> bool:
+    """Whether these are letters as a known language has them, or, in Latin script, at least among plain ones, where it
+    reads so `alone`: of two bytes that are a character the second may be a plain letter."""
     beyond = sum(byte > 127 for byte in evidence)
-    among = encoding in LATIN and len(BESIDE_PLAIN.findall(evidence)) >= BESIDE * beyond
+    among = alone and encoding in LATIN and len(BESIDE_PLAIN.findall(evidence)) >= BESIDE * beyond
     return among or is_likely(text, cost)
 
 
 def _differing_word(here: str, there: str) -> tuple[str, str]:
-    """The first word that two encodings read differently, as both read it: each letter is one byte in both."""
-    at = next(n for n, (one, other) in enumerate(zip(here, there, strict=True)) if one != other)
-    word = word_around(here, at)
-    return here[word].strip("\r'"), there[word].strip("\r'")
+    """The first word that two encodings read differently, as both read it, or as much of it as is shown."""
+    words = zip(BREAK.split(here), BREAK.split(there), strict=False)
+    one, other = next((pair for pair in words if pair[0] != pair[1]), ("", ""))
+    return one[:WORD].strip("\r'"), other[:WORD].strip("\r'")
 
 
 def word_around(text: str, at: int) -> slice:

@@ -59,7 +59,7 @@ def reading_cost(text: str, encoding: str) -> float:
     letters = Counter(letter for letter in text if not letter.isascii())
     known = set("".join(WRITTEN[encoding]))
     by_language = (
-        sum(_weight(times) * _letter_cost(letter, language, known) for letter, times in letters.items())
+        sum(weight(times) * _letter_cost(letter, language, known) for letter, times in letters.items())
         for language in WRITTEN[encoding]
     )
     return REASONS.get(encoding, USUAL_REASON) + min(by_language) + _misplaced(text, encoding in LATIN)
@@ -68,10 +68,10 @@ def reading_cost(text: str, encoding: str) -> float:
 def is_likely(text: str, cost: float) -> bool:
     """Whether a text that costs so much is in one of the languages that are weighed."""
     letters = Counter(letter for letter in text if not letter.isascii())
-    return cost <= MOST_A_LETTER * sum(map(_weight, letters.values())) + USUAL_REASON
+    return cost <= MOST_A_LETTER * sum(map(weight, letters.values())) + USUAL_REASON
 
 
-def _weight(times: int) -> float:
+def weight(times: int) -> float:
     """What the same thing tells that is seen so often: its second time is no second reason."""
     return 1 + math.log(times)
 
@@ -91,11 +91,11 @@ def _letter_cost(letter: str, language: str, known: set[str]) -> float:
 def _misplaced(text: str, latin: bool) -> float:
     """What letters and signs cost that stand where they should not."""
     signs = Counter(found[0] for found in SIGN_AMID.finditer(text) if set(found[0]) - AMONG_LETTERS)
-    cost = AMID * sum(map(_weight, signs.values()))
+    cost = AMID * sum(map(weight, signs.values()))
     for (left, right), times in Counter(PAIR.findall(text)).items():
         if left.isascii() and right.isascii():
             continue
-        cost += _weight(times) * CAPITAL * (left.islower() and right.isupper())
+        cost += weight(times) * CAPITAL * (left.islower() and right.isupper())
         both = not left.isascii() and not right.isascii()
-        cost += _weight(times) * (SIDE_BY_SIDE * latin if both else TWO_SCRIPTS * (not latin))
-    return cost + LONE * latin * sum(map(_weight, Counter(LONE_LETTER.findall(text)).values()))
+        cost += weight(times) * (SIDE_BY_SIDE * latin if both else TWO_SCRIPTS * (not latin))
+    return cost + LONE * latin * sum(map(weight, Counter(LONE_LETTER.findall(text)).values()))
