@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from groupwise.storage.analysis.tie_words import TIE_WORDS
+from groupwise.storage.analysis.tie_words import tie_words
 from groupwise.storage.spec.words.number_words import count_words
 
 # A panel draws the metrics of `keys` (or all that match `pattern`, with * for one name), each as one line.
@@ -64,7 +64,8 @@ def sections(
     made = {
         "Learning": learning_panels(wait, tells_right, teller, span),
         "Held-out evaluation": held_out_panels(wait, tells_right, teller) if wait else [],
-        "Stability": stability_panels(beta == 0, kl_target), "Length": length_panels(), "Speed": speed_panels(),
+        "Stability": stability_panels(beta == 0, kl_target, tells_right),
+        "Length": length_panels(), "Speed": speed_panels(),
     }  # fmt: skip
     return [{"title": title, "panels": panels} for title, panels in made.items() if panels]
 
@@ -119,8 +120,8 @@ def held_out_panels(wait: str, tells_right: bool = True, teller: str = "") -> li
     ]  # fmt: skip
 
 
-def stability_panels(no_kl: bool, kl_target: bool = False) -> list[Panel]:
-    """`no_kl`: beta is 0; `kl_target`: it follows the KL, towards a target."""
+def stability_panels(no_kl: bool, kl_target: bool = False, tells_right: bool = True) -> list[Panel]:
+    """`no_kl`: beta is 0; `kl_target`: it follows the KL, towards a target; `tells_right`: as in `sections`."""
     instead = "beta is 0, so there is no reference model and TRL logs no KL." if no_kl else ""
     return [
         panel(
@@ -132,7 +133,7 @@ def stability_panels(no_kl: bool, kl_target: bool = False) -> list[Panel]:
         panel(
             "tied groups",
             [("groups/tied", "frac_reward_zero_std"), "groups/all_low", "groups/all_high", "groups/tied_other"],
-            ["tied", *TIE_WORDS.values()], unit="%",
+            ["tied", *tie_words(tells_right=tells_right).values()], unit="%",
             note="all rewards alike: no learning signal; top score: the highest seen", stack=True,
             colours=("--ink-2", "--low", "--high", "--ink-3"),
         ),

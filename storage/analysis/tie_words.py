@@ -6,8 +6,13 @@ from groupwise.storage.record.group_metrics import TIED
 
 TOP = "all at top score"
 TIE_WORDS = {"all_low": "all failed", "all_high": TOP, "other": "tied in between"}  # by group_metrics.kind
-NONE_RIGHT = "none right"  # of those that count as all_low: all earned the same for the rest
+NONE_RIGHT = "none right"  # of those that count as all_low, where a function says what is right
 NO_ANSWER = "no answer in row"  # nothing could be right: such a group did not fail
+
+
+def tie_words(*, tells_right: bool) -> dict[str, str]:
+    """The same of a run in which a function says what is right, or none does."""
+    return TIE_WORDS | ({"all_low": NONE_RIGHT} if tells_right else {})
 
 
 def say_top(value: float, most: float | None) -> str:

@@ -71,8 +71,8 @@ def test_the_list_is_ordered_as_it_was_picked(run_id: str):
     assert ids(run_id, 2, pick="spread")[0] == first
     assert ids(run_id, 2, pick="tied")[:2] == [low, high]
     now = groups.groups_at_step({"run": run_id, "step": 2})
-    assert [line["spread"] for line in now["groups"]] == ["0.48", "all at top score", "all failed"]
-    assert "2 of 3 groups are tied (1 all failed, 1 all at top score: 2.00 of 3.00 at most)" in now["verdict"]
+    assert [line["spread"] for line in now["groups"]] == ["0.48", "all at top score", "none right"]
+    assert "2 of 3 groups are tied (1 none right, 1 all at top score: 2.00 of 3.00 at most)" in now["verdict"]
     assert "groups" in groups.groups_at_step({"run": run_id, "step": 2, "mark": now["mark"], "pick": "best"})
 
 
@@ -158,7 +158,7 @@ def test_a_tied_group_says_how(run_id: str):
     _, high, low = ids(run_id, 2)
     shown = groups.show_group({"run": run_id, "group": high})["html"]
     assert "Tied, all at top score: every completion earned 2.00, the most seen in this run, of 3.00 at most." in shown
-    assert "Tied, all failed" in groups.show_group({"run": run_id, "group": low})["html"]
+    assert "Tied, none right" in groups.show_group({"run": run_id, "group": low})["html"]
 
 
 def test_a_group_that_was_trained_over_is_reached_and_says_so(run_id: str):
@@ -281,5 +281,5 @@ def test_a_record_of_before_there_was_search_is_read(run_id: str):
     writer.executescript("DROP TABLE extra; DROP TABLE completion_text; DROP INDEX completion_by_reward;")
     writer.close()
     repair.adopt_folders()
-    assert "Tied, all failed" in groups.show_group({"run": old.id, "group": ids(old.id, 2)[2]})["html"]
+    assert "Tied, none right" in groups.show_group({"run": old.id, "group": ids(old.id, 2)[2]})["html"]
     assert len(same_prompt.prompt_history({"run": old.id, "prompt": 1})["times"]) == 20

@@ -40,7 +40,7 @@ def hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return made_run("hidden", 12, functions=("plain", "correctness"), make_group=paid_for_nothing, spec_yaml=SPEC)
 
 
-def test_groups_and_statistics_call_groups_failed_of_which_none_is_right(hidden: str) -> None:
+def test_groups_and_statistics_say_of_the_same_groups_that_none_is_right(hidden: str) -> None:
     """“4 all alike at 0.30, the highest seen” stood beside “The prompts are too hard”."""
     step = groups.groups_at_step({"run": hidden, "step": 12})
     assert {line["spread"] for line in step["groups"]} == {"none right"}
@@ -48,7 +48,7 @@ def test_groups_and_statistics_call_groups_failed_of_which_none_is_right(hidden:
     shown = groups.show_group({"run": hidden, "group": step["groups"][0]["id"]})["html"]
     assert "Tied, none right" in shown
     panel = statistics.draw_panel({"run": hidden, "panel": "ties", "mode": "train"})
-    assert "24 all failed" in panel["says"]
+    assert "24 none right" in panel["says"]
 
 
 def test_what_paid_more_beside_makes_no_group_of_wrong_answers_one_that_is_too_easy(hidden: str) -> None:
@@ -62,9 +62,9 @@ def test_what_paid_more_beside_makes_no_group_of_wrong_answers_one_that_is_too_e
     assert [line["spread"] for line in step["groups"]] == ["none right"] * 3 + ["0.25"]
     assert "(3 none right)" in step["verdict"]
     shown = groups.show_group({"run": run, "group": step["groups"][0]["id"]})["html"]
-    assert "Tied, none right: none of the completions is right, and all earned the same for the rest" in shown
+    assert "Tied, none right: none of the completions is right, and all earned the same, so" in shown
     panel = statistics.draw_panel({"run": run, "panel": "ties", "mode": "train"})
-    assert "(18 all failed)" in panel["says"]
+    assert "(18 none right)" in panel["says"]
     folder = paths.run_folder(run)
     e = gather(folder.db, run_files.spec_of(folder))
     assert [e.curve(f"groups/{name}").now for name in ("all_low", "all_high", "tied_other")] == [0.75, 0.0, 0.0]

@@ -105,7 +105,7 @@ def a_kind_that_there_is_none_of_draws_nothing(ties: Locator) -> None:
     widths = "plot => plot.data.filter(one => one.stackgroup).map(one => one.line.width)"
     assert ties.locator(".js-plotly-plot").evaluate(widths) == [0, 0, 0]
     share = r" (<?[\d.]+)\s%"
-    keys = rf"all failed{share}tied in between{share}all at top score{share}have a learning signal{share}"
+    keys = rf"none right{share}tied in between{share}all at top score{share}have a learning signal{share}"
     told = re.fullmatch(keys, ties.locator(".keys").inner_text().replace("\n", ""))
     says = r"Of the (\d+) groups of steps \d+–\d+, (\d+|none) (?:is|are) tied"
     tied = re.search(says, ties.locator(".says").inner_text())
@@ -152,7 +152,7 @@ def test_the_figures_are_walked_by_keyboard(open_page: OpenPage, reading_dashboa
     expect(ties.locator(".scatterlayer .trace")).to_have_count(4, timeout=PATIENCE)
     ties.focus()
     page.keyboard.press("End")
-    expect(ties).to_have_attribute("aria-valuetext", re.compile(r"^step 30: all failed .* %, .*not tied [\d.]+ %$"))
+    expect(ties).to_have_attribute("aria-valuetext", re.compile(r"^step 30: none right .* %, .*not tied [\d.]+ %$"))
     expect(ties.locator(".hoverlayer .hovertext, .hoverlayer .legend")).not_to_have_count(0)
     page.keyboard.press("ArrowLeft")
     expect(ties).to_have_attribute("aria-valuetext", re.compile("^step 29: "))

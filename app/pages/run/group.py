@@ -16,8 +16,8 @@ WORDS = 12_000  # words that one answer compares at most, over all completions o
 TIED = {
     "all_low": "Tied, all failed: every completion earned the least of this run, so this group gives no learning "
     "signal.",
-    "none_right": "Tied, none right: none of the completions is right, and all earned the same for the rest, so this "
-    "group gives no learning signal.",
+    "none_right": "Tied, none right: none of the completions is right, and all earned the same, so this group gives no "
+    "learning signal.",
     "other": "Tied: every completion scored the same, so this group gives no learning signal.",
 }
 ALL_RIGHT = "Tied: every completion is right, and all earned the same, so this group gives no learning signal."

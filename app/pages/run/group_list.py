@@ -9,7 +9,7 @@ from typing import Any
 from groupwise.app.core import format
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.tie_words import NO_ANSWER, NONE_RIGHT, TIE_WORDS, say_top
-from groupwise.storage.record.group_metrics import TIED, Range, kind
+from groupwise.storage.record.group_metrics import Range, kind
 from groupwise.storage.spec.words.number_words import count_part
 
 Rows = list[dict[str, Any]]
@@ -40,7 +40,7 @@ def order_groups(groups: Rows, pick: str) -> Rows:
 WORDS = {"all_low": TIE_WORDS["all_low"], "none_right": NONE_RIGHT, **TIE_WORDS, "no_answer": NO_ANSWER}
 WHY_TIED = {
     "all_low": "all earned nothing, or the least of this run",
-    "none_right": "none is right, and all earned the same for the rest",
+    "none_right": "none is right, and all earned the same",
     "all_high": "all earned the highest reward seen in this run", "other": "all earned the same",
     "no_answer": "the function that compares with the answer scored none: nothing can be learned from this row",
 }  # fmt: skip
@@ -48,15 +48,15 @@ WHY_TIED = {
 
 def tie(group: dict[str, Any], seen: Range | None) -> str:
     """all_low, none_right, all_high, other or no_answer of a tied group; nothing of another. `seen`: the run's range of
-    rewards. A group may say that it has `none_right`, or `all_right`, or that its row has `no_answer`. Where none
-    is right though it earned something, it is called so: a mean of 1.00 is not called failed."""
+    rewards. A group may say that it has `none_right`, or `all_right`, or that its row has `no_answer`. Where a
+    function says what is right, and none is, it is called so: a mean of 1.00 is not called failed."""
     if not group["tied"]:
         return ""
     if group.get("no_answer"):
         return "no_answer"
     right = {name: group.get(name, False) for name in ("none_right", "all_right")}
     found = kind([group["low"], group["high"]], seen, **right) or "other" if seen else "other"
-    return "none_right" if found == "all_low" and right["none_right"] and group["low"] > TIED else found
+    return "none_right" if found == "all_low" and right["none_right"] else found
 
 
 def group_line(

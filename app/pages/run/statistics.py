@@ -35,7 +35,7 @@ PANELS: dict[str, Callable[[Statistics, Asked], dict[str, Any]]] = {
 SECTIONS = (
     ("Learning signal", (
         ("ties", "tied groups", "Groups whose completions all scored the same give no learning signal. Few is good; "
-         "all failed (none is right, or all earned the least): too hard; all at top score (all earned the highest "
+         "none right, or all failed (all earned the least): too hard; all at top score (all earned the highest "
          "reward seen in the run): too easy, where no more can be earned."),
         ("spread", "spread within groups", "How far apart the rewards of one group are (standard deviation). Above 0.1 "
          "is good; falling to 0, nothing is left to learn from."),

@@ -22,7 +22,7 @@ from groupwise.storage.analysis.statistics import ties as tied
 from groupwise.storage.analysis.statistics.agreement import FEWEST
 from groupwise.storage.analysis.statistics.pass_at_k import PromptRate, Solved
 from groupwise.storage.analysis.statistics.reading import Statistics
-from groupwise.storage.analysis.tie_words import TIE_WORDS
+from groupwise.storage.analysis.tie_words import tie_words
 from groupwise.storage.spec.words.number_words import count_part, with_digits
 
 LINE, HEAT, CELLS, AGREEMENT = 200, 60, 24, 30  # stretches of steps, at most
@@ -54,14 +54,15 @@ def tie_shares(statistics: Statistics, asked: Asked) -> dict[str, Any]:
         groups = tied.without_kind_of_constant(groups)
     part = newest(groups, asked.mode, statistics.logged_lately())
     counts = tied.counts(part)
-    says = tied_words(counts, asked.mode, (part[0].step, part[-1].step))
+    words = tie_words(tells_right=asked.function is not None)
+    says = tied_words(counts, words, asked.mode, (part[0].step, part[-1].step))
     whole, shares = counts["tied"] / len(part), [counts[kind] / len(part) for kind in tied.KINDS]
     now = dict(zip(tied.KINDS, percent_parts(whole, shares), strict=True)) | {"bearing": percent_without(whole)}
-    return tied.ties_over_steps(groups, stretches) | {"says": says, "now": now, "words": TIE_WORDS}
+    return tied.ties_over_steps(groups, stretches) | {"says": says, "now": now, "words": words}
 
 
-def tied_words(counts: dict[str, int], mode: str, steps: tuple[int, int]) -> str:
-    """Of the 80 groups of steps 51–60, 62 are tied (40 all failed, 22 all at top score): no learning signal from
+def tied_words(counts: dict[str, int], words: dict[str, str], mode: str, steps: tuple[int, int]) -> str:
+    """Of the 80 groups of steps 51–60, 62 are tied (40 none right, 22 all at top score): no learning signal from
     them. `steps`: the first and the last of them."""
     groups, number = counts["groups"], counts["tied"]
     of = f" of the last evaluation (step {steps[1]})" if mode == "eval" else f" of {step_range(steps)}"
@@ -73,7 +74,7 @@ def tied_words(counts: dict[str, int], mode: str, steps: tuple[int, int]) -> str
     if not number:
         rest = "is not tied" if groups == 1 else "none is tied"
         return f"{whose} {rest}{': each has a learning signal' if mode == 'train' else ''}."
-    told = [f"{counts[kind]} {TIE_WORDS[kind]}" for kind in tied.KINDS if counts[kind]]
+    told = [f"{counts[kind]} {words[kind]}" for kind in tied.KINDS if counts[kind]]
     kinds = f" ({', '.join(told)})" if counts["other"] < number else ""  # of one kind that is no other, nothing is told
     many = "is" if number == 1 else "are"
     many = many if number == groups else f"{format.count(number)} {many}"
