@@ -35,6 +35,7 @@ CLAIM_SECONDS = 1.5  # how long a living supervisor takes to claim a run, at mos
 OUTCOMES = {states.FINISHED: DONE, states.STOPPED: STOPPED}
 HEAD = ("ID", "NAME", "STATE", "STEP", "REWARD", "AGE")
 LONGEST_NAME, LONGEST_STATE = 32, 48  # characters of them in a table on a terminal
+LONGEST_REASON = 80  # characters of why a run did not end as planned, in any table; --json has all of it
 NO_RUNS = "There are no runs yet. `groupwise` opens the dashboard; `groupwise launch SPEC.yaml` starts one."
 REPAIRED = "The registry is in order now."
 # What `list --json` leaves out: no one's business, or bulk.
@@ -118,7 +119,7 @@ def _as_json(run: Run, came_to: Outcome | None) -> dict[str, Any]:
 
 
 def _row(run: Run, came_to: Outcome | None, *, whole: bool) -> tuple[str, ...]:
-    """`whole`: nothing is cut to a column's width."""
+    """`whole`: nothing is cut to a column's width, other than a reason, which all rows would be as wide as."""
     name, said = printable_line(run.name), state_words(run, came_to)
     if not whole:
         name = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
@@ -129,7 +130,7 @@ def _row(run: Run, came_to: Outcome | None, *, whole: bool) -> tuple[str, ...]:
 def state_words(run: Run, came_to: Outcome | None) -> str:
     """A run's state and what it came to: why it failed, was killed or interrupted, or the verdict on it."""
     if not came_to or not came_to.verdict:
-        why = printable_line(reason_of(run))
+        why = printable_line(format.shorten(reason_of(run), LONGEST_REASON))
         return f"{run.state}: {format.mid_sentence(why)}" if why else run.state
     from groupwise.app.ui import state_badge
 

@@ -11,9 +11,10 @@ TOLD = (states.FAILED, states.KILLED, states.INTERRUPTED)
 SENTENCE = re.compile(r"(.+?[.!?])\s+(?=[A-Z“])", re.DOTALL)
 PREFIX = re.compile(r"(Failed at step \d+|Could not be started): ")
 PLACE = re.compile(r"^[a-z_]+(\.\w+)*(, line \d+)?: (?=there is no )")  # in a YAML that is not in sight there
-# What a reward function did that ended it, and its own words, which are no headline; what to do, a button says.
+# What a reward function did that ended it, and its own words, which are no headline; what to do, a button says. “scored
+# nothing” is how runs of older versions have it.
 NO_SCORES = re.compile(
-    r"(the reward function “.+” scored nothing in .+ in a row): (.+?)( Fix it under Rewards.*)?", re.DOTALL
+    r"(the reward function “.+” (?:failed|scored nothing) in .+ in a row): (.+?)( Fix it under Rewards.*)?", re.DOTALL
 )
 RAW = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Exit|Interrupt|Warning)\b")  # Python's words: no headline
 

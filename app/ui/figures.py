@@ -9,6 +9,22 @@ from typing import Any
 from groupwise.storage.analysis.tie_words import tie_words
 from groupwise.storage.spec.words.number_words import count_words
 
+# What the metrics of groups that Groupwise works out (storage/record/group_metrics.py) are called in lists of metrics.
+_GROUP_METRICS = {
+    "groups/tied": "tied groups",
+    "groups/all_low": f"tied groups: {TIE_WORDS['all_low']}",
+    "groups/all_high": f"tied groups: {TIE_WORDS['all_high']}",
+    "groups/tied_other": f"tied groups: {TIE_WORDS['other']}",
+    "groups/bearing": "groups with a learning signal",
+    "groups/spread": "reward spread within groups",
+    "groups/best": "best reward of each group",
+    "groups/worst": "worst reward of each group",
+    "groups/solved": "solved completions",
+    "groups/any_solved": "groups with ≥ 1 solved",
+    "groups/alike": "identical completions within groups",
+    "groups/repetition": "repetition in long completions",
+}
+
 # A panel draws the metrics of `keys` (or all that match `pattern`, with * for one name), each as one line.
 Panel = dict[str, Any]
 
@@ -38,6 +54,12 @@ def panel(
         "note": note, "unit": unit, "instead": instead, "wait": wait, "missed": NEVER_EVALUATED if wait else "",
         "smooth": smooth, "spread": list(spread), "stack": stack, "colours": list(colours), "teller": teller,
     }  # fmt: skip
+
+
+def metric_label(name: str) -> str:
+    """What a person calls a metric that Groupwise works out of groups; "" of any other, which has its own name."""
+    label = _GROUP_METRICS.get(name.removeprefix("eval_"), "")
+    return f"held-out: {label}" if label and name.startswith("eval_") else label
 
 
 NEVER_EVALUATED = "This run ended before its first evaluation."

@@ -145,7 +145,7 @@ def _failed_try(spec: RunSpec, index: int, about: dict[str, Any], offer: Offer) 
     failed = f"“{name}” failed on {on} when it was last tried{why}."
     then = "A completion that it fails on gets no score from it."
     if limit and tried.failed == tried.of:
-        then = f"A run in which it scores nothing in {count_words(limit, 'call')} in a row fails."
+        then = f"A run in which it fails in {count_words(limit, 'call')} in a row fails."
     message = f"{failed} {then} Edit it under Rewards."
     yield Problem(f"rewards.{index}.name", message, level=WARNING)
 

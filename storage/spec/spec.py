@@ -186,7 +186,7 @@ class KlSpec(_Part):
 class LaunchSpec(_Part):
     """Where and how the run is started. More than one process trains data-parallel through accelerate.
 
-    After `reward_failures` calls in a row in which a reward function scored nothing, the run saves and fails; 0: never.
+    After `reward_failures` failed calls of one reward function in a row, the run saves and fails; 0: never.
     """
 
     engine: Literal["local"] = "local"

@@ -247,6 +247,15 @@ def test_list_says_why_a_run_failed(groupwise: Groupwise, registry_home: Path):
     assert not rows[failed].endswith("Use fewer of them.")
 
 
+def test_a_long_reason_does_not_stretch_the_list(groupwise: Groupwise, registry_home: Path):
+    """One word after another, as long as a library's error: also where the output is piped."""
+    failed = make_run(states.FAILED, sentence="Failed at step 3: " + "ValueError: much " + "more " * 60)
+    [line] = [line for line in groupwise("list").stdout.splitlines() if line.startswith(failed)]
+    assert len(line) < 180 and "…" in line
+    [row] = json.loads(groupwise("list", "--json").stdout)
+    assert row["reason"].count("more") == 60
+
+
 def test_runs_are_renamed_tagged_deleted_and_restored_by_command(groupwise: Groupwise, registry_home: Path):
     one, two, going = make_run(states.FINISHED), make_run(states.FAILED), make_run(states.RUNNING)
     assert groupwise("rename", one, "  new\nname ").returncode == 0

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from groupwise.app.core.end_reason import headline_and_rest
 from groupwise.app.pages.run import ending
 from groupwise.storage.home import files
 from groupwise.storage.library.rewards import library
@@ -20,7 +21,7 @@ SPEC = "name: one\nrewards: [{name: format}, {name: refuser, parameters: {thresh
 
 def helps(reason: str, code: str = CODE) -> dict[str, Any]:
     library.save_reward("refuser", code)
-    said = f"the reward function “refuser” scored nothing in 5 calls in a row: {reason}. Fix it under Rewards."
+    said = f"the reward function “refuser” failed in 5 calls in a row: {reason}. Fix it under Rewards."
     run = registry.get_run(ended_run(SPEC, state=states.FAILED, sentence=f"Failed at step 5: {said}"))
     assert run is not None
     known = {"attempt": run.attempt, "outcome": "failed", "step": 5, "planned": 40, "reason": said, "cause": "reward"}
@@ -29,6 +30,12 @@ def helps(reason: str, code: str = CODE) -> dict[str, Any]:
     assert told is not None
     found: dict[str, Any] = told["helps"]
     return found
+
+
+def test_what_runs_of_older_versions_say_is_understood() -> None:
+    for said in ("failed in 5 calls in a row", "scored nothing in 5 calls in a row"):
+        sentence = f"Failed at step 5: the reward function “refuser” {said}: ValueError: no. Fix it under Rewards."
+        assert headline_and_rest(sentence) == (f"The reward function “refuser” {said}", "ValueError: no.")
 
 
 def test_the_parameter_that_the_failure_names_goes_back_to_its_default(registry_home: Any) -> None:

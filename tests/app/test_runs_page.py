@@ -145,6 +145,20 @@ def test_any_setting_and_metric_can_be_a_column(registry_home: Path) -> None:
     assert "metric:kl" in offered["Metrics"] and offered["Basics"][0] == "spark"
 
 
+def test_metrics_of_groups_have_plain_names_beside_their_own(registry_home: Path) -> None:
+    run_id = made_run(
+        "one", 30, metrics=lambda step: {"reward": 1.0, "groups/bearing": 0.5, "eval_groups/bearing": 1.0}
+    )
+    now = drawn(columns=["metric:groups/bearing"])
+    wait_for("its means", lambda: run_facts.outcomes_of([registry.get_run(run_id)])[run_id].metrics)  # type: ignore[list-item]
+    [offered] = [one["columns"] for one in choices.offered_columns({})["groups"] if one["title"] == "Metrics"]
+    named = {one["name"]: one["words"] for one in offered if one["name"]}
+    assert named["groups/bearing"] == "groups with a learning signal"
+    assert named["eval_groups/bearing"] == "held-out: groups with a learning signal"
+    assert {"key": "metric:reward", "words": "reward", "name": ""} in offered
+    assert "<bdi>groups with a learning signal</bdi>" in now["head"] and 'title="groups/bearing' in now["head"]
+
+
 def test_no_more_columns_than_fit_are_drawn(registry_home: Path) -> None:
     queue()
     now = runs_table.draw_runs({"columns": [f"set:x{n}" for n in range(500)]})

@@ -107,7 +107,7 @@ def test_curves_are_laid_over_each_other_hidden_and_grouped(open_page: OpenPage,
     expect(page.locator(".together")).to_have_count(2)
     page.get_by_text("All metrics").click()
     page.get_by_label("Search metrics").fill("spread")
-    page.get_by_role("button", name="groups/spread", exact=True).click()
+    page.get_by_role("button", name="reward spread within groups groups/spread", exact=True).click()
     expect(page.locator('[data-chart="groups/spread"]')).to_be_visible()
     expect(page).to_have_url(re.compile("metrics=reward.*spread"))
 

@@ -223,7 +223,9 @@ def test_buttons_drawn_anew_keep_the_focus(open_page: OpenPage, runs: Runs) -> N
     page.get_by_text("All metrics").click()
     for button in (
         page.locator("table.settings").get_by_role("button", name="Learning rate"),
-        page.locator(".all-metrics .names").get_by_role("button", name="groups/spread", exact=True),
+        page.locator(".all-metrics .names").get_by_role(
+            "button", name="reward spread within groups groups/spread", exact=True
+        ),
     ):
         button.focus()
         page.keyboard.press("Enter")

@@ -91,6 +91,8 @@ def test_a_german_excel_file_becomes_a_launched_run_without_help(new_run: Page, 
     expect(read_as.locator("tbody tr").first).to_contain_text("Wie viel ist „0 + 0“; genau?")
     mapping = new_run.get_by_role("button", name="Use this mapping")
     expect(mapping).to_be_visible()
+    missing = new_run.locator("[data-path='data.answer_column'] option", has_text="not in this data")
+    expect(missing).to_have_text("answer: not in this data")  # the default, which is no column of this file
     template = new_run.locator("[data-path='data.prompt_template']")
 
     def stands_above() -> bool:  # the button is drawn anew as more of the file is known
@@ -100,6 +102,7 @@ def test_a_german_excel_file_becomes_a_launched_run_without_help(new_run: Page, 
     wait_for("a suggestion above the fields that it fills", lambda: new_run.wait_for_timeout(30) or stands_above())
     mapping.click()
     follows(new_run, "answer_column: Lösung (€)")
+    expect(missing).to_have_count(0)
     expect(new_run.locator(".preview .message.user")).to_contain_text("Wie viel ist")
     numbers = new_run.locator(".answer-numbers")
     expect(numbers).to_contain_text("None of the 40 answers is a plain number, such as “0,0”, “2 Stück”, “= 4”")

@@ -15,7 +15,7 @@ from tests.support.made_runs import made_run
 
 BOOM = "ValueError: <img src=x onerror=alert(1)> boom " + "y" * 2000
 SENTENCE = (
-    f"Failed at step 12: the reward function “midfail” scored nothing in 3 calls in a row: {BOOM}. "
+    f"Failed at step 12: the reward function “midfail” failed in 3 calls in a row: {BOOM}. "
     "Fix it under Rewards, then start a new run from this one."
 )
 # The words that reach beyond what they stand in: a panel, a card or the window.

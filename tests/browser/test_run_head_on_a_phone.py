@@ -30,7 +30,7 @@ def test_a_phone_shows_the_tabs_within_156_pixels(open_page: OpenPage, address: 
     """With the bar of the site: what else a run says of its end comes below them."""
     ends = {
         states.FINISHED: "Done: step 40 of 40. The trained model is in final/.",
-        states.FAILED: "Failed at step 1207: the reward function “mine” scored nothing in 5 calls in a row: no.",
+        states.FAILED: "Failed at step 1207: the reward function “mine” failed in 5 calls in a row: no.",
         states.STOPPED: "Stopped at step 1207, as asked. Resume continues from step 1200.",
     }
     saved = 1200 if state in (states.FAILED, states.STOPPED) else 0

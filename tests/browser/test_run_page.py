@@ -87,12 +87,12 @@ def test_weights_that_are_lost_are_the_rate_and_not_the_prompts(open_page: OpenP
 def test_a_failed_reward_function_opens_at_its_line(open_page: OpenPage, address: str) -> None:
     code = "def graded(completions, **kwargs):\n    scores = []\n    return [1 / 0 for _ in completions]\n"
     library.save_reward("graded", code)
-    reason = "the reward function “graded” scored nothing in 3 calls in a row: ZeroDivisionError: division by zero."
+    reason = "the reward function “graded” failed in 3 calls in a row: ZeroDivisionError: division by zero."
     reason += " Fix it under Rewards, then start a new run from this one."
     run_id = ended("graded", f"Failed at step 3: {reason}", reason=reason, cause="reward", function="graded", line=3)
     page = open_page(f"{address}/run?id={run_id}")
     expect(head(page).locator(":is(.actions, .ending) button:visible")).to_have_count(0)
-    expect(head(page).locator(".ending h2")).to_have_text(re.compile("scored nothing in 3 calls in a row$"))
+    expect(head(page).locator(".ending h2")).to_have_text(re.compile("failed in 3 calls in a row$"))
     expect(head(page).locator(".rest")).to_have_text("ZeroDivisionError: division by zero.")
     expect(head(page).get_by_text(re.compile("start a new run"))).to_have_count(1)  # beside the button
     head(page).get_by_role("link", name="Open graded at line 3").click()
@@ -129,7 +129,7 @@ def test_a_run_that_its_own_function_failed_goes_on_without_it(open_page: OpenPa
 
 def failed_by_function(name: str, code: str, error: str) -> str:
     """A run that this function of the library ended at its line 3; it keeps a copy."""
-    reason = f"the reward function “{name}” scored nothing in 3 calls in a row: {error}."
+    reason = f"the reward function “{name}” failed in 3 calls in a row: {error}."
     reason += " Fix it under Rewards, then start a new run from this one."
     run_id = ended(name, f"Failed at step 4: {reason}", reason=reason, cause="reward", function=name, line=3, step=4)
     library.save_reward(name, code)

@@ -222,7 +222,7 @@ def test_a_function_that_is_meant_and_listed_is_said_to_be():
      "A completion that it fails on gets no score from it. Edit it under Rewards."),
     ({**MINE, "version": HASH}, {}, FailedTry(1, 1, ""),
      "“mine” failed on the only completion when it was last tried. "
-     "A run in which it scores nothing in 5 calls in a row fails. Edit it under Rewards."),
+     "A run in which it fails in 5 calls in a row fails. Edit it under Rewards."),
     (MINE, {"reward_failures": 0}, FailedTry(4, 4, "KeyError: 'level'"),
      "“mine” failed on all 4 completions when it was last tried: “KeyError: 'level'”. "
      "A completion that it fails on gets no score from it. Edit it under Rewards."),

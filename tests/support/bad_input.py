@@ -76,7 +76,9 @@ BAD = {
     "an endless loop": Bad("while True: pass", r"took longer than [\d.]+ s, and was ended", "timeout"),
     "an exit": Bad("os._exit(0)", r"ended the process it runs in \(exit status 0\)"),
     "a segfault": Bad("ctypes.string_at(0)", r"crashed \(SIGSEGV\)"),
-    "a memory bomb": Bad("bytearray(8 << 30)  # here", "MemoryError. It wanted more memory"),
+    "a memory bomb": Bad(
+        "bytearray(8 << 30)  # here", "MemoryError. It ran out of memory: a reward function may use 4 GiB"
+    ),
     "a fork bomb": Bad("while True: os.fork()  # here", "cannot start processes"),
     "junk on the channel": Bad("everywhere(b'junk' * 10_000)", "wrote to Groupwise's own channel"),
     "a forged reply": Bad("forge(completions, 'a call')", "wrote to Groupwise's own channel"),

@@ -140,7 +140,7 @@ def test_a_function_that_scores_nothing_ends_the_run_with_its_reason(registry_ho
         launch={"reward_failures": 3},
     )
     assert record["outcome"] == "failed" and record["step"] == 3, record
-    assert "“mine” scored nothing in 3 calls in a row" in record["reason"] and words in record["reason"]
+    assert "“mine” failed in 3 calls in a row" in record["reason"] and words in record["reason"]
     assert {status for _, status in scores_of(folder)} <= {"error", "timeout"}
     assert checkpoint_files.step_of(checkpoint_files.latest_sealed(folder.checkpoints)) == 3  # type: ignore[arg-type]
     assert len(events(folder)) == 3  # the 1st, the 2nd, and the one that ends the run

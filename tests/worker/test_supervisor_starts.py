@@ -224,7 +224,7 @@ def test_code_in_the_folder_that_did_not_ship_reaches_nothing(start_worker: Star
     (folder.rewards / "format.py").write_text(f"open({str(trace)!r}, 'w')\ndef format(completions, **_): return []\n")
     start_worker()
     run = wait_state(folder.id, states.FAILED)
-    assert "“format” scored nothing in 5 calls in a row: FileNotFoundError" in run.sentence
+    assert "“format” failed in 5 calls in a row: FileNotFoundError" in run.sentence
     assert not trace.exists()
 
 

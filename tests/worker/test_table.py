@@ -199,7 +199,7 @@ FAULTS: list[tuple[str, bytes | str, str]] = [
     (
         "a.jsonl",
         lines({"q": 1}) + 'no\nno\n{"q": null, "a": NaN}\n',
-        "Line 3 cannot be read either. Line 4 holds NaN, which is no JSON, and is read as a value that equals nothing; "
+        "Line 3 cannot be read either. Line 4 holds NaN, which is no number in JSON, and no answer equals it; "
         "write null. Its “q” is null: a row that asks nothing is left out",
     ),
     ("a.jsonl", lines({"q": 1}) + "no\n" * 6, "line 2 is .* Lines 3, 4 and 3 others cannot be read either"),

@@ -3,6 +3,7 @@
 import errno
 import inspect
 import re
+import resource
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -85,8 +86,16 @@ def shorten_tracebacks(failures: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _hint(error: BaseException) -> str:
     if isinstance(error, MemoryError):
-        return "It wanted more memory than a reward function may use."
+        return _out_of_memory()
     return next(filter(None, map(_refusal, _chain(error))), "") if _confined else ""
+
+
+def _out_of_memory() -> str:
+    """The limit, where this process is confined by one."""
+    most = resource.getrlimit(resource.RLIMIT_AS)[0] if _confined else resource.RLIM_INFINITY
+    if most == resource.RLIM_INFINITY:
+        return "It ran out of memory."
+    return f"It ran out of memory: a reward function may use {most / 2**30:g} GiB."
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

@@ -1,5 +1,5 @@
 """What becomes of reward functions that fail in training: an event each time something new happens, also where one has
-not scored once in its first calls, and the end of the run where one scores nothing any more."""
+not scored once in its first calls, and the end of the run where one only fails any more."""
 
 from collections import Counter
 from typing import Any
@@ -15,7 +15,7 @@ FIRST_CALLS = 5  # in which a function should have given a score to some complet
 
 
 class Failures:
-    """Counts failures over a run. `limit`: so many calls in a row in which a function scored nothing end the run;
+    """Counts failures over a run. `limit`: so many failed calls of one function in a row end the run;
     0: never."""
 
     def __init__(self, limit: int) -> None:
@@ -73,7 +73,7 @@ class Failures:
             self.at = {"function": note.function, "line": first.get("line") or 0}
             self.at["traceback"] = str(first.get("traceback") or "")[:TRACE]
             self.reason = (
-                f"the reward function “{note.function}” scored nothing in {count_words(times, 'call')} in a row: "
+                f"the reward function “{note.function}” failed in {count_words(times, 'call')} in a row: "
                 f"{first['message'].rstrip('.')}. Fix it under Rewards, then start a new run from this one."
             )
 

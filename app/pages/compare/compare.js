@@ -45,6 +45,7 @@ import { windowWords } from "./windows.js";
 
 let charts = new Map();
 let names = [];
+let labels = {}; // what those are called that Groupwise works out, by name
 let asking = "";
 let settled = "";
 let coded = "";
@@ -89,14 +90,18 @@ function drawNames() {
   const asked = find(".all-metrics input").value.toLowerCase();
   const drawn = [...charts.keys()];
   setText(find(".all-metrics summary span"), names.length ? `${names.length}` : "");
-  const found = names.filter((name) => name.toLowerCase().includes(asked));
+  const found = names.filter((name) => `${labels[name] ?? ""} ${name}`.toLowerCase().includes(asked));
   const key = `${found.join("\n")}\n\n${drawn.join("\n")}`;
   if (!find(".all-metrics").open || box.dataset.key === key) return;
   box.dataset.key = key;
   const focused = box.contains(document.activeElement) ? document.activeElement.textContent : null;
   box.replaceChildren(
     ...found.map((name) =>
-      el("button.chip.mono", { "aria-pressed": `${drawn.includes(name)}`, onclick: () => choose(name) }, name),
+      el(
+        `button.chip${labels[name] ? "" : ".mono"}`,
+        { "aria-pressed": `${drawn.includes(name)}`, onclick: () => choose(name) },
+        ...(labels[name] ? [`${labels[name]} `, el("span.mut.mono.xs", name)] : [name]),
+      ),
     ),
   );
   if (!found.length) box.append(el("span.s.mut", "No metric has this in its name."));
@@ -254,6 +259,7 @@ function take(now) {
   takeRuns(now);
   hear();
   names = now.names;
+  labels = now.labels ?? {};
   layCharts(now.charts);
   hint();
   drawAll();

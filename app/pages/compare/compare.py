@@ -13,6 +13,7 @@ from groupwise.app.pages.compare.prompts import prompt_in_runs, shared_prompts
 from groupwise.app.pages.compare.runs import MOST, badge_of, line_styles, open_run_record, run_ids, run_spec
 from groupwise.app.pages.compare.settings import compare_code, compare_settings, defaults
 from groupwise.app.ui import run_colours
+from groupwise.app.ui.figures import metric_label
 from groupwise.app.ui.live import Payload, answer, live, run_by_id, text, texts
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis import best_possible
@@ -118,7 +119,9 @@ def compare_runs(payload: Payload) -> dict[str, Any]:
     ]
     given = payload.get("ids")
     return {
-        "runs": drawn, "names": sorted(names), "left_out": max(0, len(given) - MOST) if isinstance(given, list) else 0,
+        "runs": drawn, "names": sorted(names),
+        "labels": {name: label for name in names if (label := metric_label(name))},
+        "left_out": max(0, len(given) - MOST) if isinstance(given, list) else 0,
         "charts": [chart(name) for name in wanted if name in names or metric_names(payload)],
         "dashes": run_colours.DASHES,
         "poll": POLL if any(run.get("live") for run in drawn) else POLL_ENDED,

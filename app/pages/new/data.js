@@ -177,18 +177,20 @@ function numbersSelect() {
   const marks = [option("point", "only the number: 1,234.5"), option("comma", "only the number: 1.234,5")];
   return el("select.input", option("", "as they are written"), ...marks);
 }
+// Whether the data, once its columns are known, has none of this name.
+const isMissing = (name) => page.columns.length > 0 && !page.columns.includes(name);
 function columnSelect(path, first, none) {
   const box = el("select.input");
   const node = field(about(path), { input: box });
   const fill = () => {
     const now = plainOf(path);
     const names = [...new Set([...page.columns, ...(now ? [now] : [])])];
-    const key = JSON.stringify([names, now]);
+    const key = JSON.stringify([names, now, names.filter(isMissing)]);
     if (box.dataset.key === key) return;
     box.dataset.key = key;
     box.replaceChildren(
       ...(first ? [option("", first)] : []),
-      ...names.map((name) => option(name)),
+      ...names.map((name) => option(name, isMissing(name) ? `${name}: not in this data` : name)),
       ...(none ? [option("\u0000", none)] : []),
     );
     box.value = now === null ? "\u0000" : (now ?? "");

@@ -223,7 +223,7 @@ function completionRow(one, names, spans, widest, extras, times) {
         : "",
       times > 1 ? el("span.xs.mut.block.times", { title: "the same text and scores" }, `${times} ×`) : "",
       clipped(one.text),
-      one.truncated ? el("span.xs.warn", "cut off at the longest length") : "",
+      one.truncated ? el("span.xs.warn", "cut off at the max completion length") : "",
       ...extras.map(([name, value]) =>
         el("span.xs.mut.block.extra", plain(`${name}: ${value === "" ? "(empty)" : cut(asWords(value), 300)}`)),
       ),

@@ -24,7 +24,7 @@ from groupwise.storage.registry import notes, registry
 MODES = {"train": "training", "eval": "held-out"}
 PICKS = {
     "worst": "the lowest mean reward first", "best": "the highest mean reward first",
-    "spread": "the most spread within the group first", "tied": "those that teach nothing first",
+    "spread": "the most spread within the group first", "tied": "those with no learning signal first",
     "random": "any, in no order",
 }  # fmt: skip
 KEYS = (

@@ -8,6 +8,7 @@ from typing import Any
 from groupwise.app.core import run_facts, run_query
 from groupwise.app.core.field_labels import compared_label
 from groupwise.app.pages.run_list import columns
+from groupwise.app.ui.figures import metric_label
 from groupwise.app.ui.live import Payload, answer
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis import outcome
@@ -31,8 +32,9 @@ def setting_defaults() -> Mapping[str, Any]:
 
 @answer
 def offered_columns(payload: Payload) -> dict[str, Any]:
-    """The columns, as groups of {key, words, name}, `name` being a setting's own: the basics, the settings in which
-    runs differ, the others that runs give and then those that have a default, and the metrics."""
+    """The columns, as groups of {key, words, name}, `name` being a setting's own, or that of a metric which has
+    a label: the basics, the settings in which runs differ, the others that runs give and then those that have a
+    default, and the metrics."""
     known = run_facts.outcomes_of(registry.list_runs(curves=False)).values()
     defaults = setting_defaults()
     given = sorted({name for facts in known for name in facts.settings})
@@ -45,7 +47,7 @@ def offered_columns(payload: Payload) -> dict[str, Any]:
             {"title": "Basics", "columns": [_offer(key, BASICS.get(key, columns.KNOWN[key].title)) for key in basics]},
             *([_settings_group("Settings that differ", list(differ))] if differ else []),
             _settings_group("Other settings" if differ else "Settings", others),
-            {"title": "Metrics", "columns": [_offer(columns.METRIC + name, name) for name in metrics[:MOST]]},
+            {"title": "Metrics", "columns": [_offer_metric(name) for name in metrics[:MOST]]},
         ],
         "usual": columns.USUAL, "most": columns.MOST,
     }  # fmt: skip
@@ -66,6 +68,11 @@ def _settings_group(title: str, names: Sequence[str]) -> dict[str, Any]:
         "title": title,
         "columns": [_offer(columns.SETTING + name, compared_label(name), name) for name in names[:MOST]],
     }
+
+
+def _offer_metric(name: str) -> dict[str, str]:
+    label = metric_label(name)
+    return _offer(columns.METRIC + name, label or name, name if label else "")
 
 
 def _offer(key: str, words: str, name: str = "") -> dict[str, str]:

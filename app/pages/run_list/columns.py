@@ -137,7 +137,7 @@ def column_of(key: str) -> Column | None:
 
 def _head_of_metric(name: str) -> str:
     """A metric's name in a head; one named as a setting of the training is says which of the two it is."""
-    return f"{name} (logged)" if name in NAMED_AS_SETTINGS else name
+    return f"{name} (logged)" if name in NAMED_AS_SETTINGS else figures.metric_label(name) or name
 
 
 def setting_value(row: Row, name: str) -> Any:

@@ -121,4 +121,4 @@ def no_number(line: bytes) -> str:
         return ""
     empty = [name for name, cell in value.items() if cell is None]
     null = f". Its “{empty[0][:BEGINS]}” is null: a row that asks nothing is left out" if empty else ""
-    return f"holds {odd[0]}, which is no JSON, and is read as a value that equals nothing; write null{null}"
+    return f"holds {odd[0]}, which is no number in JSON, and no answer equals it; write null{null}"

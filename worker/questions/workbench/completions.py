@@ -71,7 +71,7 @@ def _describe_sampled(parts: SpecPart, groups: list[Group], asked: int) -> str:
     said = f"{count_words(len(done), 'completion')} of {parts.model.id}, as it is before training."
     cut = sum(one.truncated for one in done)
     if cut:
-        said += f" {cut} reached max_completion_length."
+        said += f" {cut} reached the max completion length."
     if len(done) < asked:
         said += f" {asked} were requested; the time limit was reached. Choose fewer rows or shorter completions."
     machine = registry.read_fact(Hardware)

@@ -29,7 +29,7 @@ def about_ties(ties: dict[str, int], highest: str = TOP) -> list[str]:
         if ties[kind]
     ]  # fmt: skip
     if not bearing:
-        return [f"No group teaches anything: {', '.join(why)}."]
+        return [f"No group has a learning signal: {', '.join(why)}."]
     teach = "teaches" if bearing == 1 else "teach"
     others = "The other does not" if count - bearing == 1 else "The others do not"
     groups = f"{bearing} of {count_words(count, 'group')} ({percent(bearing / count)})"
