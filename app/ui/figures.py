@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from groupwise.storage.analysis.tie_words import tie_words
+from groupwise.storage.analysis.tie_words import NONE_RIGHT, TIE_WORDS, tie_words
 from groupwise.storage.spec.words.number_words import count_words
 
 # What the metrics of groups that Groupwise works out (storage/record/group_metrics.py) are called in lists of metrics.
 _GROUP_METRICS = {
     "groups/tied": "tied groups",
-    "groups/all_low": f"tied groups: {TIE_WORDS['all_low']}",
+    "groups/all_low": f"tied groups: {NONE_RIGHT}, or {TIE_WORDS['all_low']}",
     "groups/all_high": f"tied groups: {TIE_WORDS['all_high']}",
     "groups/tied_other": f"tied groups: {TIE_WORDS['other']}",
     "groups/bearing": "groups with a learning signal",
