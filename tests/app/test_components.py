@@ -143,6 +143,10 @@ def test_resume_names_the_newest_checkpoint_that_is_still_there(run_id: str) -> 
     gone = "Could not be started: data.source, line 7: there is no file “weg.csv” in data. Upload it."
     lost = ending.describe_end(dataclasses.replace(run, state=states.FAILED, sentence=gone))
     assert lost and lost["headline"] == "There is no file “weg.csv” in data", "no line of a YAML that is not in sight"
+    said = f"The reward function “mine” failed: {'x' * 300} is no number"
+    long = ending.describe_end(dataclasses.replace(run, state=states.FAILED, sentence=f"Failed at step 3: {said}."))
+    assert long and (len(long["headline"]), long["headline"][-2:], long["said"]) == (160, "x…", said)
+    assert lost["said"] == ""
     many = checkpoints.removed_words(range(1, 15))
     assert many.endswith("2 earlier ones and step 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.")
 
@@ -190,7 +194,11 @@ def test_the_time_left_is_said_until_the_run_is_called_stalled() -> None:
 
 def test_a_step_and_the_time_left_add_up() -> None:
     assert "3.6 s a step · 54 s left" in header.progress_line(states.RUNNING, 45, 60, 3.6, 2.5, 0.0, 1.0)
-    assert "2.0 s a step · 60 s left" in header.progress_line(states.RUNNING, 45, 60, 2.0, 4.0, 0.0, 1.0), "evaluation"
+    assert "· 2.0 s a step · 30 s left" in header.progress_line(states.RUNNING, 45, 60, 2.0, 2.1, 0.0, 1.0)
+    seen = header.progress_line(states.RUNNING, 169, 400, 0.26, 1.04, 1.0, 2.0)
+    assert "· 0.26 s a step, 1.0 s all counted · 4 min left · " in seen, "it saves, evaluates and waits, too"
+    assert "counted" not in header.progress_line(states.STOPPING, 169, 400, 0.26, 1.04, 0.0, 1.0), "nothing is left"
+    assert header.progress_line(states.FINISHED, 60, 60, 2.0, 4.0, 0.0, 1.0) == "step 60 of 60 · 2.0 s a step"
 
 
 @pytest.mark.parametrize(

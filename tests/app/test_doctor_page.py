@@ -127,6 +127,23 @@ def test_a_run_that_ends_is_told_of_its_end_at_once(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.usefixtures("no_worker")
+@pytest.mark.parametrize(("steps", "told_of"), [(12, 13), (19, 20), (20, 20)])
+def test_while_now_is_of_more_steps_each_time_each_is_told_of(
+    monkeypatch: pytest.MonkeyPatch, steps: int, told_of: int
+) -> None:
+    """As it was seen: “0.016 now … last 5 logged steps” beside “Now 0.013, mean of the last 6”."""
+    run_id = running(made_run("begins", steps, state=states.STOPPED))
+    monkeypatch.setattr(doctor, "REST", 10**6)
+    before = doctor.diagnose_run({"run": run_id})
+    assert before["at"].startswith(f"at step {steps} · ")
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0, "correctness": 2.0})
+    writer.commit(steps + 1, metrics={"reward": 1.0})
+    writer.close()
+    after = doctor.diagnose_run({"run": run_id, "after": before["seq"]})
+    assert after["at"].startswith(f"at step {told_of} · ")
+
+
+@pytest.mark.usefixtures("no_worker")
 def test_a_run_that_was_asked_to_go_on_is_told_of_no_end() -> None:
     run_id = made_run("goes on", 5, state=states.STOPPED)
     ended = doctor.diagnose_run({"run": run_id})

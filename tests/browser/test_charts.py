@@ -68,6 +68,7 @@ def runs(reading_dashboard: str) -> dict[str, str]:
         "long": made_run("long", STEPS, groups=0, metrics=logged, resumed_at=2000),
         "late": running(made_run("late", 50, groups=0, resumed_at=47, state=states.QUEUED)),
         "bare": made_run("bare", 8, groups=0, metrics=bare, training={"beta": 0.0}),
+        "seldom": made_run("seldom", 30, groups=1, every=10),
         "mine": made_run("mine", 8, functions=("mine",), groups=0, metrics=otherwise),
         "ones": made_run("ones", 8, functions=("ones",), groups=0, metrics=constant),
         "none": made_run("none", 8, functions=("format", "none"), groups=0, metrics=silent),
@@ -130,6 +131,8 @@ def test_all_charts_share_one_zoom_one_pointer_and_one_axis(open_page: OpenPage,
     expect(page.locator(".controls .smoothed")).to_have_text(SMOOTHED)
     logged = "Bold: the mean of the last 10 logged steps. Faint: as logged. Dotted: from before a resume."
     expect(overview(open_page, runs, "late").locator(".controls .smoothed")).to_have_text(logged)
+    of_few = "Bold: the mean between two logs. Faint: each step."
+    expect(overview(open_page, runs, "seldom").locator(".controls .smoothed")).to_have_text(of_few)
     page = overview(open_page, runs, "long")
 
     # a stretch of one chart is the stretch of all of them, and is looked at as finely as it can be drawn

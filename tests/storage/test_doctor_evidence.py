@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,21 @@ def test_a_function_that_fails_is_told_with_its_last_words(tmp_path: Path) -> No
     assert verdict.sentence.endswith("completions. Last error: KeyError: 3."), (
         "and not how many calls had failed by then"
     )
+
+
+def test_where_no_step_has_a_score_no_steps_are_waited_for(tmp_path: Path) -> None:
+    """“A problem after 17 steps. Trends need 10.” stood there."""
+    writer = RunWriter(tmp_path / "run.db", 1, {"mine": 1.0})
+    for step in range(1, 18):
+        unscored = [Completion("x", 1, False, None, 0.0, [(None, "none")]) for _ in range(4)]
+        writer.commit(step, groups=[Group("train", step, "2+2?", {}, unscored)], metrics={"reward": None})
+    writer.close()
+    evidence = gather(tmp_path / "run.db", None)
+    said = examine(evidence).headline
+    assert said == "A problem after 17 steps. No step has a score yet, so there is no trend."
+    over = examine(replace(evidence, ended=True)).headline
+    assert over == "A problem after 17 steps. No step has a score, so there is no trend."
+    assert examine(replace(evidence, step=9)).headline == "A problem after 9 steps. Trends need 10."
 
 
 def test_a_function_that_fails_in_the_evaluation_before_the_first_step_is_told_of_then(tmp_path: Path) -> None:

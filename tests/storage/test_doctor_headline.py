@@ -31,7 +31,8 @@ SCORES = Function(1.0, {"ok": 256}, 0.0, 1.0, 0.4, (0.0, 1.0))
 def test_a_held_out_fall_within_two_standard_errors_is_no_fall() -> None:
     """As it was seen at a rate of 1e-9: “held-out reward fell from 1 to 0.89”, of 64 completions."""
     report = examine(healthy(curves=HELD_OUT, held_out_error=0.16, held_out_prompts=16, ended=True))
-    assert "; held-out reward was 0.90, and 1.20 at first (16 prompts), which may be chance; " in report.headline
+    went = "; held-out reward went from 1.20 to 0.90 (16 prompts), a difference that may be chance; "
+    assert went in report.headline
     assert (report.against, report.level) == ("", CALM) and report.headline.startswith("Learned, no problems detected")
     assert examine(healthy(curves=HELD_OUT, held_out_error=0.14)).against == "Held-out reward fell"
 

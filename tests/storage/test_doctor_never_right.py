@@ -72,6 +72,9 @@ def test_a_function_that_reads_no_column_and_returns_none_is_to_be_changed_itsel
             "“mine” returned None for every one of the last 256 completions, so it teaches nothing. It looks at no "
             "column of the data: what it returns is up to its code."
         )
+        many = healthy(functions={"mine": replace(functions["mine"], statuses={"none": 1024})}, last=given)
+        told = verdict(replace(many, rewards=MINE), "unscored")
+        assert told is not None and "the last 1,024 completions" in told.sentence
     answered = [replace(one, answer="49") for one in given]  # as it was seen: other data were offered first
     told = verdict(healthy(rewards=MINE, functions=functions, last=answered, first=answered), "unscored")
     assert told is not None and [one.edit_reward for one in told.changes] == ["mine"]

@@ -217,7 +217,8 @@ def test_held_out_reward_is_told_with_how_many_prompts_it_is_of() -> None:
     late = {"eval_reward": Curve.of((20, 40, 60), (0.56, 1.0, 1.31))}
     assert "; held-out reward rose from 0.56 at step 20 to 1.31; " in examine(healthy(curves=late, ended=True)).headline
     assert "; held-out reward is up from 0.56 to 1.31; " in told(0.56, 1.31, prompts=0, ended=False)
-    assert "; held-out reward was 0.58, and 0.56 at first (1 prompt); " in told(0.56, 0.58, prompts=1)
+    assert "; held-out reward went from 0.56 to 0.58 (1 prompt); " in told(0.56, 0.58, prompts=1)
+    assert "; held-out reward was 0.56, as at first (1 prompt); " in told(0.56, 0.58, 0.5601, prompts=1)
     assert "held-out reward fell from 1.20 to 0.90 (4 prompts); " in told(1.2, 0.9)
     assert "held-out" not in told(0.56), "one is no course"
     level = told(0.56, 1.31, reward=line(1.0, 1.0, 0.1, steps=30))

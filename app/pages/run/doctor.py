@@ -39,11 +39,13 @@ from groupwise.storage.analysis.outcome import published_surroundings, verdict_m
 from groupwise.storage.analysis.statistics import pass_at_k, reading
 from groupwise.storage.home import files
 from groupwise.storage.record import checkpoint_files, groups, record_check, run_files, states
+from groupwise.storage.record.recent import NEEDED
 from groupwise.storage.registry import registry
 
 POLL, POLL_ENDED = 2000, 10_000  # ms
 # Between two looks at the same run, however many watch it: so many times as long as one took, and no more seconds.
 REST, LONGEST_REST = 10, 2.0
+YOUNG = 10 * NEEDED  # steps of a stage: a look at no more of them takes little
 PASTS = 3  # in how many ways one evidence is said: of a run that trains, waits to go on, or is over
 KEPT = 64  # runs whose last report is kept
 WAITS = {
@@ -120,10 +122,17 @@ def _report(run: registry.Run, seq: int, newest: int) -> dict[str, Any]:
             found["headline"] = ""
         _reports.pop(run.id, None)
         now = time.monotonic()
-        _reports[run.id] = (seq, now + min(LONGEST_REST, REST * (now - begun)), found)
+        rest = 0.0 if _window_grows(evidence) else min(LONGEST_REST, REST * (now - begun))
+        _reports[run.id] = (seq, now + rest, found)
         while len(_reports) > KEPT:
             _reports.pop(next(iter(_reports)))
     return found
+
+
+def _window_grows(e: Evidence) -> bool:
+    """Whether “now” is soon the mean of more logged steps, so that what was said a moment ago is of others than the
+    figures beside it are."""
+    return e.logs < NEEDED and e.step - e.since <= YOUNG
 
 
 def _tell_head(run: registry.Run, report: Report) -> dict[str, dict[str, str]]:

@@ -35,6 +35,7 @@ AT = {run_files.DATA: "data.source", run_files.MODEL: "model.id", run_files.SETT
 CHOOSE = {"model.id": "Choose another model", "data.source": "Choose other data", "rewards": "Change its rewards"}
 CORRECTED = "Its settings open in New run, to be corrected."
 BRIEF = 400  # characters shown of what is known of an end
+HEADLINE = 160  # … and of its headline
 LOWER = 0.2  # of a learning rate that ruined the weights
 SHORTEST = 64  # tokens of a completion that may be halved
 LORA = {"lora.r": 16, "lora.lora_alpha": 32, "lora.target_modules": "all-linear"}  # common practice
@@ -59,7 +60,8 @@ class Help:
 
 def describe_end(run: registry.Run) -> dict[str, Any] | None:
     """What the head says of a run that failed, was killed or interrupted: `headline`, the `rest` of what is known (in
-    `whole` where that is long), the traceback's end (`trace`), and what `helps`. None for any other."""
+    `whole` where that is long, as `said` has a long headline), the traceback's end (`trace`), and what `helps`. None
+    for any other."""
     if run.state not in TOLD or not run.folder.path.is_dir():
         return None
     found = run_files.exit_record(run.folder, run.attempt) if run.state == states.FAILED else None
@@ -67,8 +69,10 @@ def describe_end(run: registry.Run) -> dict[str, Any] | None:
     whole = " ".join(filter(None, (rest, say_damaged_point(run))))
     brief = " ".join(filter(None, (format.shorten(rest, BRIEF), say_damaged_point(run))))
     helped = help_with(run, found or {})
+    short = format.shorten(headline, HEADLINE)
     return {
-        "headline": visible_text(headline), "rest": visible_text(brief),
+        "headline": visible_text(short), "said": visible_text(headline) if short != headline else "",
+        "rest": visible_text(brief),
         "whole": visible_text(whole) if brief != whole else "",
         "trace": visible_text((found or {}).get("traceback") or ""), "helps": helped.as_dict() if helped else None,
     }  # fmt: skip

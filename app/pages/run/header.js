@@ -149,6 +149,7 @@ function drawEnd(end) {
   if (!end || key === drawnEnd) return;
   drawnEnd = key;
   setText(box.querySelector("h2"), end.headline);
+  box.querySelector("h2").title = end.said;
   showText(box.querySelector(".rest"), end.rest);
   box.querySelector(".rest").title = end.whole;
   const { helps } = end;

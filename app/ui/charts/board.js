@@ -74,7 +74,7 @@ export class Board {
     const { interval } = this.curves;
     const reach = Smoother.reach(x.length);
     const dotted = this.past.length ? DOTTED : "";
-    if (!reach) return interval > 1 && x.length ? "Bold: the mean of the steps of a log. Faint: each step." : "";
+    if (!reach) return interval > 1 && x.length ? "Bold: the mean between two logs. Faint: each step." : "";
     if (!(of > x.length)) {
       const last = this.curves.recent("reward")?.n ?? reach;
       const of =

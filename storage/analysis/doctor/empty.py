@@ -37,7 +37,7 @@ def empty(e: Evidence) -> Verdict | None:
         return None
     return Verdict(
         "empty", PROBLEM, "Completions are empty",
-        f"{percent(now)} of the last {len(e.last)} completions {e.verbs} empty, as at the start: {WHY}",
+        f"{percent(now)} of the last {len(e.last):,} completions {e.verbs} empty, as at the start: {WHY}",
         f"Shown from {percent(MOSTLY)} of the first and of the last completions on.", MEASURED,
         (chart("completions/mean_length", "The chart of length"),
          completions("The empty completions", sort="length")),

@@ -138,6 +138,10 @@ def _say_too_short(e: Evidence, grave: tuple[Verdict, ...]) -> str:
     done = f"{count_words(steps, 'step' if of_groups else 'logged step')}{stage}"
     done = f"{count_words(gone, 'step')}{stage}, its reward {known} at {steps:,} of them" if seldom else done
     needed = f"{least} {'logged ' if seldom else ''}steps"
+    if grave and e.step - e.since >= WAIT and _has_no_score(e):
+        yet = "" if e.ended else " yet"
+        after = count_words(e.step - e.since, "step")
+        return f"{_count(grave).capitalize()} after {after}{stage}. No step has a score{yet}, so there is no trend."
     if grave and not (e.ended or len(e.reward)):  # of what was evaluated before, or of groups without a reward
         steps = e.step - e.since
         when = f"after {count_words(steps, 'step')}{stage}" if steps > 0 else f"before the first step{stage}"
@@ -159,6 +163,12 @@ def _say_too_short(e: Evidence, grave: tuple[Verdict, ...]) -> str:
     if why := _why_never(e):
         return f"Diagnostics{stage} need {why}."
     return f"Diagnostics{stage} need {needed} ({steps}/{least})."
+
+
+def _has_no_score(e: Evidence) -> bool:
+    """Whether no reward function has scored anything so far."""
+    read = (*e.first, *e.last)
+    return bool(read) and not len(e.reward) and all(score is None for one in read for score in one.scores.values())
 
 
 def _steps_gone(e: Evidence) -> int:

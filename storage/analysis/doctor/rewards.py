@@ -53,7 +53,8 @@ def failing(e: Evidence) -> Verdict | None:
     others = f" So do {', '.join(one for one in sick if one != name)}." if len(sick) > 1 else ""
     in_part = told.failure_share < 1 and not told.unscored_share
     missing = _without_at_end(e, name, FAILING) if in_part else ""
-    missing = missing or f"gave no score to {percent(told.failure_share)} of the last {told.calls} completions"
+    last = count_words(told.calls, "completion")
+    missing = missing or f"gave no score to {percent(told.failure_share)} of the last {last}"
     words = f"“{name}” {missing}.{others}{reason}"
     return Verdict(
         "failing", PROBLEM if told.failure_share >= MOSTLY else WARNING, f"The reward function {name} fails", words,
@@ -90,7 +91,7 @@ def leaves_unscored(e: Evidence) -> Verdict | None:
         return None
     name = max(sick, key=lambda one: (sick[one], abs(e.functions[one].weight)))
     mute, counts = _is_mute(e, name), abs(e.functions[name].weight) >= HALF * heaviest
-    last = f"the last {e.functions[name].calls} completions"
+    last = f"the last {count_words(e.functions[name].calls, 'completion')}"
     blind = e.functions[name].reads_no_column  # then no row lacks what it needs
     has_answers = mute and all(one.answer.strip() for one in (*e.first, *e.last))
     none = blind or has_answers
@@ -394,8 +395,9 @@ def learned_rewards(e: Evidence) -> Verdict | None:
         if curve is None or len(curve) < TREND or told.low is None or told.low != told.high or told.before is None:
             continue
         if told.before[0] < told.low and told.calls >= ENOUGH and name != e.target:
+            last = count_words(told.calls, "completion")
             words = (
-                f"Every one of the last {told.calls} completions earns {short_number(told.low)} from “{name}”: it is "
+                f"Every one of the last {last} earns {short_number(told.low)} from “{name}”: it is "
                 "learned, and sets nothing apart any more. That is expected."
             )
             return Verdict(

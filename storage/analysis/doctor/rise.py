@@ -103,9 +103,10 @@ def say_held_out(e: Evidence) -> str:
         return ""
     then, now = write_figure(told.values[0]), write_figure(told.values[-1])
     if not held_out_moved(e):
-        chance = ", which may be chance" if _differs_held_out(e) else ""
-        when = _first_evaluated(e, told) or " at first"
-        return f"; held-out reward {e.verb} {now}, and {then}{when}{_of_prompts(e)}{chance}"
+        chance = ", a difference that may be chance" if _differs_held_out(e) else ""
+        if then == now:
+            return f"; held-out reward {e.verb} {now}, as{_first_evaluated(e, told) or ' at first'}{_of_prompts(e)}"
+        return f"; held-out reward went from {then}{_first_evaluated(e, told)} to {now}{_of_prompts(e)}{chance}"
     way = _fell(e) if told.values[-1] < told.values[0] else "rose" if e.ended else "is up"
     return f"; held-out reward {way} from {then}{_first_evaluated(e, told)} to {now}{_of_prompts(e)}"
 
