@@ -47,7 +47,8 @@ def with_fitting_lengths(problems: list[Problem], spec: RunSpec, offer: Offer) -
         better = [fits if _too_long(fix, room, _default(offer)) else fix for fix in problem.fixes]
         if _default_leaves_none(room, offer) and any(_is_renaming(fix, problem.field) for fix in better):
             better = [_with_length(fix, room) if fix.removed == (problem.field,) else fix for fix in better]
-        return tuple(fix for number, fix in enumerate(better) if fix not in better[:number])
+        done = [replace(fix, label="", fallback=False) for fix in better]  # of two that do the same the first is kept
+        return tuple(fix for number, fix in enumerate(better) if done[number] not in done[:number])
 
     return [replace(problem, fixes=fixes(problem)) for problem in problems]
 

@@ -51,3 +51,22 @@ def test_what_sentences_are_made_without_is_said(own_home: Path, monkeypatch: py
     words = "This is reckoned without “Rows”."
     assert words in described(f"data: {{limit: many}}\n{steps}", monkeypatch)["sentences"]
     assert words not in described(steps, monkeypatch)["sentences"]
+
+
+@pytest.mark.parametrize(
+    ("training", "blamed", "waits"),
+    [
+        ("num_generations: 1000000", "training.num_generations", "Group size"),
+        ("num_generations: 1000000, max_steps: 0", "training.num_generations", "Group size"),
+        ("num_generations: 8, max_steps: 0", "training.max_steps", ""),
+    ],
+)
+def test_memory_waits_for_what_has_to_change_as_it_cannot_stay_as_it_is(
+    training: str, blamed: str, waits: str, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = described(f"training: {{{training}}}\n", monkeypatch)
+    assert blamed in [one["field"] for one in seen["problems"] if one["level"] == "blocking"]
+    memory = seen["figures"][0]
+    assert memory["label"] == "Memory"
+    assert (memory["value"] == "—", "waits until" in memory["detail"]) == (bool(waits), bool(waits))
+    assert waits in memory["detail"]

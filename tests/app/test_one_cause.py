@@ -52,6 +52,11 @@ def test_a_misspelt_setting_is_no_missing_one_and_its_value_is_kept_by_the_first
     assert mended == text.replace("lenght", "length")  # in its place
 
 
+def test_of_two_buttons_that_do_the_same_one_is_shown() -> None:
+    [problem] = launch.problems_of_text(f"{HEAD}training: {{max_completion_lenght: 256}}\n")
+    assert fixes_of(problem) == ["Rename it to max_completion_length"]
+
+
 def test_of_a_misspelt_part_only_what_blocks_is_said_and_its_name_is_all_that_its_button_changes() -> None:
     text = "# mine\nname: a\nrewrds:  # these\n- name: correctness\n  weight: 1.0\nlora: {r: 8}\ntrainng:  # so\n"
     text += "  learning_rate: 1.0e-4\n  temperature: 1.0\n"

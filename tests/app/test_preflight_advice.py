@@ -488,9 +488,13 @@ def test_a_number_nothing_is_counted_with_is_a_problem_at_its_field_and_said_onc
 
 
 def test_how_long_prompts_are_taken_to_be_is_said_until_they_are_counted(registry_home: Path) -> None:
-    words = "Counts prompts as 512 tokens long until those of the data can be counted."
+    words = "Assumes 512-token prompts until those of the data are counted."
     assert words in report(a_spec(), offer(), MODEL).sentences
     assert words not in report(a_spec(), offer(), MODEL, prompt_tokens=90).sentences
+    assert report(a_spec(), offer(), MODEL).assumed == words  # the page says it with the figures, also while it reads
+    assert report(a_spec(), offer(), MODEL, prompt_tokens=90).assumed == ""
+    timed = report(a_spec(optim="x"), offer(), MODEL, blamed=["training.optim"])  # memory waits, the time is shown
+    assert [one["value"] for one in timed.figures][0] == "—" and words in timed.sentences
 
 
 def test_the_report_of_a_spec_that_nothing_is_known_about_says_what_is_missing(own_home: Path) -> None:

@@ -59,6 +59,9 @@ def test_what_needs_a_package_that_is_not_here_is_said_with_the_slip_and_not_off
     [
         ("yep", True), ("Yeah", True), ("yup", True), ("on", True), ("y", True),
         ("nope", False), ("nah", False), ("off", False), ("n", False),
+        ("ja", True), ("Oui", True), ("si", True), ("sí", True), ("sì", True),
+        ("да", True), ("sim", True), ("tak", True),
+        ("nein", False), ("non", False), ("нет", False), ("nie", False), ("nee", False),
     ],
 )  # fmt: skip
 def test_yes_and_no_as_people_say_them_are_true_and_false(typed: str, meant: bool) -> None:

@@ -30,7 +30,9 @@ HEAD = "name: a\nrewards: [{name: format}]\n"
         ("1 000", [1000]), ("12'000'000", [12000000]), ("2k", [2000]), ("1.5M", [1500000]), ("10 %", [0.1]),
         ("٥٠", [50]), ("٠٫٠٠١", [0.001]), ("０．０２", [0.02]), ("1e−5", [1e-5]), ("2×10⁻⁵", [2e-5]), ("5\u00a0", [5]),
         ("--5", [-5, 5]), ("--1e-4", [-1e-4, 1e-4]), ("−−0,5", [-0.5, 0.5]), ("---5", []), ("--max", []), ("1.0.0", []),
-        ("1 00", []), ("k", []), ("٥ apples", [5]), ("48 tokens", [48]), (0.5, []), (None, []),
+        ("1 00", []), ("k", []), ("٥ apples", [5]), ("48 tokens", [48]), ("1e-4x", [1e-4]),
+        ("-0.5x", [-0.5]), ("5x", [5]), ("1e-4xy", []), ("10B", []), ("1O", []), ("5e", []), ("1e-4k", []),
+        (0.5, []), (None, []),
     ],
 )  # fmt: skip
 def test_a_text_may_mean_one_number_two_or_none(text: Any, meant: list[float]):
@@ -57,6 +59,7 @@ def said(text: str) -> Problem:
         ("training: {max_steps: '1,000'}", 'should be a whole number, not “1,000”. Did you mean 1000?', ["Use 1000"]),
         ("training: {learning_rate: --1e-4}", "should be a number, not “--1e-4”. There is one dash too many.",
          ["Use -1e-4", "Use 1e-4"]),
+        ("training: {learning_rate: '1e-4x'}", "should be a number, not “1e-4x”. Did you mean 1e-4?", ["Use 1e-4"]),
         ("training: {learning_rate: 1.0.0}",
          "should be a number, not “1.0.0”. A number has at most one decimal point.", ["Use 1e-4"]),
         ("data: {limit: --5}", "should be a whole number, not “--5”. There is one dash too many.", ["Use -5", "Use 5"]),

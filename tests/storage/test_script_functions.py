@@ -231,3 +231,12 @@ def test_the_answer_that_a_function_asks_for_is_the_source_s_column():
     assert "data.answer_column answer (which the rewards compare with)" in found.notes[-1]
     without = read_script(SCORED.replace("PROMPT", 'r["question"]').replace("REWARDS", "length"))
     assert without.raw["data"]["answer_column"] is None
+
+
+def test_of_an_imported_function_in_a_partial_the_parameters_that_were_taken_are_named() -> None:
+    head = "from functools import partial\nfrom mine import sql_ok\n"
+    cases = {'dialect="pg"': "name and dialect were", "a=1, b=2": "name, a and b were", "a=n()": "name was"}
+    for given, taken in cases.items():
+        found = read_script(f"{head}GRPOTrainer('a/b', reward_funcs=[partial(sql_ok, {given})])")
+        words = f"is not defined in the script: only its {taken} taken. Save its code under Rewards."
+        assert any(one.startswith("sql_ok (line ") and one.endswith(words) for one in found.notes), found.notes

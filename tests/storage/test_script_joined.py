@@ -121,3 +121,12 @@ def test_how_rows_are_mixed_is_named_apart() -> None:
     said = "\n".join(read_script(text, dataset=1).notes)
     assert "interleave_datasets’s probabilities [0.7, 0.3] and seed 1 (line 3) say how rows are mixed" in said
     assert "rows are mixed" not in "\n".join(read_script(text.replace(", probabilities=[0.7, 0.3], seed=1", "")).notes)
+
+
+@pytest.mark.parametrize("steps", ["", ".shuffle(seed=1)", '.shuffle().sort("prompt").skip(5)'])
+def test_of_a_join_that_is_not_trained_on_nothing_is_said_of_the_runs_data(steps: str) -> None:
+    text = f"{HEAD}data = one\nboth = concatenate_datasets([one, two]){steps}\n{TRAIN}"
+    found, alone = read_script(text), read_script(f"{HEAD}data = one\n{TRAIN}")
+    assert found.raw == alone.raw
+    said = "A dataset (line 19) does not reach the trainer as its training data: it was not taken."
+    assert [one for one in found.notes if "(line 19)" in one] == [said]

@@ -121,10 +121,11 @@ function draw() {
   for (const said of [".verdicts", ".unreadable-note"]) find(said).classList.toggle("old", page.late);
   forgetAnswer();
   const reading = !unreadable && awaitsNewData();
-  const key = JSON.stringify([view.sentences, view.figures, found, Boolean(unreadable), reading]);
+  const key = JSON.stringify([view.sentences, view.assumed, view.figures, found, Boolean(unreadable), reading]);
   if (key === drawn) return;
   drawn = key;
-  const said = reading || (unreadable && !view.figures?.length) ? [] : (view.sentences ?? []);
+  const told = unreadable && !view.figures?.length ? [] : (view.sentences ?? []);
+  const said = reading ? told.filter((line) => line === view.assumed) : told; // figures stand while the data is read
   // where nothing is wrong, what the run will do is asked for as soon as this is in sight
   const unread = view.figures?.length ? OLD : UNREAD;
   const words = unreadable ? unread : blocking().length && !said.length ? NONE : reading ? READING : "";

@@ -91,6 +91,7 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         "answered": sorted(answered_places(found)),
         "blocked": any(problem.level == BLOCKING for problem in problems),
         "sentences": [missing] if missing else _say_what_happens(about, raw, as_checked) if about else [],
+        "assumed": about.assumed if about else "",
         "figures": about.figures if about else [],
         "quickstart": text == presets.quickstart_text(),
         "name": str(raw.get("name") or "run"),

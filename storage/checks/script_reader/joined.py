@@ -25,7 +25,7 @@ class _Parts:
 def chosen_part(reading: Reading, value: Value) -> Value | None:
     """The dataset that was chosen of those that a call joins (Reading.chosen); None where it joins none, or none was
     chosen. What is left out is noted."""
-    if not _joins(value):
+    if not joins(value):
         return None
     assert isinstance(value, Made)
     parts = _Parts()
@@ -58,7 +58,8 @@ def _note_mixing(reading: Reading, call: Made) -> None:
         reading.note(f"{call.name}’s {join_words(said)}", call, after)
 
 
-def _joins(value: Value) -> bool:
+def joins(value: Value) -> bool:
+    """Whether a value is a call that joins datasets."""
     return isinstance(value, Made) and value.name in _JOINS
 
 
@@ -73,7 +74,7 @@ def _sort_parts(reading: Reading, call: Made, parts: _Parts) -> None:
         parts.others.setdefault(rest.lower(), []).append(f"{rest} ({reading.place(script_line(call))}) {after}")
     for value in given.items if isinstance(given, Items) else []:
         unheard = Reading(reading.script, reading.lines, reading.place, reading.known_settings)
-        if isinstance(value, Made) and _joins(value):
+        if isinstance(value, Made) and joins(value):
             _sort_parts(reading, value, parts)
         elif not (settings := _settings_of(unheard, value)):
             parts.others.setdefault(_name_of_part(reading, value), []).extend(unheard.line_notes)

@@ -5,6 +5,7 @@ import ast
 from groupwise.storage.checks.known_rewards import known_reward
 from groupwise.storage.checks.script_reader.calling import Setting
 from groupwise.storage.checks.script_reader.chosen_rows import step_arguments
+from groupwise.storage.checks.script_reader.joined import joins
 from groupwise.storage.checks.script_reader.members import is_builtin
 from groupwise.storage.checks.script_reader.places import is_config, owner_of_dict
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
@@ -64,6 +65,7 @@ _TOKENS = "was not taken: tokens belong in the environment (HF_TOKEN)."
 _SAVED = "was not taken: each run keeps its model in its own folder."
 _HUB = "was not taken: set training.push_to_hub and hub_model_id to push what was trained."
 _TRACKER = "was not taken: every metric is recorded in the run's own file."
+_UNTRAINED = "does not reach the trainer as its training data: it was not taken."
 _NO_LORA = "does not reach the trainer: no LoRA was taken."
 _BY_NAME = {
     "set_seed": SEED, "manual_seed": SEED, "manual_seed_all": SEED, "seed": SEED, "seed_everything": SEED,
@@ -81,7 +83,7 @@ _BY_NAME = {
     "LoraConfig": _NO_LORA,
     "GRPOConfig": "does not reach the trainer: it was not taken.",
     "BitsAndBytesConfig": "does not reach the model: it was not taken.",
-    "load_dataset": "does not reach the trainer as its training data: it was not taken.",
+    "load_dataset": _UNTRAINED,
     "gradient_checkpointing_enable": "was not taken: training.gradient_checkpointing says it here.",
     "enable_input_require_grads": "was not taken: TRL does that itself where it is needed.",
     "PatchFastRL": "is Unsloth's own, and was not taken: TRL trains here.",
@@ -204,6 +206,8 @@ def _note_call(reading: Reading, call: Made, lost: set[int]) -> None:
         pass  # said of that trainer
     elif name not in _BY_NAME and _is_data(call):
         _note_data(reading, call, lost)
+    elif joins(root := beginning(call)) and not reading.is_said(root):
+        reading.note("A dataset", root, _UNTRAINED)
     elif ast.unparse(call.node).startswith("get_ipython()"):
         reading.leave_out(f"get_ipython().{name}", call, FOR_THE_SHELL)
     elif call.path.startswith("subprocess."):
@@ -260,7 +264,7 @@ def _note_data(reading: Reading, call: Made, lost: set[int]) -> None:
             reading.note(f"{call.name}(…)", call, "on the data was not taken: a spec has no place for it.")
         return None
     if id(root) not in lost and (within or reading.is_said(root)):
-        reading.note("A dataset", call, "does not reach the trainer as its training data: it was not taken.")
+        reading.note("A dataset", call, _UNTRAINED)
         lost.add(id(root))
     return None
 

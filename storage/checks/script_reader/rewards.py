@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +33,7 @@ from groupwise.storage.checks.script_reader.values import (
 )
 from groupwise.storage.library.rewards import defined, names, signature
 from groupwise.storage.library.rewards.bodies import arguments
+from groupwise.storage.spec.words.number_words import join_words
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
 WRAPPERS = ("with_parameters", "partial")  # storage.checks.script's own, and how people do it: functools.partial
@@ -126,8 +128,9 @@ class RewardReader:
             self.reading.tell(f"{listed} {what} taken: no trainer in the script names any.")
         return [{**one, "weight": weight} for one, weight in zip(found, weights, strict=True)] or None
 
-    def of_function(self, value: Value) -> dict[str, Any] | None:
-        """name, and parameters where the script gives some; None, and a note, for what cannot be taken."""
+    def of_function(self, value: Value, along: Collection[str] = ()) -> dict[str, Any] | None:
+        """name, and parameters where the script gives some; None, and a note, for what cannot be taken. `along`: the
+        parameters that are taken with it."""
         if isinstance(value, Made) and value.name in WRAPPERS:
             value = _by_name(value)
             if len(value.arguments) == 1:
@@ -143,9 +146,9 @@ class RewardReader:
             return self._known(known, value.made_by, self._called_with(value.made_by, known))
         if model := self._reward_model(value):
             return {"name": "reward_model", "parameters": {"models": [model]}}
-        return self._by_name(value)
+        return self._by_name(value, along)
 
-    def _by_name(self, value: Value) -> dict[str, Any] | None:
+    def _by_name(self, value: Value, along: Collection[str]) -> dict[str, Any] | None:
         said = _name_said(value)
         value = callable_method(value) or value
         if isinstance(value, Function):
@@ -153,7 +156,7 @@ class RewardReader:
         name = ""
         if isinstance(value, (Outer, Part)):
             name = value.path.rpartition(".")[2] if isinstance(value, Outer) else value.name
-            self._note_elsewhere(name, value)
+            self._note_elsewhere(name, value, along)
         if NAME.fullmatch(name):
             return {"name": name}
         self.reading.note("A reward", value, f"{_in_words(value)}, and was not taken: choose a reward here.")
@@ -226,10 +229,11 @@ class RewardReader:
             said = f"“{name}” is a method of {owner.cls.name} ({of}), which {does} when it is made ({when})"
             self.reading.tell(f"{said}. {WITHOUT_NETWORK}", owner)
 
-    def _note_elsewhere(self, name: str, value: Value) -> None:
-        """A function that is imported: its code is not in the script."""
+    def _note_elsewhere(self, name: str, value: Value, along: Collection[str]) -> None:
+        """A function that is imported: its code is not in the script. `along`: the parameters that are taken."""
         if not self.reading.own:
-            after = "is not defined in the script: only its name was taken. Save its code under Rewards."
+            taken = f"{join_words(['name', *along])} {'were' if along else 'was'} taken"
+            after = f"is not defined in the script: only its {taken}. Save its code under Rewards."
             self.reading.note(f"{name}", value, after)
 
     def _with_parameters(self, value: Made) -> dict[str, Any] | None:
@@ -251,11 +255,12 @@ class RewardReader:
     def _of_partial(self, value: Made) -> dict[str, Any] | None:
         """The function of a partial, under the __name__ that is set on the partial."""
         inner, said = value.arguments[0], _name_said(value)
+        along = [key for key, given in value.keywords.items() if _is_plain(given)]
         if said is None:
-            return self.of_function(inner)
+            return self.of_function(inner, along)
         if isinstance(inner, Function) and copied_reward(inner) is None:
             return self._own_function(inner, said)
-        named = self.of_function(inner)
+        named = self.of_function(inner, along)
         if named is not None:
             after = f"was not taken: “{named['name']}” keeps its name."
             self.reading.note(f"The __name__ “{plain_or(said, '…')}” of a reward", said, after)
@@ -339,6 +344,15 @@ class RewardReader:
         else:
             self.reading.unsaid.set(WEIGHTS, 1, "as TRL has it")
         return [1.0] * count
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether the script says what a value is."""
+    try:
+        to_plain(value)
+    except Unknown:
+        return False
+    return True
 
 
 def _name_said(value: Value) -> Value | None:

@@ -26,6 +26,8 @@ _POWER_OF_TEN = re.compile(r"^([-+]?)10\s*(?:\^|\*\*)\s*(?=[-+]?[0-9]+$)")  # 10
 _SHORT = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)\s*([kKM%])")
 _LOOSE_EXPONENT = re.compile(r"(?<=[0-9.])\s+(?=[eE][-+]?[0-9]{1,3}$)")  # 1 e-5
 _WITH_UNIT = re.compile(r"([-+]?[0-9][0-9., ]*?)\s*[^\W\d_]{2,}")  # 48 tokens
+# 1e-4x: a letter that is no unit, no power of ten, and no digit in disguise
+_STRAY = re.compile(r"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?)(?![eEkKmMgGtTbBoOlIsS])[^\W\d_]")
 _REMARK = re.compile(r"//|--|[;#]")  # begins what other languages take for one
 _DASHES = re.compile(r"[-−–] ?[-−–] ?(?=[0-9.,])")  # --5, as on a command line
 _POINTED = re.compile(r"[-+]?[0-9]*\.[0-9]*\.[0-9.]*")  # 1.0.0
@@ -93,6 +95,8 @@ def _readings(text: str) -> list[str]:
         return [f"{float(short[1]) * _WORTH[short[2]]:.12g}"]
     if with_unit := _WITH_UNIT.fullmatch(text):
         return _readings(with_unit[1])
+    if stray := _STRAY.fullmatch(text):
+        return [stray[1]]
     return []
 
 

@@ -24,14 +24,14 @@ _WORDS = {
 _TO_CHOOSE = {("model", "id"): "choose a model: starter, a folder, or its id on the hub, such as Qwen/Qwen3-0.6B."}
 _REWARDS = "choose at least one function that scores completions."
 SHOWN = 80  # characters on a button
-_YES = ("yes", "on", "y", "true", "yep", "yeah", "yup")
-_NO = ("no", "off", "n", "false", "nope", "nah")
+_YES = ("yes", "on", "y", "true", "yep", "yeah", "yup", "ja", "oui", "si", "sí", "sì", "да", "sim", "tak")
+_NO = ("no", "off", "n", "false", "nope", "nah", "nein", "non", "нет", "nie", "nee")
 _BOUNDS = (("ge", "at least"), ("le", "at most"), ("lt", "below"), ("gt", "above"))
 
 
 def meant_truth(value: Any) -> bool | None:
     """What a text means where true or false belongs: yes and no as older YAML has them, and as people
-    say them. None: neither."""
+    say them, in other languages, too. None: neither."""
     word = value.strip().lower() if isinstance(value, str) else ""
     return word in _YES if word in _YES + _NO else None
 

@@ -8,8 +8,9 @@ from typing import Any
 from groupwise.app.core import format
 from groupwise.app.core.field_labels import own_label
 from groupwise.app.pages.new.preflight import advice, counts, disk, memory, memory_fixes, queue, timing
+from groupwise.app.pages.new.preflight.settings import PROMPT_TOKENS
 from groupwise.app.pages.new.preflight.timing import Pace
-from groupwise.app.pages.new.preflight.waiting import DISK, MEMORY, STEPS, TIME, awaited_settings
+from groupwise.app.pages.new.preflight.waiting import DISK, MEMORY, STEPS, TIME, awaited_by_memory, awaited_settings
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
@@ -18,18 +19,22 @@ from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Prob
 
 ORDER = {BLOCKING: 0, WARNING: 1, ADVICE: 2}
 FIGURES = (MEMORY, TIME, DISK)
+ASSUMED = f"Assumes {PROMPT_TOKENS}-token prompts until those of the data are counted."
 
 
 @dataclass(frozen=True)
 class Report:
     """`sentences`: what will happen, in plain words. `figures`: {label, value, detail}. `problems`: gravest first.
-    `estimate`: of memory, for whoever wants its terms. `awaited`: the settings that estimates wait for, by path."""
+    `estimate`: of memory, for whoever wants its terms. `awaited`: the settings that estimates wait for, by path.
+    `assumed`: the one of the sentences that says what figures assume until the data is read; "" where none
+    does."""
 
     sentences: list[str]
     figures: list[dict[str, Any]]
     problems: list[Problem]
     estimate: memory.Estimate | None = None
     awaited: tuple[str, ...] = ()
+    assumed: str = ""
 
 
 def report(
@@ -59,18 +64,23 @@ def report(
     estimate = None if MEMORY in awaited else memory.estimate(spec, offer, facts, readable)
     written = None if DISK in awaited else disk.disk(spec, offer, facts, rows, disk.free_space())
     said: list[str] = []
+    assumed = ""
     shown: list[dict[str, Any]] = []
     if told:
         pace, steps = (None, None) if TIME in awaited else _pace(spec, offer, facts, rows, readable)
+        awaited = awaited_by_memory(blamed) | awaited
+        in_sight = None if MEMORY in awaited else estimate
         refused, kept_by = awaited.get(STEPS, ""), awaited.get(MEMORY, "")
         told_there = {*blamed, *typed}
         said = _say_refused("Steps cannot be counted", refused, told_there)
         said += [] if refused else counts.sentences(spec, offer, rows)
         said += _say_refused("Memory cannot be estimated", kept_by, told_there)
-        said += [] if kept_by else _memory_sentences(estimate, facts, prompt_tokens)
+        said += [] if kept_by or estimate else [_say_no_memory(facts)]
+        assumed = "" if prompt_tokens or not (in_sight or (pace and not pace.run)) else ASSUMED
+        said += [assumed] if assumed else []
         said += [begins] if (begins := _begin_sentence(spec)) else []
         said += [waits] if (waits := queue.wait_sentence()) else []
-        shown = _figures(estimate, written, pace, steps)
+        shown = _figures(in_sight, written, pace, steps)
         shown += [_show_waiting(label, awaited[label], typed) for label in FIGURES if label in awaited and facts]
         shown.sort(key=lambda one: FIGURES.index(one["label"]))
     sums = sums or _is_data_refused(blamed)  # of data that nobody has read nothing is advised
@@ -80,7 +90,7 @@ def report(
         *advice.advise(spec, offer, facts, rows, prompt_tokens, sums=sums, point=point, tags=tags, columns=columns),
     ]
     return Report(said, shown, sorted(problems, key=lambda problem: ORDER[problem.level]), estimate,
-                  tuple(awaited.values()))  # fmt: skip
+                  tuple(awaited.values()), assumed)  # fmt: skip
 
 
 def _is_data_refused(blamed: Collection[str]) -> bool:
@@ -136,16 +146,9 @@ def _say_refused(kept: str, path: str, blamed: Collection[str]) -> list[str]:
     return [f"{kept}: “{own_label(path)}” is no number to reckon with."] if path and not said_there else []
 
 
-def _memory_sentences(
-    estimate: memory.Estimate | None, facts: ModelFacts | None, prompt_tokens: int | None
-) -> list[str]:
-    if estimate is None:
-        missing = "the model’s files are not here yet" if facts is None else "the model’s files do not say its sizes"
-        return [f"Memory cannot be estimated: {missing}."]
-    if prompt_tokens:
-        return []
-    length = format.plural(estimate.prompt_tokens, "token")
-    return [f"Counts prompts as {length} long until those of the data can be counted."]
+def _say_no_memory(facts: ModelFacts | None) -> str:
+    missing = "the model’s files are not here yet" if facts is None else "the model’s files do not say its sizes"
+    return f"Memory cannot be estimated: {missing}."
 
 
 def _figures(

@@ -36,6 +36,8 @@ NEEDED = {
     TIME: (*_COUNTED, *_OF_MODEL, *_TRAINED),
     DISK: (*_COUNTED, *_OF_MODEL, *_SAVED),
 }
+# What decides how much a device works on at once: where one of them is to change, so is what that takes.
+_AT_ONCE = tuple(path for path in _COUNTED if path != "training.max_steps")
 _STAGE = re.compile(r"^stages\.\d+\.")
 
 
@@ -51,6 +53,15 @@ def awaited_settings(spec: RunSpec, offer: Offer, unread: Collection[str] = ()) 
         if awaited := unreadable or _find_refused(label, spec, offer):
             found[label] = awaited
     return found
+
+
+def awaited_by_memory(blamed: Collection[str]) -> dict[str, str]:
+    """The setting, by its path, that memory waits for as it cannot stay as it is, though it can be read: a figure of it
+    would contradict what is said of once it is changed. `blamed`: the fields whose problem blocks."""
+    fields = sorted(_STAGE.sub("", path) for path in blamed)
+    needed = (*NEEDED[MEMORY], *_AT_ONCE)
+    awaited = next((one for path in needed for one in fields if f"{one}.".startswith(f"{path}.")), "")
+    return {MEMORY: awaited} if awaited else {}
 
 
 def _find_odd_values(spec: RunSpec, offer: Offer) -> Iterator[str]:
