@@ -49,6 +49,7 @@ def test_each_tab_of_a_bad_record_says_something(
 def test_all_of_them_beside_a_good_run(open_page: OpenPage, reading_dashboard: str, runs: dict[str, str]) -> None:
     page = open_page(f"{reading_dashboard}/compare?ids={','.join(runs.values())}")
     expect(page.get_by_text(WORKS, exact=True).first).to_be_visible()
+    page.locator(".gw-compare .charts").first.scroll_into_view_if_needed()  # they are drawn when near
     page.wait_for_function("() => document.querySelectorAll('.gw-compare .js-plotly-plot').length > 0")
     said = page.locator(".gw-compare").inner_text()
     assert "deleted" in said

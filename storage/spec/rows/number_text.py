@@ -148,6 +148,16 @@ def _has_other_digits(value: Any) -> bool:
     return isinstance(value, str) and any(sign.isdecimal() and not sign.isascii() for sign in value)
 
 
+# Of these a batch has to come out even: the number beside would mostly be the next problem.
+_DIVIDING = {
+    f"training.{name}"
+    for name in (
+        "num_generations", "num_generations_eval", "per_device_train_batch_size", "per_device_eval_batch_size",
+        "generation_batch_size", "steps_per_generation",
+    )
+}  # fmt: skip
+
+
 def number_fixes(path: str, value: Any, *, whole: bool = False) -> tuple[Fix, ...]:
     """A button for each number that may be meant, also of 6e1 where whole ones are; of 12.5 the two beside it; none
     beyond measure."""
@@ -157,10 +167,14 @@ def number_fixes(path: str, value: Any, *, whole: bool = False) -> tuple[Fix, ..
         meant = {value.strip(" "): number}
     if whole and isinstance(number, float) and number.is_integer():
         meant = {f"{number:.0f}": int(number)}
-    elif whole and isinstance(number, float) and not (isinstance(value, str) and _THOUSAND.fullmatch(value.strip(" "))):
+    elif whole and isinstance(number, float) and not _is_of_thousands(value) and path not in _DIVIDING:
         meant = {str(one): one for one in _whole_beside(number)}
     fitting = {plain: number for plain, number in meant.items() if abs(number) < MOST_OFFERED}
     return tuple(Fix(f"Use {plain}", {path: number}) for plain, number in fitting.items())
+
+
+def _is_of_thousands(value: Any) -> bool:
+    return isinstance(value, str) and _THOUSAND.fullmatch(value.strip(" ")) is not None
 
 
 def _whole_beside(number: float) -> tuple[int, ...]:
