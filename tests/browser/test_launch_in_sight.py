@@ -42,7 +42,7 @@ def test_estimates_problems_and_launch_stay_in_sight(new_run: Page) -> None:
         for what in (
             launch_button(new_run),
             new_run.locator(".launch-bar .blocking"),
-            new_run.locator(".happening p").first,
+            new_run.get_by_text("Once the problems below are fixed, this says what the run will do."),
         ):
             expect(what).to_be_in_viewport(ratio=0.9)
     new_run.set_viewport_size({"width": 1280, "height": 420})  # too low for all of it: what starts the run stays
