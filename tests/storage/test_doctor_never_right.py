@@ -198,7 +198,7 @@ def test_where_steps_are_logged_seldom_all_figures_are_of_logged_steps() -> None
     e = replace(healthy(), curves=few | each, step=30)
     report = examine(e)
     assert report.headline == ("A problem after 30 steps, its reward logged at 3 of them. Trends need 10 logged steps.")
-    assert report.verdicts[0].sentence.startswith("100\u202f% of the groups of the last logged step are tied")
+    assert report.verdicts[0].sentence.startswith("100\u202f% of the groups of steps 21–30 are tied")
     waiting = examine(replace(e, curves=few))
     assert waiting.headline == "Diagnostics need 10 logged steps (3/10)."
 

@@ -65,7 +65,9 @@ export class Lines {
     const [least, most] = [Math.min(...each.filter(Boolean)), Math.max(...each)];
     const from = least < most ? `${wholeNumber(least)} to ` : "";
     const over = each.some(Boolean) ? `over the last ${from}${countWords(most, "logged step")}` : "";
-    const raw = few ? `lines of fewer than ${Smoother.LEAST} logged steps are as logged` : "";
+    const known = lines.some((line) => !line.single && !Lines.reach(line) && (line.logs || line.a_log > 1));
+    const between = known ? ", what is known of each step as its mean between two logs" : "";
+    const raw = few ? `lines of fewer than ${Smoother.LEAST} logged steps are as logged${between}` : "";
     return [over, raw].filter(Boolean).join("; ");
   }
 

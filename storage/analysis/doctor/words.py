@@ -55,8 +55,11 @@ def _say_percent(share: float, whole: int) -> str:
 
 
 def last_steps(curve: Curve) -> str:
-    """The steps that what a metric is now is the mean of: “the last 10 logged steps”."""
-    count = curve.course.count
+    """The steps that what a metric is now is the mean of: “the last 10 logged steps”; of one log of several steps
+    these: “steps 21–30”."""
+    count, (first, last) = curve.course.count, curve.course.ended
+    if count == 1 and last > first:
+        return f"steps {first:,}–{last:,}"
     return f"the last {count} logged steps" if count > 1 else "the last logged step"
 
 

@@ -197,7 +197,7 @@ def test_a_log_of_the_wrong_length_is_left_out_and_said():
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (ModuleNotFoundError("No", name="foo.bar"), "needs the package ‘foo’"), (MemoryError(), "more memory"),
+        (ModuleNotFoundError("No", name="foo.bar"), "needs the package ‘foo’"), (MemoryError(), "out of memory"),
         (SystemExit(2), "SystemExit"), (RecursionError("deep"), "RecursionError"),
     ],
 )  # fmt: skip
