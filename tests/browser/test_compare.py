@@ -423,7 +423,7 @@ def test_a_smoothed_line_ends_where_the_run_is_now_also_where_its_last_log_is_of
         ends = [lines.evaluate("line => Lines.smoothed(line).smooth.at(-1)", found[name][-1]) for name in names]
         assert ends == pytest.approx([means[name] for name in names], rel=1e-5)
     count = recent.window_of(-(-steps // every))
-    words = "lines of fewer than 4 logged steps are as logged"
+    words = "lines of fewer than 4 logged steps are as logged, what is known of each step as its mean between two logs"
     said = lines.evaluate("lines => Lines.reachWords(lines)", [drawn["step"][name][0] for name in names])
     assert said == (f"over the last {count} logged steps" if steps > 30 else words)
 
