@@ -289,6 +289,7 @@ def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweep
     page.locator(".alike").scroll_into_view_if_needed()
     expect(page.locator(".prompts [data-hash]").first).to_be_visible()
     page.goto(f"{sweeps[0]}/compare?ids={gone},nobody,{sweeps[1][0]},{made_run('bare', 4, groups=0)}")
+    page.wait_for_selector(".gw-compare[data-drawn]")  # what comes above pushes it out of sight again
     page.locator(".alike").scroll_into_view_if_needed()
     expect(page.locator(".alike .told")).to_contain_text("No two of these runs were given the same prompt")
     page.goto(f"{sweeps[0]}/compare?ids=nobody")
