@@ -46,7 +46,14 @@ def compares(target: Target, rewards: Path) -> bool:
 
 def tells_right(target: Target, rewards: Path) -> bool:
     """Whether it is known to compare with a column, and to give 1 where that is right."""
-    return compares(target, rewards) and gives_one(target, rewards)
+    return target[0] in group_metrics.OF_ANSWERS or code_tells_right(target, code_of_reward(rewards, target[0]))
+
+
+def code_tells_right(target: Target, code: str) -> bool:
+    """The same of one's own function, by its code: “” where there is none to read."""
+    name, threshold = target
+    gives_one = threshold == SOLVED and builder.most_of_code(code, name) == SOLVED
+    return code != "" and gives_one and not looks_at_form_alone(code, name)
 
 
 def may_score_otherwise(target: Target, rewards: Path) -> bool:

@@ -255,7 +255,7 @@ class RewardReader:
     def _of_partial(self, value: Made) -> dict[str, Any] | None:
         """The function of a partial, under the __name__ that is set on the partial."""
         inner, said = value.arguments[0], _name_said(value)
-        along = [key for key, given in value.keywords.items() if _is_plain(given)]
+        along = [key for key, given in value.keywords.items() if plain_or(given, Unknown) is not Unknown]
         if said is None:
             return self.of_function(inner, along)
         if isinstance(inner, Function) and copied_reward(inner) is None:
@@ -344,15 +344,6 @@ class RewardReader:
         else:
             self.reading.unsaid.set(WEIGHTS, 1, "as TRL has it")
         return [1.0] * count
-
-
-def _is_plain(value: Value) -> bool:
-    """Whether the script says what a value is."""
-    try:
-        to_plain(value)
-    except Unknown:
-        return False
-    return True
 
 
 def _name_said(value: Value) -> Value | None:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from groupwise.storage.analysis import best_possible, tie_words
-from groupwise.storage.library.rewards.builder import TRACED, most_of_code
-from groupwise.storage.library.rewards.form_alone import looks_at_form_alone
+from groupwise.storage.library.rewards.builder import TRACED
+from groupwise.storage.library.right import code_tells_right
 from groupwise.storage.record import group_metrics
 from groupwise.storage.record.group_metrics import SOLVED
 from groupwise.storage.registry import progress
@@ -148,10 +148,9 @@ def _tells_right(functions: list[Function]) -> int | None:
     if target is None:
         return None
     place = [one.name for one in functions].index(target[0])
-    name, code = functions[place].name, functions[place].code
-    if code is None:
-        return place if name in group_metrics.OF_ANSWERS else None
-    return place if most_of_code(code, name) == SOLVED and not looks_at_form_alone(code, name) else None
+    code = functions[place].code
+    tells = target[0] in group_metrics.OF_ANSWERS if code is None else code_tells_right(target, code)
+    return place if tells else None
 
 
 def _say_top(most: float | None, totals: analysis.Floats) -> str:
