@@ -20,8 +20,23 @@ from groupwise.storage.registry.commands import RESUME
 from groupwise.storage.registry.messages.facts import JudgePorts
 from groupwise.storage.registry.registry import RegistryError
 from tests.conftest import Start
-from tests.support import made_runs
+from tests.support import homes, made_runs
 from tests.support.run_states import get, make
+
+# --- what tests leave to each other
+
+
+def test_an_emptied_home_has_no_row_that_the_worker_took_in_meanwhile(registry_home: Path):
+    """A row of a folder that was being removed stood in the home of the tests that came next."""
+    made = [made_runs.made_run(f"r{n}", 2, groups=1) for n in range(5)]
+    paths.uploads_folder().mkdir(exist_ok=True)  # which a dashboard brings
+    with ThreadPoolExecutor(1) as other:
+        emptied = other.submit(homes.empty_home)
+        while not emptied.done():
+            repair.adopt_folders()
+        emptied.result()
+    assert len(made) == 5 and not registry.list_runs() and not list(paths.runs_folder().iterdir())
+
 
 # --- damage and repair
 

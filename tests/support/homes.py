@@ -81,6 +81,8 @@ def empty_home() -> None:
     with registry.write_registry() as index:
         for table in BROUGHT:
             index.execute(f"DELETE FROM {table}")
+        for path in paths.runs_folder().iterdir():  # with their rows: the worker takes in a folder that has none
+            path.rename(paths.trash_folder() / path.name)
     here = (paths.runs_folder(), paths.trash_folder(), paths.data_folder(), paths.models_folder(),
             paths.rewards_folder(), paths.uploads_folder())  # fmt: skip
     for path in itertools.chain.from_iterable(folder.iterdir() for folder in here):
