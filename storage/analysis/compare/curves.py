@@ -299,8 +299,12 @@ def _put_together(rows: Sequence[Row], most: int) -> list[Sequence[Row]]:
 
 
 def _merge_rows(rows: Sequence[Row]) -> Row:
-    n = sum(row[1] for row in rows)
-    return sum(row[0] * row[1] for row in rows) / n, n, sum(row[2] for row in rows)
+    if len(rows) == 1:
+        return rows[0]
+    weighted, count, together = 0.0, 0, 0.0
+    for step, n, total in rows:
+        weighted, count, together = weighted + step * n, count + n, together + total
+    return weighted / count, count, together
 
 
 def _scale(

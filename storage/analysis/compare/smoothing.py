@@ -24,16 +24,18 @@ def smooth_points(points: Sequence[Sequence[Row]], stages: Sequence[int], interv
     """`points`: the rows of each; the later stages begin after `stages`, and one says nothing of the next; a logged
     step is of `interval` steps. What a point is the mean of by itself stays whole."""
     rows = [row for some in points for row in some]
-    steps, counts = [step for step, _, _ in rows], [n for _, n, _ in rows]
+    steps, counts, totals = ([row[which] for row in rows] for which in (0, 1, 2))
+    until = list(accumulate(counts, initial=0))
     begins = [0, *(bisect.bisect_right(steps, stage) for stage in stages), len(rows)]
     a_log = max(1.0, interval * _usual_count(counts) / (recent.usual_gap(steps) or math.inf))
-    logged = [int(sum(counts[begin:end]) / a_log) for begin, end in pairwise(begins)]
+    logged = [int((until[end] - until[begin]) / a_log) for begin, end in pairwise(begins)]
+    windows = [recent.window_of(count) * a_log for count in logged]
     found = list[float]()
     for first, end in pairwise(accumulate(map(len, points), initial=0)):
         stage = bisect.bisect_right(begins, end - 1, hi=len(begins) - 1) - 1
-        least = sum(counts[max(first, begins[stage]) : end])
-        count = max(least, recent.window_of(logged[stage]) * a_log)
-        found.append(_mean_of_last(rows, begins[stage], end, count))
+        begin = begins[stage]
+        count = max(until[end] - until[max(first, begin)], windows[stage])
+        found.append(_mean_of_last(totals, until, begin, end, count))
     return Smoothed(found, next((count for count in reversed(logged) if count), 0))
 
 
@@ -43,13 +45,12 @@ def _usual_count(counts: Sequence[int]) -> int:
     return newest[len(newest) // 2]
 
 
-def _mean_of_last(rows: Sequence[Row], begin: int, end: int, count: float) -> float:
-    """The mean of the last `count` values before a row, of those from `begin` on; of a row that is cut its share."""
-    some, wanted = list[float](), count
-    for _, n, total in reversed(rows[begin:end]):
-        share = min(1.0, wanted / n)
-        some.append(total * share)
-        wanted -= n * share
-        if wanted <= 0:
-            break
-    return math.fsum(some) / (count - wanted)
+def _mean_of_last(totals: Sequence[float], until: Sequence[int], begin: int, end: int, count: float) -> float:
+    """The mean of the last `count` values before a row, of those from row `begin` on; of a row that is cut its share.
+    `until`: how many values come before each row."""
+    after = until[end] - count
+    if after <= until[begin]:
+        return math.fsum(totals[begin:end]) / (until[end] - until[begin])
+    cut = bisect.bisect_right(until, after) - 1
+    share = (until[cut + 1] - after) / (until[cut + 1] - until[cut])
+    return (totals[cut] * share + math.fsum(totals[cut + 1 : end])) / count
