@@ -48,7 +48,7 @@ def duration(seconds: float, *, roughly: bool = False) -> str:
         return f"{with_digits(max(0.0, seconds), 2)} s"
     if seconds < 9.95:
         return f"{with_digits(seconds, 1)} s"
-    if seconds < 90:
+    if nearest(seconds) < MINUTE:
         return f"{nearest(seconds)} s"
     if seconds < 10 * MINUTE and not roughly:
         minutes, rest = divmod(nearest(seconds), MINUTE)
@@ -71,7 +71,7 @@ def age(then: float | None, now: float | None = None) -> str:
         return "long ago"
     if seconds < 1.5:
         return "now"
-    if seconds < 90:  # rounded as rough durations are: a run was launched no later than it has trained for
+    if nearest(seconds) < MINUTE:  # rounded as rough durations are: a run was launched no later than it has trained for
         return f"{nearest(seconds)} s ago"
     if seconds < 90 * MINUTE:
         return f"{nearest(seconds / MINUTE)} min ago"

@@ -43,7 +43,7 @@ export class LabelField {
     const key = `${TYPED}${what}:${run}`;
     // as it was when it was typed: what somebody else wrote since is not written over unseen
     const { value, was } = readTyped(key) ?? { value: now, was: now };
-    Object.assign(this, { kind: KINDS[what], key, was, taken: null, takeBack: null });
+    Object.assign(this, { what, kind: KINDS[what], key, was, taken: null, takeBack: null });
     this.field = el(what === "note" ? "textarea.input.s" : "input.input.s", {
       placeholder: this.kind.hint ?? "",
       autocomplete: "off",
@@ -84,15 +84,22 @@ export class LabelField {
   // said before they are given, or written over, by saving again.
   async save(send, said) {
     const sent = this.field.value;
-    const again = !this.problem.hidden && this.taken === sent;
-    const reply = await send(this.kind.call, { again, ...this.kind.send(sent, this.was) }, (words, told) => {
-      said(words, told);
-      this.taken = told?.taken ? sent : null;
-      if (told?.meanwhile !== undefined) this.was = told.meanwhile;
-      const isOfWords = told?.sentence && told.meanwhile === undefined && told.deleted === undefined;
-      this.takeBack = isOfWords ? () => said("", {}) : null;
-    });
+    const take = (words, told) => this.take(sent, words, told, said);
+    const reply = await send(this.kind.call, this.payload, take);
     if (reply) this.forget();
     return reply;
+  }
+  // What is sent to have it saved.
+  get payload() {
+    const again = !this.problem.hidden && this.taken === this.field.value;
+    return { again, ...this.kind.send(this.field.value, this.was) };
+  }
+  // Why what was `sent` is not saved, as `said` is told.
+  take(sent, words, told, said) {
+    said(words, told);
+    this.taken = told?.taken ? sent : null;
+    if (told?.meanwhile !== undefined) this.was = told.meanwhile;
+    const isOfWords = told?.sentence && told.meanwhile === undefined && told.deleted === undefined;
+    this.takeBack = isOfWords ? () => said("", {}) : null;
   }
 }

@@ -65,8 +65,8 @@ export function percentParts(whole, parts) {
 // Seconds, as duration in app/core/format.py writes it.
 export function seconds(value) {
   if (value < 9.95) return `${withDigits(Math.max(0, value), value < 0.995 ? 2 : 1)} s`;
-  if (value < 90) return `${Math.round(value)} s`;
   const whole = Math.round(value);
+  if (whole < 60) return `${whole} s`;
   if (value < 600) return whole % 60 ? `${Math.floor(whole / 60)} min ${whole % 60} s` : `${whole / 60} min`;
   const minutes = Math.round(value / 60);
   if (value < 5400) return `${minutes} min`;

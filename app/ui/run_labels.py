@@ -3,12 +3,13 @@
 Each function takes `ids`, the runs it is about, and says of those that it could not change why.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.ui.live import Payload, answer, text, texts
-from groupwise.storage.registry import labels, registry, trash
+from groupwise.storage.registry import commands, labels, registry, trash
 from groupwise.storage.spec.spec import MOST_NAME
 from groupwise.storage.spec.words.run_names import on_one_line
 
@@ -55,14 +56,59 @@ def rename_run(payload: Payload) -> dict[str, Any]:
     if gone := say_gone(payload):
         return gone
     run_id, name, was = _only(payload), words_asked(payload, "name"), _shown_before(payload)
-    if payload.get("again") is not True and name != was and labels.is_taken(run_id, name):
-        words = f"Another run is called “{format.shorten(on_one_line(name), 60)}” already."
-        return {"sentence": f"{words} Save again to call this one so too.", "taken": True}
+    if taken := _say_taken(run_id, payload):
+        return taken
     try:
         labels.rename(run_id, name, read=was)
     except labels.Meanwhile as other:
-        return {"sentence": f"It was renamed to “{other.now}” meanwhile.", "meanwhile": other.now}
+        return _say_why("name", other)
     return {"done": 1}
+
+
+def _say_taken(run_id: str, payload: Payload) -> dict[str, Any]:
+    """What to say where another run has the `name`, and it is not asked for `again`; nothing else."""
+    name = words_asked(payload, "name")
+    if payload.get("again") is True or name == _shown_before(payload) or not labels.is_taken(run_id, name):
+        return {}
+    words = f"Another run is called “{format.shorten(on_one_line(name), 60)}” already."
+    return {"sentence": f"{words} Save again to call this one so too.", "taken": True}
+
+
+def _say_why(what: str, refused: commands.Refused) -> dict[str, Any]:
+    """Why the `name`, the `note` or the `tags` were not saved, in words."""
+    if not isinstance(refused, labels.Meanwhile):
+        return {"sentence": str(refused)}
+    now = refused.now
+    if what == "name":
+        return {"sentence": f"It was renamed to “{now}” meanwhile.", "meanwhile": now}
+    words = f"changed to “{format.shorten(now, SHOWN)}”" if now else "removed"
+    return {"sentence": f"The note was {words} meanwhile.", "meanwhile": now}
+
+
+@answer
+def label_run(payload: Payload) -> dict[str, Any]:
+    """Give the one run of `ids` what is written of its `name`, `note` and `tags`, each as its own function takes it:
+    all of it, or where any is refused nothing, and why, by what it is of (`refused`)."""
+    if gone := say_gone(payload):
+        return gone
+    run_id = _only(payload)
+    parts = {what: part for what in ("name", "tags", "note") if isinstance(part := payload.get(what), dict)}
+    if taken := _say_taken(run_id, parts["name"]) if "name" in parts else {}:
+        return {"refused": {"name": taken}}
+    refused = labels.relabel(run_id, {what: _maker(run_id, what, part) for what, part in parts.items()})
+    if refused:
+        return {"refused": {what: _say_why(what, why) for what, why in refused.items()}}
+    return {"done": 1}
+
+
+def _maker(run_id: str, what: str, part: Payload) -> Callable[[], labels.Change]:
+    """What makes the change that a part of a payload asks for."""
+    if what == "tags":
+        add, remove = texts(part, "add", LONGEST), texts(part, "remove", LONGEST)
+        return lambda: labels.retagging([run_id], add=add, remove=remove)
+    words, read = words_asked(part, what), _shown_before(part)
+    make = labels.renaming if what == "name" else labels.annotating
+    return lambda: make(run_id, words, read=read)
 
 
 @answer
@@ -73,8 +119,7 @@ def annotate_run(payload: Payload) -> dict[str, Any]:
     try:
         labels.write_note(_only(payload), words_asked(payload, "note"), read=_shown_before(payload))
     except labels.Meanwhile as other:
-        words = f"changed to “{format.shorten(other.now, SHOWN)}”" if other.now else "removed"
-        return {"sentence": f"The note was {words} meanwhile.", "meanwhile": other.now}
+        return _say_why("note", other)
     return {"done": 1}
 
 

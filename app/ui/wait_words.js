@@ -8,6 +8,6 @@ export const isLong = (began, now = Date.now()) => now - began >= SOON;
 export function waitWords(words, began, now = Date.now()) {
   if (!words || !isLong(began, now)) return words;
   const seconds = Math.floor((now - began) / 1000);
-  const long = seconds < 90 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
+  const long = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
   return words.endsWith("…") ? `${words} ${long}` : `${words} (${long} so far)`;
 }

@@ -2,7 +2,7 @@
 folder; its id and what it was asked to do stay as they are."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record.run_files import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS
@@ -10,6 +10,8 @@ from groupwise.storage.registry import registry
 from groupwise.storage.registry.commands import Refused
 from groupwise.storage.spec.spec import MOST_NAME
 from groupwise.storage.spec.words.run_names import NEEDED, name_fault, on_one_line
+
+Change = Callable[[Database], None]
 
 
 class Meanwhile(Refused):
@@ -23,12 +25,17 @@ class Meanwhile(Refused):
 def rename(run_id: str, name: str, *, read: str | None = None) -> None:
     """Give a run another name, on one line. `read`: the name that it is to take the place of. Raises Refused, and
     Meanwhile where the run has another than `read` by now."""
+    _change([run_id], renaming(run_id, name, read=read))
+
+
+def renaming(run_id: str, name: str, *, read: str | None = None) -> Change:
+    """What `rename` does in the registry."""
     line = on_one_line(name)
     if fault := name_fault(line):
         raise Refused(fault if fault.startswith(NEEDED) else f"The name {fault}")
     if len(line) > MOST_NAME:
         raise Refused(f"A run's name has at most {MOST_NAME} characters; this one has {len(line):,}.")
-    _write_over(run_id, "name", line, read)
+    return _writing_over(run_id, "name", line, read)
 
 
 def is_taken(run_id: str, name: str) -> bool:
@@ -39,13 +46,18 @@ def is_taken(run_id: str, name: str) -> bool:
 def write_note(run_id: str, note: str, *, read: str | None = None) -> None:
     """Say something of a run; nothing takes back what was said. `read`: the note that it is to take the place of.
     Raises Refused, and Meanwhile where the run has another than `read` by now."""
+    _change([run_id], annotating(run_id, note, read=read))
+
+
+def annotating(run_id: str, note: str, *, read: str | None = None) -> Change:
+    """What `write_note` does in the registry."""
     words = note.strip()
     if len(words) > LONGEST_NOTE:
         raise Refused(f"A note has at most {LONGEST_NOTE:,} characters; this one has {len(words):,}.")
-    _write_over(run_id, "note", words, read)
+    return _writing_over(run_id, "note", words, read)
 
 
-def _write_over(run_id: str, column: str, words: str, read: str | None) -> None:
+def _writing_over(run_id: str, column: str, words: str, read: str | None) -> Change:
     """Put words in the place of what was `read` there (None: of whatever is there). Who changed nothing of it changes
     nothing that somebody else wrote."""
 
@@ -57,12 +69,17 @@ def _write_over(run_id: str, column: str, words: str, read: str | None) -> None:
             raise Meanwhile(now)
         index.execute(f"UPDATE run SET {column} = ? WHERE id = ?", [words, run_id])
 
-    _change([run_id], change)
+    return change
 
 
 def retag(run_ids: Sequence[str], *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> None:
     """Add tags to runs, and take some off; what others add or take off at the same time stays so. Raises Refused; then
     no run was changed."""
+    _change(run_ids, retagging(run_ids, add=add, remove=remove))
+
+
+def retagging(run_ids: Sequence[str], *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> Change:
+    """What `retag` does in the registry."""
     added, removed = _tidy(add), {tag.casefold() for tag in _tidy(remove)}
 
     def change(index: Database) -> None:
@@ -72,7 +89,28 @@ def retag(run_ids: Sequence[str], *, add: Iterable[str] = (), remove: Iterable[s
                 raise Refused(f"A run has at most {MOST_TAGS} tags.")
             index.execute("UPDATE run SET tags = ? WHERE id = ?", [json.dumps(tags, ensure_ascii=False), run_id])
 
-    _change(run_ids, change)
+    return change
+
+
+def relabel(run_id: str, makers: Mapping[str, Callable[[], Change]]) -> dict[str, Refused]:
+    """Make all of these changes of a run, or none of them where any is refused: why, by what it is of."""
+    refused: dict[str, Refused] = {}
+
+    def change(index: Database) -> None:
+        for what, make in makers.items():
+            try:
+                make()(index)
+            except Refused as why:
+                refused[what] = why
+        if refused:
+            raise next(iter(refused.values()))  # which takes back the others
+
+    try:
+        _change([run_id], change)
+    except Refused:
+        if not refused:
+            raise
+    return refused
 
 
 def tags_named(words: str) -> list[str]:
@@ -105,7 +143,7 @@ def _read_row(index: Database, run_id: str, column: str) -> tuple[str]:
     return row
 
 
-def _change(run_ids: Sequence[str], change: Callable[[Database], None]) -> None:
+def _change(run_ids: Sequence[str], change: Change) -> None:
     """Read and write in one transaction, so that nobody else writes in between; then copy it into the folders."""
     with registry.write_registry() as index:
         change(index)

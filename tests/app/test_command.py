@@ -4,6 +4,7 @@ and an exit code."""
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import re
@@ -214,6 +215,10 @@ def test_list_narrows_and_sorts_and_says_what_ended_worse(groupwise: Groupwise, 
     run = registry.get_run(bad)
     told = "finished, verdict: completions are cut off at their limit"
     assert run and state_words(run, Outcome("Completions are cut off at their limit")) == told
+    killed = dataclasses.replace(
+        run, state="killed", sentence="Killed at step 12 (SIGKILL), which Groupwise did not send: by hand."
+    )
+    assert state_words(killed, None).startswith("killed at step 12 (SIGKILL)"), "the state's word once"
     rows = {row["id"]: row for row in json.loads(groupwise("list", "--json").stdout)}
     assert [rows[run_id]["verdict"] for run_id in (bad, good, waits)] == ["The reward fell", None, None]
     assert rows[good]["seconds"] == pytest.approx(30 * 0.52) and rows[waits]["seconds"] is None

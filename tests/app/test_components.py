@@ -164,7 +164,7 @@ def test_when_checkpoints_come_is_said_with_the_runs_own_number(training: dict[s
 
 def test_a_silent_run_is_called_stalled_only_after_ten_of_its_steps() -> None:
     assert header.stall_warning(states.RUNNING, 0.0, 1.0, 59.0) == ""
-    assert "No step for 61 s" in header.stall_warning(states.RUNNING, 0.0, 1.0, 61.0)
+    assert "No step for 1 min" in header.stall_warning(states.RUNNING, 0.0, 1.0, 61.0)
     assert header.stall_warning(states.RUNNING, 0.0, 30.0, 299.0) == ""
     assert header.stall_warning(states.FINISHED, 0.0, 1.0, 9999.0) == ""
 

@@ -287,9 +287,9 @@ def test_the_steps_that_a_resume_does_anew_add_to_its_duration(registry_home: Pa
     took = lambda step: {"reward": 1.0, "time/elapsed": 2.0 * step, "step_time": 1.0 if step < 25 else 4.0}  # noqa: E731
     once, twice = made_run("once", 20, metrics=took), made_run("twice", 30, metrics=took, resumed_at=10)
     now = drawn(columns=["duration"])
-    assert [cells(now, run_id)[3] for run_id in (once, twice)] == ["40 s", "80 s"]
+    assert [cells(now, run_id)[3] for run_id in (once, twice)] == ["40 s", "1 min 20 s"]
     said = header.run_status({"run": twice})
-    assert str(said["line"]).endswith("took 80 s")
+    assert str(said["line"]).endswith("took 1 min 20 s")
     assert "all its attempts" in str(said["about"])
 
 
@@ -297,7 +297,7 @@ def test_the_head_of_a_run_that_is_over_has_no_second_time_of_a_step(registry_ho
     """3.0 s a step on average stood above the box, which has the 4.0 s of the last ten."""
     took = lambda step: {"reward": 1.0, "time/elapsed": 3.0 * step, "step_time": 2.0 if step < 11 else 4.0}  # noqa: E731
     said = header.run_status({"run": made_run("slower", 20, metrics=took)})
-    assert str(said["line"]) == "step 20 of 20 · took 60 s"
+    assert str(said["line"]) == "step 20 of 20 · took 1 min"
 
 
 # --- changes
@@ -314,6 +314,32 @@ def test_what_names_no_run_changes_nothing(no_worker: None, change: Callable[[An
     assert "inside Groupwise" not in str(answer)
     run = registry.get_run(kept)
     assert run and (run.name, run.note, run.tags) == ("kept", "", []) and trash.deleted_runs() == []
+
+
+def test_name_note_and_tags_are_saved_together_or_not_at_all(registry_home: Path) -> None:
+    """The name was saved though a tag was refused."""
+    one, other = queue(), queue()
+    run_labels.rename_run({"ids": [one], "name": "before"})
+    run_labels.rename_run({"ids": [other], "name": "hers"})
+
+    def labelled(**parts: dict[str, object]) -> dict[str, Any]:
+        return run_labels.label_run({"ids": [one], "called": "before", **parts})
+
+    def now() -> tuple[str, str, list[str]]:
+        run = registry.get_run(one)
+        assert run
+        return run.name, run.note, run.tags
+
+    name, note, tags = {"name": "after", "was": "before"}, {"note": "said", "was": ""}, {"add": ["a"], "remove": []}
+    told = labelled(name=name, note=note | {"note": "x" * 5000}, tags={"add": ["x" * 500]})
+    assert list(told["refused"]) == ["tags", "note"] and "at most 40" in told["refused"]["tags"]["sentence"]
+    assert now() == ("before", "", [])
+    told = labelled(name={"name": "hers", "was": "before"}, note=note, tags=tags)
+    assert told["refused"]["name"]["taken"] and now() == ("before", "", [])
+    told = labelled(name=name, note=note | {"was": "another"}, tags=tags)
+    assert told["refused"] == {"note": {"sentence": "The note was removed meanwhile.", "meanwhile": ""}}
+    assert now() == ("before", "", [])
+    assert labelled(name=name, note=note, tags=tags) == {"done": 1} and now() == ("after", "said", ["a"])
 
 
 def test_a_page_renames_notes_and_tags(registry_home: Path) -> None:

@@ -17,6 +17,7 @@ from playwright.sync_api import Page, expect
 from groupwise.storage.analysis.compare import curves, finals
 from groupwise.storage.home import paths
 from groupwise.storage.record import recent, record_check, states
+from groupwise.storage.spec.words.number_words import count_words
 from tests.browser.compare_page import HOSTILE, compared, traces, two_sweeps
 from tests.browser.conftest import OpenPage, bring, low_targets, no_sideways_scroll, picture, set_params
 from tests.support.homes import wait_for
@@ -404,7 +405,13 @@ def test_what_is_looked_at_closer_is_smoothed_as_all_of_it(lines: Page) -> None:
     assert lines.evaluate(words, [few, whole]) == f"over the last 10 logged steps; {raw}"
     assert lines.evaluate(words, [whole, long]) == "over the last 6 to 10 logged steps"
     of_each = {"x": list(range(600)), "y": [n % 7 for n in range(600)], "of": 600, "per": 1, "a_log": 10, "begins": []}
-    assert lines.evaluate(words, [of_each]) == "over the last 10 logged steps", "as TRL's, which are of ten steps each"
+    seldom = of_each | {"every": 10}
+    assert lines.evaluate(words, [seldom]) == "over the last 10 logs (100 steps)", (
+        "as TRL's, which are of ten steps each"
+    )
+    # of runs that log every step and every ten, it said 10 logged steps of both
+    both = "over the last 10 logs (10 to 100 steps)"
+    assert lines.evaluate(words, [whole | {"every": 1}, seldom]) == both
     calm = lines.evaluate("line => Lines.smoothed(line)", of_each)["smooth"]
     assert calm[-1] == pytest.approx(sum(of_each["y"][-100:]) / 100)
 
@@ -424,9 +431,11 @@ def test_a_smoothed_line_ends_where_the_run_is_now_also_where_its_last_log_is_of
         ends = [lines.evaluate("line => Lines.smoothed(line).smooth.at(-1)", found[name][-1]) for name in names]
         assert ends == pytest.approx([means[name] for name in names], rel=1e-5)
     count = recent.window_of(-(-steps // every))
-    words = "lines of fewer than 4 logged steps are as logged, what is known of each step as its mean between two logs"
+    each = f"what is known of each step as the mean of the last log ({every} steps)"
+    words = f"lines of fewer than 4 logs are as logged, {each}"
     said = lines.evaluate("lines => Lines.reachWords(lines)", [drawn["step"][name][0] for name in names])
-    assert said == (f"over the last {count} logged steps" if steps > 30 else words)
+    over = f"over the last {count_words(count, 'log')} ({count * every} steps)"
+    assert said == (over if steps > 30 else words)
 
 
 def test_what_runs_came_to_is_on_the_first_screen(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:

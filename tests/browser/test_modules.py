@@ -46,7 +46,29 @@ def test_numbers_are_written_as_the_server_writes_them(bare_page: Page) -> None:
 
 
 def test_durations_are_written_as_the_server_writes_them(bare_page: Page) -> None:
-    values = [0.0, 0.42, 0.996, 4.2, 9.96, 12, 89.4, 91, 93.1, 119.7, 181, 300, 599.6, 5399, 5401, 7201]
+    values = [
+        0.0,
+        0.42,
+        0.996,
+        4.2,
+        9.96,
+        12,
+        59.4,
+        59.5,
+        59.6,
+        60,
+        73,
+        89.4,
+        91,
+        93.1,
+        119.7,
+        181,
+        300,
+        599.6,
+        5399,
+        5401,
+        7201,
+    ]
     values += [4.35, 0.985, 2.04999996, 9000, 172_000, 180_000, 1e6]
     values += [0.125, 0.625, 1.25, 4.25, 12.5, 14.5, 150, 5430, 9030, 181_800, 189_000]  # exact halves
     words = bring(bare_page, "ui/number.js", "seconds").evaluate("values => values.map(seconds)", values)

@@ -98,6 +98,14 @@ def test_a_run_is_renamed_tagged_and_noted_in_its_head(open_page: OpenPage, addr
     save.click()
     expect(why).to_have_text("A run needs a name.")
     name.fill("second name")
+    dialog.get_by_label("Tags, with commas between").fill("x" * 50)
+    save.click()
+    expect(why).to_contain_text("A tag has at most 40 characters")
+    expect(dialog.get_by_label("Tags, with commas between")).to_be_focused()
+    expect(name).to_have_value("second name")
+    run = registry.get_run(run_id)
+    assert run and run.name == "first name", "all or nothing"
+    dialog.get_by_label("Tags, with commas between").fill("day, night")
     labels.write_note(run_id, "said by another")
     save.click()
     told = "The note was changed to “said by another” meanwhile. Save again to put yours in its place."

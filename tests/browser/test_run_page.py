@@ -379,7 +379,7 @@ def test_a_run_to_be_started_again_tells_of_before_and_out_of_the_queue_of_its_e
         seal_checkpoint(paths.run_folder(run_id).checkpoints / f"checkpoint-{saved}")
     page = open_page(f"{address}/run?id={run_id}")
     title, line = page.locator(".figures h2"), head(page).locator(".line")
-    expect(page.locator(".gw-doctor .headline")).to_contain_text("reward went up")
+    expect(page.locator(".gw-doctor .headline")).to_contain_text("at the end")
     expect(title).to_contain_text("At the end")
     obey(run_id, commands.RESUME)
     before = f"goes on from step {saved} of 40 · before, it reached step 40" if saved else ""
@@ -388,6 +388,8 @@ def test_a_run_to_be_started_again_tells_of_before_and_out_of_the_queue_of_its_e
     expect(title).to_contain_text("Before the resume")
     for _ in range(2):  # also for whoever comes now
         expect(page.locator(".gw-doctor .headline")).to_contain_text("reward went up")
+        expect(page.locator(".gw-doctor .headline")).to_contain_text("before the resume")
+        expect(page.locator(".gw-doctor .headline")).not_to_contain_text("at the end")
         expect(page.locator(".gw-doctor .stands .at")).to_contain_text("before the resume, at step 40")
         expect(page.locator(".gw-doctor .next")).to_be_hidden()
         page.reload()

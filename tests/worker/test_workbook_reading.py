@@ -19,7 +19,7 @@ import pytest
 from groupwise.storage.home import paths
 from groupwise.storage.registry.messages.preview import PreviewQuestion
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
-from groupwise.worker.data import data_checks, preview
+from groupwise.worker.data import data_checks, preview, read_as
 from groupwise.worker.data.files import file_reading, plain_file, workbook
 from groupwise.worker.data.files.data_error import DataError
 from tests.support.data_files import opened, put, rows_of, shown
@@ -252,6 +252,19 @@ def test_formulas_without_results_are_counted_by_the_columns_of_the_sheet_that_i
     [note] = opened("b.xlsx").notes
     assert note.startswith("in “Lösung” 35 of 121 cells and in “Aufgabe” 1 of 121 cells hold formulas")
     assert "in “Column 2” 35 of 122 cells" in opened("b.xlsx", heading="none").notes[0]
+
+
+def test_empty_cells_of_formulas_are_not_said_of_rows_that_the_filter_leaves_out(registry_home: Path) -> None:
+    rows = [[f"{n} + {n}?", f"={n}+{n}" if n < 35 else 2 * n, n] for n in range(120)]
+    book("a.xlsx", Übungen=[["Aufgabe", "Lösung", "Stufe"], *rows])
+    table = opened("a.xlsx")
+
+    def said(*wanted: str, answer: str | None = "Lösung") -> list[str]:
+        asked = DataSpec(source="file:a.xlsx", prompt_column="Aufgabe", answer_column=answer, filter=list(wanted))
+        return read_as.notes_of_used(table, asked)
+
+    assert said() == said("Stufe > 3") == said("Lösung is empty") == said("broken") == table.notes != []
+    assert said("Lösung is not empty") == said("Stufe > 3", "Lösung > 10") == said("Lösung > 10", answer=None) == []
 
 
 def test_a_formula_that_came_to_an_empty_text_has_its_result(registry_home: Path) -> None:

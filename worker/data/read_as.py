@@ -1,5 +1,6 @@
 """What the preview says of how a file was read: in words, with its first rows, and what looks read wrongly."""
 
+import contextlib
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
@@ -8,11 +9,13 @@ from groupwise.storage.registry.messages.preview import RAW_CELL, RAW_COLUMNS, R
 from groupwise.storage.spec.rows.file_format import ENCODING_WORDS, SEPARATOR_WORDS, SEPARATORS
 from groupwise.storage.spec.rows.heading_names import unnamed_columns
 from groupwise.storage.spec.rows.prompt_template import named_columns
+from groupwise.storage.spec.rows.row_filter import ConditionError, parse_condition
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 from groupwise.worker.data import mapping
 from groupwise.worker.data.files.csv_table import NO_HEADING
 from groupwise.worker.data.files.file_reading import FileReading
+from groupwise.worker.data.files.formulas import LOST
 from groupwise.worker.data.files.heading import is_a_row
 from groupwise.worker.data.files.long_numbers import INEXACT
 from groupwise.worker.data.files.shown_otherwise import OTHERWISE
@@ -65,13 +68,33 @@ def note_problems(table: Any, first: mapping.Rows, asked: DataSpec) -> list[Prob
 
 
 def notes_of_used(table: Any, asked: DataSpec) -> list[str]:
-    """The table's notes, of those about cells that are not read as they are written those about columns in use."""
+    """The table's notes, of those about cells that are not read as they are written those about columns in use;
+    none about empty cells that the filter leaves out."""
     used = [f"“{name}”" for name in (asked.answer_column, *asking_columns(asked, table.columns))]
     about_cells = (OTHERWISE, INEXACT)
     return [
         note for note in table.notes
-        if not any(words in note for words in about_cells) or any(name in note for name in used)
+        if (not any(words in note for words in about_cells) or any(name in note for name in used))
+        and not (LOST in note and _is_left_out(note, table.columns, used, asked))
     ]  # fmt: skip
+
+
+def _is_left_out(note: str, columns: list[str], used: list[str], asked: DataSpec) -> bool:
+    """Whether the filter leaves out every row that a note about empty cells is of: those of its columns in use, or of
+    all that it names where none is."""
+    quoted = [f"“{name}”" for name in columns if f"“{name}”" in note]
+    about = [name for name in quoted if name in used] or quoted
+    return bool(about) and all(name in _filled_columns(asked) for name in about)
+
+
+def _filled_columns(asked: DataSpec) -> set[str]:
+    """The columns, in quotation marks, of which the filter keeps no empty cell."""
+    found = set()
+    for written in asked.filter:
+        with contextlib.suppress(ConditionError):  # which is said of the filter
+            one = parse_condition(written)
+            found |= set() if one.holds({one.column: ""}) else {f"“{one.column}”"}
+    return found
 
 
 def _note_fixes(table: Any, note: str) -> tuple[Fix, ...]:

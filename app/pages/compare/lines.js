@@ -1,7 +1,14 @@
 // Pure arithmetic on lines {x, y, of}: the mean of several with a band, and which runs belong together.
 
+import { Logged } from "../../ui/charts/logged.js";
 import { Smoother } from "../../ui/charts/smoother.js";
 import { countWords, neighbours, wholeNumber } from "../../ui/number.js";
+
+// The least to the most of these numbers, and their noun: 10 to 100 steps.
+function rangeWords(numbers, noun) {
+  const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
+  return `${least < most ? `${wholeNumber(least)} to ` : ""}${countWords(most, noun)}`;
+}
 
 export class Lines {
   // The line's value at x, between its neighbours; null before its first and after its last point.
@@ -60,15 +67,24 @@ export class Lines {
   }
   // `lines`: those of the charts, with `single` where “now” is of a line's last value (recent.py).
   static reachWords(lines) {
-    const each = lines.filter(({ single }) => !single).map((line) => Lines.reach(line));
-    const few = each.includes(0);
-    const [least, most] = [Math.min(...each.filter(Boolean)), Math.max(...each)];
-    const from = least < most ? `${wholeNumber(least)} to ` : "";
-    const over = each.some(Boolean) ? `over the last ${from}${countWords(most, "logged step")}` : "";
-    const known = lines.some((line) => !line.single && !Lines.reach(line) && (line.logs || line.a_log > 1));
-    const between = known ? ", what is known of each step as its mean between two logs" : "";
-    const raw = few ? `lines of fewer than ${Smoother.LEAST} logged steps are as logged${between}` : "";
+    const several = lines.filter(({ single }) => !single);
+    const smoothed = several.filter((line) => Lines.reach(line));
+    const short = several.filter((line) => !Lines.reach(line));
+    const over = smoothed.length ? `over the last ${Lines.logWords(smoothed)}` : "";
+    const known = short.filter((line) => line.logs || line.a_log > 1);
+    const sizes = known.flatMap(({ logs, every }) => logs?.map(Logged.longest) ?? every ?? []);
+    const size = rangeWords(sizes, "step");
+    const ofLog = known.length ? `, what is known of each step as the mean of the last log (${size})` : "";
+    const unit = several.some(({ every }) => every > 1) ? "logs" : "logged steps";
+    const raw = short.length ? `lines of fewer than ${Smoother.LEAST} ${unit} are as logged${ofLog}` : "";
     return [over, raw].filter(Boolean).join("; ");
+  }
+  // Of how many logs these smoothed lines are the mean, and of how many steps those are, where a log is of several.
+  static logWords(lines) {
+    const logs = lines.map((line) => Lines.reach(line));
+    if (lines.every(({ every = 1 }) => every === 1)) return rangeWords(logs, "logged step");
+    const steps = lines.map(({ every = 1 }, i) => every * logs[i]);
+    return `${rangeWords(logs, "log")} (${rangeWords(steps, "step")})`;
   }
 
   // What of a line lies in a stretch of the axis (null: all of it), with the point next to either end of it.

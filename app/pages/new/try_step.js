@@ -2,7 +2,7 @@
 
 import { tryStore } from "../../ui/browser_store.js";
 import { el } from "../../ui/dom.js";
-import { countWords, number } from "../../ui/number.js";
+import { countWords, number, seconds as secondsInWords } from "../../ui/number.js";
 import { sentence } from "../../ui/text.js";
 import { waitWords } from "../../ui/wait_words.js";
 import { announceView, blocking, find, isBlocked, onView, page, server, settled } from "./core.js";
@@ -93,7 +93,7 @@ async function follow(question) {
       return bringIntoView();
     }
     // beside Launch, which is in sight wherever one has scrolled to
-    note(now?.gone ? "" : `Trying one step… ${Math.floor((Date.now() - began) / 1000)} s`);
+    note(now?.gone ? "" : `Trying one step… ${secondsInWords(Math.floor((Date.now() - began) / 1000))}`);
     if (now?.gone) return result.replaceChildren(el("p.s.mut", "Stopped; it left nothing behind."));
     if (now?.waiting) result.replaceChildren(el("p.s.mut", { role: "status" }, waitWords(now.waiting, began)));
     await new Promise((done) => setTimeout(done, 300));
@@ -170,7 +170,6 @@ function showTried(answer) {
   if (failures.length) wrong = "A reward function failed";
   sayBesideLaunch(failures.length ? `${wrong}: see below.` : "One step works: see below.");
   const gb = (bytes) => (bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.round(bytes / 1e6)} MB`);
-  const seconds = (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} s`;
   return result.replaceChildren(
     failures.length ? failedRewards(failures) : "",
     el("p.s", el("b", failures.length ? "One step was made. " : "One step works. "), answer.sentence ?? ""),
@@ -178,8 +177,8 @@ function showTried(answer) {
     failures.length ? "" : alike(answer.completions),
     el(
       "div.figures",
-      figure("A step took", seconds(answer.seconds.step), "one generation, one update"),
-      figure("Loading took", seconds(answer.seconds.load)),
+      figure("A step took", secondsInWords(answer.seconds.step), "one generation, one update"),
+      figure("Loading took", secondsInWords(answer.seconds.load)),
       figure("Memory at its peak", gb(answer.memory.peak), answer.memory.device),
     ),
     listCompletions(answer.completions),

@@ -1,7 +1,7 @@
 // Text and numbers as the Rewards page writes them.
 
 import { steady } from "../../ui/dom.js";
-import { countWords, number, percent as shareWords, wholeNumber } from "../../ui/number.js";
+import { countWords, number, percent as shareWords, seconds as duration, wholeNumber } from "../../ui/number.js";
 
 export const many = wholeNumber;
 export const plural = countWords;
@@ -9,7 +9,10 @@ export const percent = (share) => shareWords(share ?? 0);
 // What `write` makes of a value, – where there is none.
 export const orDash = (value, write) => (value === null || value === undefined ? "–" : write(value));
 export const seconds = (value) =>
-  orDash(value, (known) => (known < 0.9995 ? `${number(known * 1000)} ms` : `${number(known)} s`));
+  orDash(value, (known) => {
+    if (known < 0.9995) return `${number(known * 1000)} ms`;
+    return known < 59.5 ? `${number(known)} s` : duration(known);
+  });
 
 // Text that people and models wrote: control characters and changes of direction become visible.
 export const plain = (text) =>

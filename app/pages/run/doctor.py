@@ -110,7 +110,7 @@ def _report(run: registry.Run, seq: int, newest: int) -> dict[str, Any]:
         begun = time.monotonic()
         failed = how_it_failed(run)
         evidence = evidence_of(run, failed)
-        report = without_fix_of(_examined(run, evidence), failed.get("function"))
+        report = without_fix_of(_examined(evidence), failed.get("function"))
         follows = None if is_ongoing(run) else report.follows
         report = without_empty_charts(report, metrics_logged(run))
         found = draw_report(run.id, report, evidence.step) | {"seq": seq, "tells_of": newest}
@@ -148,21 +148,25 @@ def _tell_head(run: registry.Run, report: Report) -> dict[str, dict[str, str]]:
     }
 
 
-def _examined(run: registry.Run, evidence: Evidence) -> Report:
-    """What there is to say: of a run that is to go on nothing of an end, where that is all there is."""
+def _examined(evidence: Evidence) -> Report:
+    """What there is to say: of a run that is to go on nothing of how long it was, where that is all there is."""
     report = examine(evidence)
-    goes_on = report.kind == "waiting" and is_restarting(run)
-    return examine(replace(evidence, ended=False, broke_off=False)) if goes_on else report
+    if report.kind != "waiting" or not evidence.goes_on:
+        return report
+    return examine(replace(evidence, ended=False, goes_on=False, broke_off=False))
 
 
 def evidence_of(run: registry.Run, failed: dict[str, Any]) -> Evidence:
     """What there is to go by: the record, and how the run ended. `failed`: how_it_failed."""
     found = evidence_reader.gather(run.folder.db, run_files.spec_of(run.folder), _surroundings())
-    ended, lost = is_restarting(run) or not is_ongoing(run), failed.get("cause") == run_files.WEIGHTS
+    goes_on, lost = is_restarting(run), failed.get("cause") == run_files.WEIGHTS
+    ended = goes_on or not is_ongoing(run)
     unsolved = unsolved_prompts(run) if ended else None
     how = run.state if run.state in states.ENDED else run.ended_state
     broke_off = ended and how in TOLD
-    return replace(found, ended=ended, broke_off=broke_off, weights_lost=lost, unsolved=unsolved)
+    return replace(
+        found, ended=ended, goes_on=goes_on, broke_off=broke_off, weights_lost=lost, unsolved=unsolved
+    )  # fmt: skip
 
 
 def drawn_verdict(run: registry.Run, key: str) -> dict[str, Any] | None:

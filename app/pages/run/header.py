@@ -27,7 +27,7 @@ from groupwise.app.ui.live import (
     text,
     whole_number,
 )
-from groupwise.app.ui.run_labels import LABELLERS
+from groupwise.app.ui.run_labels import label_run
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import finals
 from groupwise.storage.home import db, disk
@@ -331,4 +331,4 @@ def put_back(payload: Payload) -> dict[str, object]:
 
 def header() -> gr.HTML:
     """The head of the run's page."""
-    return live("pages/run/header", run_status, command_run, put_back, *LABELLERS, template=TEMPLATE)
+    return live("pages/run/header", run_status, command_run, put_back, label_run, template=TEMPLATE)

@@ -5,6 +5,7 @@ import { LabelField, typedFields } from "../../ui/label_field.js";
 import { listed } from "../../ui/text.js";
 
 const NAMES = ["name", "tags", "note"];
+const SILENT = "The dashboard did not answer. Nothing was changed.";
 
 export class Labels {
   // `find` and `server` are the head's; `saved()` is called when something else is to be shown.
@@ -54,31 +55,35 @@ export class Labels {
     this.fields[0].field.select();
   }
 
-  // What was changed, one after the other, until one is refused.
+  // All that was changed, or nothing where any of it is refused: then each field says why.
   async save() {
     const button = this.dialog.querySelector("[type=submit]");
     if (button.disabled) return;
     button.disabled = true;
-    const about = { ids: [this.run], called: this.known.name };
-    let refused = null;
-    for (const field of this.fields.filter((one) => one.isChanged)) {
-      const said = (words, told) => showText(field.problem, this.why(words, told));
-      const reply = await field.save((call, payload, say) => this.ask(call, { ...about, ...payload }, say), said);
-      if (!reply) refused = field;
-      if (refused) break;
-      field.was = field.field.value;
-    }
+    const changed = this.fields.filter((one) => one.isChanged);
+    const refused = changed.length ? await this.ask(changed) : {};
     button.disabled = false;
     this.saved();
-    if (refused) refused.field.focus();
+    const first = changed.find(({ what }) => refused[what]);
+    if (first) first.field.focus();
     else this.dialog.close();
   }
   why(words, told) {
     return told?.meanwhile === undefined ? words : `${words} Save again to put yours in its place.`;
   }
-  async ask(call, payload, say) {
-    const reply = await this.server[call](payload).catch(() => null);
-    say(reply ? (reply.sentence ?? "") : "The dashboard did not answer. Nothing was changed.", reply);
-    return reply && !reply.sentence ? reply : null;
+  // Has these fields saved; why not, by what they are of. What is wrong with none of them alone stands at the first.
+  async ask(changed) {
+    const sent = changed.map(({ what, field, payload }) => [what, field.value, payload]);
+    const parts = Object.fromEntries(sent.map(([what, , payload]) => [what, payload]));
+    const about = { ids: [this.run], called: this.known.name };
+    const reply = await this.server.label_run({ ...about, ...parts }).catch(() => null);
+    const unsaved = reply?.sentence ? reply : reply ? null : { sentence: SILENT };
+    const refused = reply?.refused ?? (unsaved ? { [changed[0].what]: unsaved } : {});
+    changed.forEach((one, n) => {
+      const told = refused[one.what];
+      const said = (words, of) => showText(one.problem, this.why(words, of));
+      one.take(sent[n][1], told?.sentence ?? "", told?.sentence === SILENT ? null : told, said);
+    });
+    return refused;
   }
 }

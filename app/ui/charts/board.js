@@ -7,6 +7,7 @@ import { colour } from "../theme.js";
 import { AXES, Axis } from "./axis.js";
 import { Curves } from "./curves.js";
 import { KeyboardNav } from "./keyboard_nav.js";
+import { Logged } from "./logged.js";
 import { anchorLabels } from "./mark_labels.js";
 import { Plots } from "./plots.js";
 import { Smoother } from "./smoother.js";
@@ -74,7 +75,10 @@ export class Board {
     const { interval } = this.curves;
     const reach = Smoother.reach(x.length);
     const dotted = this.past.length ? DOTTED : "";
-    if (!reach) return interval > 1 && x.length ? "Bold: the mean between two logs. Faint: each step." : "";
+    if (!reach)
+      return interval > 1 && x.length
+        ? `Bold: the mean of the last log (${countWords(Logged.longest(this.curves.logs), "step")}). Faint: each step.`
+        : "";
     if (!(of > x.length)) {
       const last = this.curves.recent("reward")?.n ?? reach;
       const of =

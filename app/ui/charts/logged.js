@@ -16,6 +16,10 @@ export class Logged {
   static interval(logs) {
     return Logged.gap(logs.slice(1)) || (logs.length ? logs[1] - logs[0] : 1);
   }
+  // Steps that the longest of a few logs is of: one at which a run was stopped may be of fewer.
+  static longest(logs) {
+    return Math.max(1, ...logs.slice(1).map((step, i) => step - logs[i]));
+  }
   // Of how many logged steps “now” is the mean where there are so many: `most`, or half of fewer than twice that.
   static reach(count, most) {
     return Math.max(1, Math.min(most, Math.floor(count / 2)));

@@ -18,9 +18,10 @@ READ = 1000  # rows read for one line, of which the points are made
 AXES = ("step", "tokens", "time", "attempt")
 OF_AXIS = {"tokens": "num_tokens", "time": "time/elapsed"}
 # attempt; x, y: the points; per: how many logged values one of them is the mean of, at most; a_log: how many of them
-# are of one logged step; begins: the first points of later stages; of: how many points all of the line has where none
-# of it is looked at closer; and where each point is one value and a logged step is of several, so that the last of them
-# may be of fewer: steps, of each point; logs, the logged steps of the stage of the first point and of each that begins.
+# are of one logged step; every: how many steps that is of; begins: the first points of later stages; of: how many
+# points all of the line has where none of it is looked at closer; and where each point is one value and a logged step
+# is of several, so that the last of them may be of fewer: steps, of each point; logs, the logged steps of the stage of
+# the first point and of each that begins.
 # Where a point is of several values: smooth, the smoothed ones, and logged, how many logged steps the last stage has
 Line = dict[str, Any]
 Span = tuple[float, float]  # from and to, on the axis
@@ -59,7 +60,7 @@ class _Logged(NamedTuple):
         """What a line of these points says of stages and logged steps: see Line."""
         steps = [step for step, _, _ in points]
         begins = [at for at in (bisect.bisect_right(steps, stage) for stage in self.stages) if 0 < at < len(steps)]
-        found = {"begins": begins, "a_log": recent.values_a_log(steps, self.interval)}
+        found = {"begins": begins, "a_log": recent.values_a_log(steps, self.interval), "every": self.interval}
         if not self.logs or any(n > 1 for _, n, _ in points) or recent.usual_gap(steps) > self.interval:
             return found
         logs = [self.logs[bisect.bisect_left(self.stages, steps[at])] for at in (0, *begins)]

@@ -119,6 +119,7 @@ class Evidence:
     settings_known: bool = True
     places: Mapping[str, str] = field(default_factory=dict)
     ended: bool = False
+    goes_on: bool = False  # it is over for now, and about to be resumed
     broke_off: bool = False  # it ended, and not as it was planned or asked
     weights_lost: bool = False  # … because the model's output was inf or nan
     held_out_before: float | None = None  # the held-out reward at `since`
@@ -171,7 +172,9 @@ class Evidence:
 
     @property
     def at_now(self) -> str:
-        """When the last steps are, in words: now, or, of a run that is over, at the end."""
+        """When the last steps are, in words: now, or, of a run that is over, at the end, unless it is to go on."""
+        if self.goes_on:
+            return "before the resume"
         return "at the end" if self.ended else "now"
 
     @property

@@ -265,12 +265,12 @@ def _but_not_right(e: Evidence, opening: str) -> str:
 def _say_healthy(e: Evidence, kind: str) -> str:
     """The first words where nothing is wrong; they say that it learns, and of a run that is over, whether it did."""
     if e.broke_off:
-        return "Until it ended, no problems were detected"
+        return f"{'Before the resume' if e.goes_on else 'Until it ended'}, no problems were detected"
     idle = _say_idle_groups(e, kind)
     if kind == "up":
         went = _but_not_right(e, (OPENING_ENDED if e.ended else OPENING)[kind])
         if few := "" if rise.right_stayed(e) else rise.say_few_right(e):
-            return f"{went}, with {few} at the end{idle}"
+            return f"{went}, with {few} {e.at_now}{idle}"
         return went + (idle or ("" if rise.right_stayed(e) else ", no problems detected"))
     if not e.ended:
         return f"No problems detected{idle}"

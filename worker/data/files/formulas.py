@@ -19,6 +19,7 @@ from groupwise.worker.data.files.workbook_parts import (
 
 # A cell with a formula and nothing that it came to. Excel writes what came to an empty text so, too, as t="str".
 WITHOUT_RESULT = re.compile(rb"<c\s([^>]*)>\s*<f(?:\s[^>]*)?(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
+LOST = "the file does not have"  # by which such a note is known
 NAMED = 5  # columns that the sentence names
 
 
@@ -40,9 +41,9 @@ def _sentence(by_column: dict[str, int], rows: int) -> str:
     if len(said) > NAMED:
         said = [*said[:NAMED], f"cells of {count_words(len(said) - NAMED, 'other column')}"]
     if sum(by_column.values()) == 1:
-        about = "holds a formula whose result the file does not have, and is empty here"
+        about = f"holds a formula whose result {LOST}, and is empty here"
     else:
-        about = "hold formulas whose results the file does not have, and are empty here"
+        about = f"hold formulas whose results {LOST}, and are empty here"
     return f"{join_words(said)} {about}. Open the file in Excel or LibreOffice and save it again."
 
 
