@@ -26,6 +26,7 @@ from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue, Shipped
 from groupwise.storage.spec.rows.as_written import say_as_written
+from groupwise.storage.spec.rows.file_format import missing_file_words
 from groupwise.storage.spec.rows.number_text import ask_for_thousands
 from groupwise.storage.spec.rows.other_kinds import CODE, kind_by_name
 from groupwise.storage.spec.rows.text_kinds import is_binary
@@ -231,7 +232,8 @@ def _missing_file(written: str, beside: Path, lines: dict[str, int]) -> Problem 
     source = _outside_file(written, beside)
     if source is None or source.is_file():
         return None
-    return Problem("data.source", f"there is no file {source}.{_at_home(source)}", lines.get("data.source"))
+    message = missing_file_words(source.name, source.parent, upload=False) + _at_home(source)
+    return Problem("data.source", message, lines.get("data.source"))
 
 
 def _at_home(source: Path) -> str:

@@ -21,7 +21,7 @@ from groupwise.storage.spec.rows.file_format import (
     SETTING_OWNERS,
     data_suffix,
     file_kind,
-    no_file_words,
+    missing_file_words,
     settings_of_source,
 )
 from groupwise.storage.spec.rows.other_kinds import unreadable_kind
@@ -169,7 +169,7 @@ def _file(name: str) -> list[Problem]:
     try:
         path = paths.data_file(name)
         if not path.is_file():
-            message = f"{no_file_words(name)} in {paths.data_folder()}. Upload it, or copy it there."
+            message = missing_file_words(name, paths.data_folder())
             return [Problem("data.source", message + hint, fixes=fixes)]
         if not file_kind(name):
             return [Problem("data.source", unreadable_kind(name), fixes=fixes)]

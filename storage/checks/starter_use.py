@@ -1,16 +1,22 @@
 """What the starter model can be used for."""
 
 import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from groupwise.storage.checks.reward_columns import source_kind_and_name
 from groupwise.storage.library.models.model_facts import ModelFacts
+from groupwise.storage.spec.rows.prompt_template import fill_template
 from groupwise.storage.spec.spec import RunSpec
 
 STARTER_KNOWS = "it knows only sums such as “12+30?”, and finds hardly any right answers to other questions"
 SUM = re.compile(r"([0-9]{1,2})\+([0-9]{1,2})\?")  # 12+30?
+# The same in another writing, perhaps behind words: What is 37 + 37 =
+OTHER_SUM = re.compile(r"[^0-9]*?([0-9]{1,2})\s*(?:\+|plus)\s*([0-9]{1,2})\s*(?:=\s*\??|\?|\.)?", re.IGNORECASE)
 NUMBER = re.compile(r"[-+]?[0-9]{1,9}(?:\.[0-9]{1,9})?")
 # Its type, vocabulary, width, inner width and layers (worker/builtin/starter/make.py), which no other model has.
 SHAPE = ("llama", 102, 128, 384, 4)
+MOST_COLUMNS = 20  # of which templates are tried
 WRONG = 0.5  # of the sums that have an answer: from which on the answers look wrong, and not a slip or two
 
 
@@ -31,6 +37,26 @@ def is_beyond_starter(spec: RunSpec, facts: ModelFacts | None) -> bool:
 def is_known_sum(question: str) -> bool:
     """Whether a question is of the kind that the starter was made on (worker/builtin/tasks/arithmetic.py)."""
     return SUM.fullmatch(question.strip()) is not None
+
+
+def other_sum(question: str) -> tuple[int, int] | None:
+    """The numbers of such a sum that is written otherwise, as “37 + 37 =”; None of all else."""
+    found = None if is_known_sum(question) else OTHER_SUM.fullmatch(question.strip())
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def starter_template(sums: Sequence[tuple[int, int]], rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """The prompt template that makes of each row its sum as the starter knows it; None where no columns hold its parts.
+    `sums`: of the rows, in their order."""
+    names = list(rows[0])[:MOST_COLUMNS] if rows else []
+    ways = [*("{" + one + "}" + end for one in names for end in ("", "?")),
+            *("{" + one + "}+{" + other + "}?" for one in names for other in names if one != other)]  # fmt: skip
+    wanted = [f"{one}+{other}?" for one, other in sums]
+
+    def fits(way: str) -> bool:
+        return all(fill_template(way, dict(row)).strip() == asked for row, asked in zip(rows, wanted, strict=True))
+
+    return next(filter(fits, ways), None)
 
 
 def is_wrong_sum(question: str, answer: str) -> bool:

@@ -18,6 +18,7 @@ SIGNS = (
     "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u064b-\u065f\u0670\u06d6-\u06dc\u0900-\u0963\u0966-\u0df3"
     "\u0e31-\u0e4e\u0eb1-\u0ece\u0f35-\u0f39\u0f71-\u0f84\u102b-\u103e\u17b6-\u17d3\u3099\u309a"
 )
+BRING_FILE = "Upload it, or copy it there."  # into the data folder
 DATA_NAME = re.compile(rf"[^\W_][\w{SIGNS} .-]{{0,127}}")  # letters of any language
 OTHER_HOME = "Choose another folder with GROUPWISE_HOME=/some/folder."
 MOST_NAME_BYTES = 255  # of a file's name, on Linux
@@ -166,7 +167,8 @@ def data_file(name: str) -> Path:
     path = data_folder() / name
     fits = DATA_NAME.fullmatch(name) and len(name.encode()) <= MOST_NAME_BYTES
     if not fits or path.resolve().parent != data_folder().resolve():
-        raise ValueError(f"“{name}” is not the name of a file in {data_folder()}.")
+        bring = f" {BRING_FILE}" if "/" in name else ""  # a path, of a file that may well be elsewhere
+        raise ValueError(f"“{name}” is not the name of a file in {data_folder()}.{bring}")
     return path
 
 

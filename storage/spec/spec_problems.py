@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 
 from groupwise.storage.spec.rows.number_text import meant_number_words, number_fixes
 from groupwise.storage.spec.rows.units import say_unit
+from groupwise.storage.spec.words.foreign_letters import without_accents
 from groupwise.storage.spec.words.misfits import entry_fix, in_words, listed_fix, meant_truth, text_fix, truth_words
 from groupwise.storage.spec.words.misplaced import (
     data_by_path,
@@ -65,7 +66,7 @@ def problem_of_error(detail: Any, lines: dict[str, int], raw: dict[str, Any], pa
         message += meant_number_words(value, whole=whole)
         numbers = number_fixes(field, value, whole=whole)
     if detail["type"] == "string_pattern_mismatch":
-        message += trimmed_words(value)
+        message += trimmed_words(value) or _accent_words(value)
     quoted = text_fix(field, value) if detail["type"] == "string_type" else ()
     settings = without_colons(field, value, _names_of(path, parts))
     message += colon_words(value, settings)
@@ -198,8 +199,8 @@ def _to_named(field: str, detail: Any) -> tuple[Fix, ...]:
     if not isinstance(name, str):
         return ()
     plain = trim_spaces(trim_spaces(name).strip("“”„‘’'\"«»"))
-    if detail["type"] == "string_pattern_mismatch" and is_function_name(plain):
-        return (Fix(f"Use {plain}", {field: plain}),)
+    if detail["type"] == "string_pattern_mismatch" and is_function_name(bare := without_accents(plain)):
+        return (Fix(f"Use {bare}", {field: bare}),)
     names = _function_names(name)
     if field.rpartition(".")[2] == "rewards" and names:
         listed = join_words([f"“{one}”" for one in names])
@@ -207,6 +208,12 @@ def _to_named(field: str, detail: Any) -> tuple[Fix, ...]:
     if not _is_entry(field) or not is_function_name(name):
         return ()
     return (Fix(f"Write it as “- name: {name}”", {field: {"name": name}}),)
+
+
+def _accent_words(name: Any) -> str:
+    """“ Did you mean “format”?” of förmat, which is a function's name but for its accents."""
+    plain = without_accents(name) if isinstance(name, str) else ""
+    return f" Did you mean “{plain}”?" if plain != name and is_function_name(plain) else ""
 
 
 def _to_entries(field: str, detail: Any, raw: dict[str, Any]) -> tuple[Fix, ...]:

@@ -228,7 +228,8 @@ def test_a_file_that_is_in_the_home_and_not_beside_the_spec_is_pointed_to(
 ):
     (paths.data_folder() / "few.csv").write_text("question,answer\n1+1?,2\n")
     path = write(tmp_path, SPEC.replace("task:arithmetic", "file:./few.csv"))
-    said = f"there is no file {tmp_path}/few.csv. Or write file:few.csv for the one in {paths.data_folder()}."
+    said = f"there is no file “few.csv” in {tmp_path}. Copy it there, or correct the path. "
+    said += f"Or write file:few.csv for the one in {paths.data_folder()}."
     lines = launch_bad(groupwise, path)
     assert lines[0] == f"{path}:3: data.source: {said}"
     assert "it knows only sums" not in "".join(lines)  # nobody has read what is asked there

@@ -236,7 +236,7 @@ def test_a_package_that_the_setting_needs_which_replaces_another_is_named_with_i
         ("model: {dtyp: float32}\ntraining: {learning_rate: 0.01}\n", "0.01 is far too high for training all"),
         ("model: {dtype: float33}\ntraining: {learning_rate: 0.01}\n", "0.01 is far too high for training all"),
         ("training: {lr: 0.01}\n", f"{THEN}0.01 is far too high for training all"),
-        ("training: {learning_rate: 0.01, lora_r: 8}\n", f"{THEN}0.01 is far too high with LoRA"),
+        ("training: {learning_rate: 0.01, lora_r: 8}\n", "Once “lora_r” is fixed: 0.01 is far too high with LoRA"),
         ("model: {id: [starter, b]}\ntraining: {learning_rate: 0.01}\n", ""),  # nobody knows for which model
         ("lora: 5\ntraining: {learning_rate: 0.01}\n", ""),
     ],
@@ -261,3 +261,10 @@ def test_each_of_many_slips_has_its_buttons_beside_a_setting_given_twice(own_hom
     problems = view.describe_text(text, OFFER, None, {"script", "preflight"})["unreadable"]["problems"]
     assert len(problems) == 47 and all(one["fixes"] for one in problems)
     assert [fix["label"] for fix in problems[-1]["fixes"]] == ["Rename it to max_steps", "Remove it"]
+
+
+def test_what_waits_for_a_setting_elsewhere_names_that_one_of_several(own_home: Path) -> None:
+    text = HEAD + "training: {learning_rate: 0.01, max_steps: '10', lora_r: 8}\n"
+    seen = view.describe_text(text, OFFER, None, {"script", "preflight"})
+    said = [one["message"] for one in seen["problems"] if "far too high" in one["message"]]
+    assert len(said) == 1 and said[0].startswith("Once “lora_r” is fixed: 0.01 is far too high with LoRA"), said

@@ -183,3 +183,9 @@ def test_a_brace_that_is_not_closed_behind_one_that_is_warns(registry_home: Path
     assert (found.level, found.fixes[0].settings) == ("warning", {"data.prompt_template": "{Frage} {Antwort} bitte"})
     unknown = [one for one in check_data(spec, OFFER) if one.field == "data.prompt_template"]
     assert unknown == [], "where the columns are not known, it may be text"
+
+
+def test_a_data_file_that_is_not_there_is_told_alike_with_how_it_gets_there() -> None:
+    for name in ("gone.csv", "./gone.csv"):
+        [problem] = problems({"source": f"file:{name}"})
+        assert problem.message.endswith(f"{paths.data_folder()}. Upload it, or copy it there.")

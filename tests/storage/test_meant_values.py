@@ -8,8 +8,10 @@ import pytest
 
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.spec import from_dict
-from groupwise.storage.spec.words.problem import Problem, SpecError
+from groupwise.storage.spec.rows.column_names import meant_column
+from groupwise.storage.spec.spec import from_dict, parse_spec
+from groupwise.storage.spec.words.problem import Problem, SpecError, nearest_name
+from groupwise.storage.spec.words.setting_names import meant_name
 from groupwise.worker.questions.build import lora_fields, training_fields
 
 
@@ -143,3 +145,14 @@ def test_a_number_of_rows_that_is_written_as_a_decimal_is_offered_whole() -> Non
         from_dict({"name": "small", "rewards": [{"name": "format"}], "data": {"holdout": 1e3}})
     [found] = caught.value.problems
     assert found.fixes[0].settings == {"data.holdout": 1000}
+
+
+@pytest.mark.parametrize("typed", ["förmat", "fo\u0308rmat", "fórmåt", "FORMÁT"])
+def test_accents_hide_no_near_name(typed: str) -> None:
+    assert nearest_name(typed, ["format", "length"], 0.9) == "format"
+    assert meant_name(typed, ["format", "length"]) == meant_column(typed, ["format", "answer"]) == "format"
+    with pytest.raises(SpecError) as error:
+        parse_spec(f"rewards: [{{name: {typed}}}]\n")
+    problem = next(one for one in error.value.problems if one.field == "rewards.0.name")
+    assert problem.message.lower().endswith("did you mean “format”?")
+    assert list(problem.fixes[0].settings) == ["rewards.0.name"]

@@ -155,9 +155,9 @@ DROPPED = [
      "“tok.chat_template” (line 12) is set, which was not taken"),
     (script("test = load_dataset('a/b', split='test')", more=", eval_dataset=test"), "eval_dataset (line 11)"),
     (script(data="load_dataset('a/b', split='train').shuffle(seed=1).select(range(10, 20))"),
-     "select(…) (line 9) keeps rows 11 to 20: a spec cannot leave out the first 10."),
+     "select(…) (line 9) keeps rows 11 to 20, and was not taken: here all are used, the first 10 with them."),
     (script(data="load_dataset('a/b', split='train').shuffle(seed=1).skip(5)"),
-     "skip(…) (line 9) keeps rows from 6 on: a spec cannot leave out the first 5."),
+     "skip(…) (line 9) keeps rows from 6 on, and was not taken: here all are used, the first 5 with them."),
     (script(data="load_dataset('a/b', split='train').select([1, 5, 7])"), "select(…) (line 9) chooses rows in a way"),
     (script(data="load_dataset('a/b', split='train').sort('x')"), "sort(…) (line 9) on the data was not taken"),
     (script("data = concatenate_datasets([data, data])"), "concatenate_datasets(…) (line 11) was not taken"),
@@ -361,7 +361,14 @@ def test_rows_are_skipped_after_a_filter_and_not_before_it():
     for kept in ("lambda r: r['x'] > 3", "lambda r: good(r)"):
         raw, said = read(script(data=f"load_dataset('a/b', split='train').filter({kept}).skip(10)"))
         assert raw["data"]["split"] == "train"
-        assert "skip(…) (line 9) keeps rows from 11 on: a spec cannot leave out the first 10." in said
+        assert "skip(…) (line 9) keeps rows from 11 on, and was not taken: here all are used, the first 10 with" in said
+
+
+def test_of_rows_that_cannot_be_left_out_it_is_told_which_are_used_in_the_end():
+    data = "load_dataset('a/b', split='train').shuffle(seed=1).select(range(100, 900))"
+    raw, said = read(script(data=f"{data}.select(range(50))"))
+    assert raw["data"]["limit"] == 50
+    assert "keeps rows 101 to 900, and was not taken: here the first 50 of all are used. Set data.limit" in said
 
 
 @pytest.mark.parametrize(

@@ -326,3 +326,20 @@ def test_where_the_answers_are_is_offered_first_when_their_column_is_empty() -> 
     ]  # fmt: skip
     only = exercises(prompt_template="{Lösung}", answer_column="Antwort", holdout=1)  # which is what is asked
     assert [label for label, _ in fixes_of(only)[0][1]] == ["There is no answer"]
+
+
+def test_sums_in_another_writing_are_said_of_the_starter_with_a_template_that_turns_them():
+    def told(**asked: Any) -> list[dict[str, Any]]:
+        found = check(**asked)["problems"]
+        return [one for one in found if one["field"] == "data.prompt_template"]
+
+    rows = [{"a": str(n), "b": str(n + 7), "answer": str(2 * n + 7)} for n in range(1, 9)]
+    write("parts.jsonl", rows)
+    said = told(source="file:parts.jsonl", prompt_template="{a} + {b} =")
+    assert said[0]["message"] == "the starter model knows sums only as “1+8?”: of “1 + 8 =” it finds hardly any."
+    [fix] = said[0]["fixes"]
+    assert fix["settings"] == {"data.prompt_template": "{a}+{b}?"}
+    assert told(source="file:parts.jsonl", prompt_template="{a}+{b}?") == []
+    write("whole.jsonl", [{"question": f"{row['a']} + {row['b']} =", "answer": row["answer"]} for row in rows])
+    [whole] = told(source="file:whole.jsonl", prompt_template="{question}")
+    assert whole["fixes"] == [] and "write them so in the file" in whole["message"]

@@ -13,7 +13,7 @@ from groupwise.storage.registry.messages.preview import CELL
 from groupwise.storage.registry.questions import CHECK_DATA, PREVIEW
 from groupwise.storage.spec.spec import DataSpec, ModelSpec, from_dict
 from groupwise.worker.builtin import models
-from groupwise.worker.data import data, data_checks, tokens
+from groupwise.worker.data import data, data_checks, preview, tokens
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.questions import server
 from tests.support.previews import GSM, MAPPED, check, fixed, write
@@ -278,3 +278,9 @@ def test_the_template_error_suggests_the_column_of_its_button() -> None:
     (paths.data_folder() / "aufgaben.jsonl").write_text(rows)
     problem, *_ = ask(source="file:aufgaben.jsonl")["problems"]
     assert problem["fixes"][0]["label"] == "Use “Aufgabe”" and "such as {Aufgabe}." in problem["message"]
+
+
+def test_of_a_wide_table_it_is_told_how_many_columns_there_are():
+    write("wide.jsonl", [{f"c{n}": "1" for n in range(1, 201)}])
+    read_as = preview.preview(DataSpec(source="file:wide.jsonl", prompt_template="{c1}"), ModelSpec()).read_as
+    assert read_as is not None and (read_as.columns, len(read_as.heading)) == (200, 30)

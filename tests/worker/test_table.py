@@ -241,7 +241,7 @@ FAULTS: list[tuple[str, bytes | str, str]] = [
     ("a.csv", random.Random(1).randbytes(3000).replace(b"\0", b""), "is not text: it is binary. Choose another file"),
     ("a.csv", bytes(random.Random(1).choices(range(128, 256), k=5000)), "is not text: it is binary. Choose another"),
     ("a.csv", "q,a\n", "a.csv has only a heading and no rows"),
-    ("a.csv", "q,q\n1,2\n", "has “q” twice"),
+    ("a.csv", "q,q\n1,2\n", "has “q” twice.*or let heading: numbered do so"),
     ("a.csv", "q,\n1,2\n", "empty name .column 2"),
     ("a.csv", "q,q,,a,,a\n1,2,3,4,5,6\n", "has “q” and “a” twice and empty names .columns 3 and 5"),
     ("a.csv", "q,a\n1,2,3\n", "line 2 of a.csv has 3 cells, but the heading has 2"),

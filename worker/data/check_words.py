@@ -12,7 +12,7 @@ from typing import Any
 from groupwise.storage.analysis.doctor.words import percent
 from groupwise.storage.checks.answer_writing import AnswerWriting
 from groupwise.storage.checks.held_out import all_held_out
-from groupwise.storage.checks.starter_use import WRONG
+from groupwise.storage.checks.starter_use import WRONG, starter_template
 from groupwise.storage.spec.rows.prompt_template import named_columns
 from groupwise.storage.spec.rows.row_filter import Condition
 from groupwise.storage.spec.spec import DataSpec
@@ -52,6 +52,9 @@ class Found:
     headings: list[int] = field(default_factory=list)  # rows that repeat the heading
     missing: int = 0
     others: int = 0  # prompts that are no sums as the starter model knows them
+    of_starter: bool = False  # whether the model is the starter
+    other_sums: list[tuple[str, tuple[int, int], dict[str, Any]]] = field(default_factory=list)  # see _other_writing
+    told_otherwise: int = 0  # prompts that are sums in another writing than the starter knows
     wrong_sums: int = 0  # rows that ask such a sum and have another number for its answer
     wrong_sum: str = ""  # the first of these, in words
     silent: int = 0  # of the empty: rows that have no answer either
@@ -144,7 +147,7 @@ class Found:
 def data_problems(found: Found) -> list[Problem]:
     """What a person should know, the worst first."""
     said = [*_nothing_left(found), *_empty(found), *_headings(found), *_missing(found), *_too_long(found)]
-    said += _balance(found) + _wrong_sums(found)
+    said += _balance(found) + _wrong_sums(found) + _other_writing(found)
     said += found.writing.problems(found.asked.answer_numbers)
     if found.duplicates and found.rows_used:
         weigh = "It weighs more than the others" if found.duplicates == 1 else "They weigh more than the others"
@@ -157,6 +160,23 @@ def data_problems(found: Found) -> list[Problem]:
     if found.unread and not found.absent:
         said.append(Problem(found.unread.field, f"{found.unread}. Lengths are in characters.", level=WARNING))
     return said + [Problem("data.source", note, level=WARNING) for note in found.notes]
+
+
+def _other_writing(found: Found) -> list[Problem]:
+    """That the starter is asked nothing but sums, in another writing than it knows; `other_sums`: the first of them,
+    each as it is asked, with its numbers and its row."""
+    if not found.of_starter or not found.other_sums or found.told_otherwise < found.rows_used:
+        return []
+    questions, sums, rows = zip(*found.other_sums, strict=True)
+    asked, (one, other) = " ".join(questions[0].split()), sums[0]
+    message = f"the starter model knows sums only as “{one}+{other}?”: of “{asked}” it finds hardly any."
+    template = starter_template(sums, rows)
+    if template is None:
+        message += " No template makes the one of the other here: write them so in the file, or choose another model."
+        return [Problem("data.prompt_template", message, level=WARNING)]
+    gone = ("data.prompt_column",) if found.asked.prompt_column else ()
+    fix = Fix(f"Use the template {template}", {"data.prompt_template": template}, gone)
+    return [Problem("data.prompt_template", message, level=WARNING, fixes=(fix,))]
 
 
 def _nothing_left(found: Found) -> list[Problem]:

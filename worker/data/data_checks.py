@@ -10,7 +10,7 @@ from typing import Any
 
 from groupwise.storage.checks.answer_writing import point_beside_commas
 from groupwise.storage.checks.format_untold import tags_in
-from groupwise.storage.checks.starter_use import is_known_sum, is_wrong_sum, say_wrong_sum
+from groupwise.storage.checks.starter_use import is_known_sum, is_wrong_sum, other_sum, say_wrong_sum
 from groupwise.storage.registry import progress
 from groupwise.storage.registry.messages.data_checks import (
     BINS,
@@ -72,7 +72,7 @@ def check_data(asked: DataSpec, model: ModelSpec, completion: int, every: bool) 
     table = preview_source.table_of(asked)
     data.check_pattern(asked)
     _check_named(asked, table)
-    found = Found(asked, completion, columns=table.columns)
+    found = Found(asked, completion, columns=table.columns, of_starter=model.id == "starter")
     if table.reading is not None:
         found.row_words = table.reading.row_words
     try:
@@ -148,6 +148,10 @@ def _note_row(found: Found, number: int, row: dict[str, Any], prompt: Any, seen:
     seen.add(mark)
     question = _question(prompt)
     found.others += not is_known_sum(question)
+    if (numbers := other_sum(question)) is not None:
+        found.told_otherwise += 1
+        if len(found.other_sums) < FIRST:
+            found.other_sums.append((question, numbers, row))
     if asked.answer_column:
         written = data.answer_of_cell(row[asked.answer_column], asked.answer_pattern)
         if not isinstance(written, (list, dict)):  # of which the preview says what rewards make of them

@@ -36,6 +36,7 @@ def describe_reading(table: Any, first: mapping.Rows, asked: DataSpec) -> ReadAs
         settings={f"data.{name}": value for name, value in reading.settings().items()},
         found=[f"data.{name}" for name in reading.settings() if getattr(asked, name) is None],
         sheets=name_sheets(reading.sheets),
+        columns=len(table.columns),
         heading=[mapping.shorten_cell(name, RAW_CELL) for name in columns],
         lines=[[mapping.shorten_cell(row.get(name), RAW_CELL) for name in columns] for row in first[:RAW_ROWS]],
     )

@@ -218,7 +218,10 @@ function columnSelect(path, first, none) {
 export const plainOf = (path) =>
   page.view?.empty?.[path] === null ? null : shownAt(path) || about(path).default || undefined;
 
-// The columns as buttons: a click writes {column} where the cursor is in the prompt.
+// The columns as buttons: a click writes {column} where the cursor is in the prompt. Of many the first are buttons, and
+// all of them are in a list, where one finds a name by typing it.
+const MANY = 16;
+const FIRST = 12;
 function chips() {
   // It stands there from the start: a row that came with the columns would move all that is below it.
   const node = el("div.row.tight.chips", el("span.xs.mut", "Insert"));
@@ -227,22 +230,35 @@ function chips() {
       () => page.columns,
       () => {
         const box = find("#f-data-prompt_template");
+        const insert = (name) => {
+          box.setRangeText(`{${name}}`, box.selectionStart, box.selectionEnd, "end");
+          box.focus();
+          box.dispatchEvent(new Event("input"));
+        };
+        const names = page.columns;
+        const shown = names.length > MANY ? names.slice(0, FIRST) : names;
+        const chip = (name) => el("button.chip", { type: "button", onclick: () => insert(name) }, `{${name}}`);
         node.replaceChildren(
-          el("span.xs.mut", page.columns.length ? "Insert" : "Insert: the columns, once the data is read"),
-          ...page.columns.map((name) => {
-            const chip = el("button.chip", { type: "button" }, `{${name}}`);
-            chip.addEventListener("click", () => {
-              box.setRangeText(`{${name}}`, box.selectionStart, box.selectionEnd, "end");
-              box.focus();
-              box.dispatchEvent(new Event("input"));
-            });
-            return chip;
-          }),
+          el("span.xs.mut", names.length ? "Insert" : "Insert: the columns, once the data is read"),
+          ...shown.map(chip),
+          ...(shown.length < names.length ? [columnList(names, insert)] : []),
         );
       },
     ),
   );
   return node;
+}
+
+function columnList(names, insert) {
+  const all = option("", `all ${names.length} columns…`);
+  const box = el("select.input.every", { "aria-label": "Insert a column" }, all, ...names.map((name) => option(name)));
+  box.addEventListener("input", (event) => event.stopPropagation()); // no setting: it only writes into the prompt
+  box.addEventListener("change", () => {
+    const name = box.value;
+    box.value = "";
+    if (name) insert(name);
+  });
+  return box;
 }
 
 // Which columns the rewards get: all, or those that are ticked.

@@ -26,7 +26,15 @@ from groupwise.storage.spec.rows.number_remarks import keep_remarks
 from groupwise.storage.spec.rows.number_text import ask_for_thousands
 from groupwise.storage.spec.rows.numbers_in_place import write_in_place
 from groupwise.storage.spec.spec import NO_MODEL, RunSpec
-from groupwise.storage.spec.words.problem import BLOCKING, THEN, WARNING, Problem, SpecError, in_order_of_lines, line_of
+from groupwise.storage.spec.words.problem import (
+    BLOCKING,
+    WARNING,
+    Problem,
+    SpecError,
+    in_order_of_lines,
+    is_later,
+    line_of,
+)
 from groupwise.storage.spec.words.reward_entries import below_filled_rewards
 from groupwise.storage.spec.words.setting_names import answered_places, without_answered
 from groupwise.storage.spec.yaml import yaml_text
@@ -239,7 +247,7 @@ def _is_of_either(field: str, lines: Mapping[str, int], twice: Collection[str], 
 
 def _is_later(problem: Problem) -> bool:
     """Whether it is told of what a setting will be once what is said of it now is put right."""
-    return problem.message.startswith(THEN)
+    return is_later(problem.message)
 
 
 def problems_of_text(text: str) -> list[Problem]:

@@ -99,6 +99,9 @@ function detailOf({ detail, run, hint }) {
 // Of the text before: an estimate that was not made waited for a setting which need not be in this text at all.
 const withoutOldNames = (figures = []) =>
   figures.map((one) => (one.value === "—" ? { ...one, detail: "waits until the YAML can be read" } : one));
+// Whether the prompts were counted since these figures were made, which assume a length: they follow in a moment.
+const isCountedSince = ({ assumed, keys }) =>
+  Boolean(assumed && page.known.prompt_tokens && page.known.rows_of === keys?.rows);
 function draw() {
   const view = page.view;
   if (!view) return;
@@ -121,17 +124,21 @@ function draw() {
   for (const said of [".verdicts", ".unreadable-note"]) find(said).classList.toggle("old", page.late);
   forgetAnswer();
   const reading = !unreadable && awaitsNewData();
-  const key = JSON.stringify([view.sentences, view.assumed, view.figures, found, Boolean(unreadable), reading]);
+  const counted = isCountedSince(view);
+  const shown = [view.sentences, view.assumed, view.figures, found, Boolean(unreadable), reading, counted];
+  const key = JSON.stringify(shown);
   if (key === drawn) return;
   drawn = key;
   const told = unreadable && !view.figures?.length ? [] : (view.sentences ?? []);
-  const said = reading ? told.filter((line) => line === view.assumed) : told; // figures stand while the data is read
+  // figures stand while the data is read, and what they assume with them
+  const said = told.filter((line) => (line === view.assumed ? !counted : !reading));
   // where nothing is wrong, what the run will do is asked for as soon as this is in sight
   const unread = view.figures?.length ? OLD : UNREAD;
   const words = unreadable ? unread : blocking().length && !said.length ? NONE : reading ? READING : "";
   setText(inBox(".happening-note"), words);
   inBox(".happening-note").hidden = !words;
-  for (const part of [".happening", ".figures"]) inBox(part).classList.toggle("old", Boolean(unreadable) || reading);
+  const isOld = Boolean(unreadable) || reading || counted;
+  for (const part of [".happening", ".figures"]) inBox(part).classList.toggle("old", isOld);
   inBox(".happening").replaceChildren(...said.map((line) => el("p.s", line)));
   inBox(".figures").replaceChildren(
     ...(unreadable ? withoutOldNames(view.figures) : (view.figures ?? [])).map((one) =>

@@ -242,10 +242,11 @@ async function check(all = false) {
   const said = blocking().some(({ field }) => field.startsWith("data.") || field === "data");
   setText(inNode(".wait-checks"), said ? "" : sentence(found.error ?? ""));
   inNode(".results").hidden = Boolean(found.error);
+  // known first: what the estimates assumed of the prompts goes as this is told, and not with the next answer
+  if (!found.error && found.lengths?.unit === "tokens")
+    page.known.prompt_tokens = Math.round(found.lengths.longest?.length ?? found.lengths.p95);
   workerSaid("check_data", mine, found.problems ?? []);
   if (found.error) return settleIn(0); // at least how many rows there are is known
-  if (found.lengths?.unit === "tokens")
-    page.known.prompt_tokens = Math.round(found.lengths.longest?.length ?? found.lengths.p95);
   page.known.sums = found.sums;
   page.known.point = found.point;
   page.known.tags = found.tags;

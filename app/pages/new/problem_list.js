@@ -1,7 +1,7 @@
 // What is wrong with a spec, of what the app found and what the worker answered: each thing once, what blocks first.
 // `answers`: of the worker, about the settings as they are now, each {problems}; `lines`: of each field. Pure.
 
-const THEN = "Once that is fixed: "; // as storage.spec.words.problem has it
+const THEN = /^Once (that|“[^”]*”) is fixed: /; // as storage.spec.words.problem has it
 const GRAVE = ["blocking", "warning", "advice"];
 const grave = ({ level }) => GRAVE.indexOf(level);
 const place = ({ line }) => line || Number.MAX_SAFE_INTEGER;
@@ -73,7 +73,7 @@ function withoutRefused(all) {
   const noModel = [...blocked].some((field) => /^model(\.|$)/.test(field));
   const isOfRefused = (field) => blocked.has(field) || (noModel && field.endsWith(".learning_rate"));
   // but what is to be known of the value that the button there writes is no word on the one that is refused
-  const isOfNow = ({ message }) => !message.startsWith(THEN);
+  const isOfNow = ({ message }) => !THEN.test(message);
   const shown = all.filter((one) => one.level === "blocking" || !one.field || !isOfNow(one) || !isOfRefused(one.field));
   return whatBlocksFirst(shown);
 }

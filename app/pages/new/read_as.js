@@ -2,7 +2,7 @@
 // can be chosen instead.
 
 import { el, option, setText } from "../../ui/dom.js";
-import { countWords } from "../../ui/number.js";
+import { countWords, wholeNumber } from "../../ui/number.js";
 import { visibleText } from "../../ui/visible_text.js";
 import { edit, find, isPending, onEdited, onPreview, onView, page, settleIn, shownAt } from "./core.js";
 import { about, field, setValue } from "./fields.js";
@@ -91,6 +91,9 @@ function fill(path) {
   }
   setValue(box, shownAt(path));
 }
+// Of a wide table only the first columns are shown.
+const columnWords = ({ heading, columns }) =>
+  columns > heading.length ? `; ${heading.length} of ${wholeNumber(columns)} columns shown` : "";
 function drawTable() {
   table.replaceChildren(
     el("thead", el("tr", ...found.heading.map((name) => el("th", { scope: "col" }, visibleText(name))))),
@@ -146,7 +149,7 @@ function take(answer) {
     if (found) {
       setText(words, found.words || found.kind.toUpperCase());
       const { count, exact } = answer.rows;
-      setText(rows, `, ${exact ? "" : "about "}${countWords(count, "row")}`);
+      setText(rows, `, ${exact ? "" : "about "}${countWords(count, "row")}${columnWords(found)}`);
       drawTable();
       if (found.found.includes("data.sheet")) foundSheet = found.settings["data.sheet"];
       page.known.reading = { key: answer.reading, settings: found.settings };

@@ -4,13 +4,27 @@ rounds. The first button of each is tried on a copy, and what is then wrong told
 import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 from groupwise.app.pages.new import edits
 from groupwise.app.pages.new.edits import Edit
 from groupwise.app.pages.new.left_out import LeftOut, is_at_or_inside, leave_out
 from groupwise.app.pages.new.yaml_edit import ABSENT
-from groupwise.storage.spec.words.problem import BLOCKING, THEN, UNSET, WARNING, Cut, Fix, Problem, SpecError, line_of
+from groupwise.storage.spec.words.problem import (
+    BLOCKING,
+    THEN,
+    UNSET,
+    WARNING,
+    Cut,
+    Fix,
+    Problem,
+    SpecError,
+    is_later,
+    line_of,
+    then_words,
+    without_then,
+)
 from groupwise.storage.spec.yaml import yaml_text
 from groupwise.storage.spec.yaml.misread import COMMA
 from groupwise.storage.spec.yaml.slips import read_past_slips
@@ -33,33 +47,61 @@ def say_what_follows(
     said = {one.field for one in found if one.level == BLOCKING}
     now, values, ways = found, raw, list[_Way]()
     for _ in range(ROUNDS):
-        fixes = [one.fixes[0] for one in now if one.level == BLOCKING and one.fixes and _is_meant(one.fixes[0])]
+        fixable = [one for one in now if one.level == BLOCKING and one.fixes and _is_meant(one.fixes[0])]
+        fixes = [one.fixes[0] for one in fixable]
         after = _after_fixes(values, fixes, types)
         if after == values:
             break
         ways.append(_Way(values, fixes))
-        now, values = judge(after), after
-        told = {one.message.removeprefix(THEN) for one in found}
+        before, now, values = values, judge(after), after
+        told = {without_then(one.message) for one in found}
         new = [one for one in now if one.message not in told]
         # what a fix moves has a problem at its own place already, which is not this one
         moved = {_place_at_first(one.field, ways) for one in new if ways[-1].moves(one.field)}
         placed = [replace(one, field=_place_at_first(one.field, ways)) for one in new]
         written = {_place_at_first(path, ways) for fix in fixes for path in fix.settings} | lines.keys()
         warned = {one.field for one in found if one.level == WARNING}
-        then = [*say_then(placed, said - moved, lines), *_say_doubts(placed, written - warned, lines)]
+        doubts = [one for one in placed if one.level == WARNING and one.field in written - warned]
+        alone = partial(_told_after, before, judge, types)
+        then = [*say_then(placed, said - moved, lines), *_say_doubts(doubts, _Causes(fixable, alone), lines)]
         said |= {one.field for one in then if one.level == BLOCKING}
         for one in then:
             found.insert(_behind_line(found, one.line), one)
     return found
 
 
-def _say_doubts(problems: Iterable[Problem], written: Collection[str], lines: dict[str, int]) -> list[Problem]:
-    """What is then warned of at the fields that are `written`: what is meant there stands in the text already."""
+def _told_after(raw: dict[str, Any], judge: Judge, types: Types, fix: Fix) -> list[Problem]:
+    return judge(_after_fixes(raw, [fix], types))
+
+
+class _Causes:
+    """Which problem has to be fixed before another comes to sight. `alone`: what is told once one fix alone is made."""
+
+    def __init__(self, fixable: list[Problem], alone: Callable[[Fix], list[Problem]]) -> None:
+        self._fixable, self._alone = fixable, alone
+        self._told: list[set[str]] = []
+
+    def name_of(self, doubt: Problem) -> str:
+        """The name of the setting, where it is a single one that stands elsewhere; else ""."""
+        causes = self._fixable
+        if len(causes) > 1:
+            self._told = self._told or [{one.message for one in self._alone(cause.fixes[0])} for cause in causes[:MOST]]
+            causes = [one for one, told in zip(causes, self._told, strict=False) if doubt.message in told]
+        if len(causes) != 1:
+            return ""
+        field = causes[0].field
+        entry = doubt.field.rpartition(".")[0]
+        is_beside = is_at_or_inside(field, entry if entry.rpartition(".")[2].isdigit() else doubt.field)
+        return "" if is_beside else next((one for one in reversed(field.split(".")) if not one.isdigit()), "")
+
+
+def _say_doubts(doubts: Iterable[Problem], causes: _Causes, lines: dict[str, int]) -> list[Problem]:
+    """What is then warned of, with the name of what is to be fixed first: what is meant stands in the text already."""
     return [
-        Problem(one.field, THEN + one.message, line_of(one.field, lines), WARNING)
-        for one in problems
-        if one.level == WARNING and one.field in written
-    ]
+        Problem(one.field, then_words(causes.name_of(one)) + one.message, line_of(one.field, lines),
+                WARNING)
+        for one in doubts
+    ]  # fmt: skip
 
 
 def _behind_line(found: list[Problem], line: int | None) -> int:
@@ -75,10 +117,10 @@ def say_then(
     `alone`: fields of which something is said, but nothing of what they are."""
     new: list[Problem] = []
     for one in problems:
-        known = () if one.message.startswith(THEN) else (*(set(said) - set(alone)), *(each.field for each in new))
+        known = () if is_later(one.message) else (*(set(said) - set(alone)), *(each.field for each in new))
         is_known = any(is_at_or_inside(each, one.field) for each in known)
         if one.level == BLOCKING and not is_known and len(new) < MOST:
-            message = THEN + one.message.removeprefix(THEN).removeprefix(UNSET)
+            message = THEN + without_then(one.message).removeprefix(UNSET)
             new.append(Problem(one.field, message, line_of(one.field, lines)))
     return new
 
@@ -153,7 +195,7 @@ def slips_met(met: Iterable[Problem], found: Iterable[Problem]) -> list[Problem]
 def _without_lines(problem: Problem) -> str:
     """What it says, wherever that stands: lines move. Of a decimal comma not which number is meant: what stands around
     it tells."""
-    return re.sub(r"line \d+", "line", problem.message.removeprefix(THEN)).partition(COMMA)[0]
+    return re.sub(r"line \d+", "line", without_then(problem.message)).partition(COMMA)[0]
 
 
 def _is_meant(fix: Fix) -> bool:

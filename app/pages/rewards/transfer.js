@@ -59,11 +59,14 @@ function draw() {
       .map((each) =>
         el("p", { class: `verdict-at ${GRAVE[each.level] ?? "warning"}` }, `line ${each.line}: ${plain(each.message)}`),
       ),
-    brought.cleaned ? el("p.mut", "What a notebook or a terminal puts around the Python was removed.") : "",
+    brought.cleaned ? el("p.mut", cleanedWords(brought)) : "",
     brought.alone ? aloneChoice() : "",
     !whole && brought.stand_ins.length ? el("p.verdict-at.advice", standInWords(brought.stand_ins)) : "",
   );
 }
+// What became of what stood around the Python: lines of a shell or an output stay as comments, prompts (>>>) go.
+const cleanedWords = ({ commented }) =>
+  changedWords({ commented }) || "What a notebook or a terminal puts around the Python was removed.";
 // Of a script only the functions and what they need, unless all of it is wanted.
 function aloneChoice() {
   const input = el("input", { type: "checkbox" });

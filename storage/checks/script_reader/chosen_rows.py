@@ -23,6 +23,9 @@ class ChosenRows:
         self.row = Row(reading.script.tree, {})
         self.split: Made | None = None
         self._done: list[str] = []  # filter, shuffle, limit, holdout, in the script's order
+        self._uncut: list[
+            tuple[Made, int, int | None]
+        ] = []  # steps that leave out the first rows, which come along here
         self._lost = ""  # the step that was not taken, after which rows that are chosen by their number are others
 
     def _order(self, name: str, step: Made, *before: str) -> None:
@@ -116,13 +119,21 @@ class ChosenRows:
             self.taken["limit"] = min(end, self.taken.get("limit", end))
             self._done.append("limit")
         elif self._done or self.taken.get("streaming") or not self.taken.get("source", "").startswith("hub:"):
-            kept = f"rows {start + 1:,} to {end:,}" if end is not None else f"rows from {start + 1:,} on"
-            said = f"keeps {kept}: a spec cannot leave out the first {start:,}. Set data.limit, or a filter, here."
-            self.reading.note(f"{step.name}(…)", step, said)
+            self._uncut.append((step, start, end))
         elif self._slice(start, end):
             self.reading.unsaid.set("data.split", self.taken["split"], f"what {step.name} leaves")
         else:
             self.reading.note(f"{step.name}(…)", step, "of a part of the split could not be taken.")
+
+    def _note_uncut(self) -> None:
+        """Note the steps that a spec cannot take, with the rows that are used instead: which those are is known once
+        all steps were taken."""
+        limit = self.taken.get("limit")
+        for step, start, end in self._uncut:
+            kept = f"rows {start + 1:,} to {end:,}" if end is not None else f"rows from {start + 1:,} on"
+            used = f"the first {limit:,} of all are used" if limit else f"all are used, the first {start:,} with them"
+            said = f"keeps {kept}, and was not taken: here {used}. Set data.limit, or a filter, here."
+            self.reading.note(f"{step.name}(…)", step, said)
 
     def _do_train_test_split(self, step: Made) -> None:
         given = step_arguments(step, "test_size", "train_size", "shuffle", "stratify_by_column", "seed")

@@ -54,7 +54,8 @@ class ShownRow(Message):
 
 class ReadAs(Message):
     """How a file was read. words: “semicolons, Windows-1252”; settings: all of its kind of file, by dotted path;
-    found: those of them that the spec leaves to be found; heading, lines: how the table begins, before any mapping."""
+    found: those of them that the spec leaves to be found; heading, lines: how the table begins, before any mapping;
+    columns: how many there are, of which the heading has the first."""
 
     kind: str
     words: str
@@ -62,6 +63,7 @@ class ReadAs(Message):
     found: list[str]
     sheets: Annotated[list[str], Field(max_length=SHEETS)]
     heading: Annotated[list[str], Field(max_length=RAW_COLUMNS)]
+    columns: int
     lines: Annotated[list[list[str]], Field(max_length=RAW_ROWS)]
 
 

@@ -5,6 +5,8 @@ import re
 import unicodedata
 from collections.abc import Collection
 
+from groupwise.storage.spec.words.foreign_letters import without_accents
+
 CHATS = ("messages", "prompt", "conversation", "conversations", "chat")
 PROMPTS = ("question", "problem", "prompt", "instruction", "query", "input", "text", "task", "puzzle", "goal", "q",
            "frage", "aufgabe", "pregunta", "problema", "domanda", "problème", "énoncé", "pergunta", "vraag", "fråga",
@@ -71,8 +73,8 @@ def meant_column(name: str, columns: Collection[str]) -> str | None:
         return same
     own = [names for names in MEANINGS if _plain(name) in names]
     others = {each for names in MEANINGS if own and names not in own for each in names}
-    near = {_plain(column): column for column in columns if _plain(column) not in others}
-    close = difflib.get_close_matches(_plain(name), list(near), n=1, cutoff=0.6)
+    near = {without_accents(_plain(column)): column for column in columns if _plain(column) not in others}
+    close = difflib.get_close_matches(without_accents(_plain(name)), list(near), n=1, cutoff=0.6)
     return near[close[0]] if close else None
 
 

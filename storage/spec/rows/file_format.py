@@ -1,6 +1,9 @@
 """What kinds of data files there are, and how one of text may be written: the names that a spec gives them. Pure."""
 
+from pathlib import Path
 from typing import Literal
+
+from groupwise.storage.home.paths import BRING_FILE
 
 Separator = Literal["comma", "semicolon", "tab", "pipe"]
 Quote = Literal["double", "single", "none"]
@@ -59,6 +62,11 @@ def file_kind(name: str) -> str:
 def no_file_words(name: str) -> str:
     """That the home has no data file of this name, mid-sentence, before where it was looked for."""
     return f"there is no file “{name}”"
+
+
+def missing_file_words(name: str, folder: Path, *, upload: bool = True) -> str:
+    """That a folder has no file of this name, and how one gets there. `upload`: whether the pages put files there."""
+    return f"{no_file_words(name)} in {folder}. {BRING_FILE if upload else 'Copy it there, or correct the path.'}"
 
 
 def settings_of_source(source: str) -> list[str]:

@@ -6,7 +6,9 @@ from collections.abc import Collection
 from groupwise.storage.spec.rows.prompt_cells import cell_in_prompt
 
 COLUMN = re.compile(r"\{([^{}]+)\}")
-PLAIN = re.compile(r"\w[\w .:()/%€$&+#?!-]*")  # what is meant as a column; other braces, as in JSON, are text
+PLAIN = re.compile(
+    r"\w[\w\u0300-\u036f .:()/%€$&+#?!-]*"
+)  # what is meant as a column; other braces, as in JSON, are text
 
 
 def fill_template(template: str, row: dict[str, object]) -> str:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from groupwise.storage.spec.words.foreign_letters import without_accents
+
 BLOCKING, WARNING, ADVICE = "blocking", "warning", "advice"
 THEN = "Once that is fixed: "  # before what comes to sight only once something else is put right
+_LATER = re.compile(r"Once (?:that|“[^”]*”) is fixed: ")
 UNSET = "is not set: "  # before what is wrong with a default
 
 
@@ -80,11 +84,26 @@ class SpecError(Exception):
 
 
 def nearest_name(name: str, names: list[str], alike: float = 0.6) -> str | None:
-    """The one of `names` that was probably meant; capitals are no difference. `alike`: how much of both must be, from 0
-    to 1."""
-    by_plain = {one.casefold(): one for one in reversed(names)}
-    close = difflib.get_close_matches(name.strip().casefold(), by_plain, n=1, cutoff=alike)
+    """The one of `names` that was probably meant; capitals and accents are no difference. `alike`: how much of both
+    must be, from 0 to 1."""
+    by_plain = {without_accents(one).casefold(): one for one in reversed(names)}
+    close = difflib.get_close_matches(without_accents(name.strip()).casefold(), by_plain, n=1, cutoff=alike)
     return by_plain[close[0]] if close else None
+
+
+def then_words(name: str = "") -> str:
+    """What stands before what comes to sight only later; `name`: of a setting to be fixed elsewhere."""
+    return f"Once “{name}” is fixed: " if name else THEN
+
+
+def is_later(message: str) -> bool:
+    """Whether it is told of what will be once something else is put right."""
+    return _LATER.match(message) is not None
+
+
+def without_then(message: str) -> str:
+    """What is told later, without those words."""
+    return _LATER.sub("", message, count=1) if is_later(message) else message
 
 
 def did_you_mean(name: str, names: list[str]) -> str:

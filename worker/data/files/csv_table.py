@@ -180,7 +180,8 @@ def _refuse_unclear_names(called: str, names: list[str], below: Fix | None) -> N
         return
     new = [now for name, now in zip(names, numbered_names(names), strict=True) if name != now]
     fix = Fix(f"Number them: {', '.join(new[:NAMED])}{', …' if len(new) > NAMED else ''}", {"data.heading": "numbered"})
-    message = f"the heading of {called} has {' and '.join(found)}. Give each column a name of its own."
+    message = f"the heading of {called} has {' and '.join(found)}. "
+    message += "Give each column a name of its own, or let heading: numbered do so."
     if below:
         message = f"the first line of {called} looks like a title, but is taken for the heading: “{names[0]}”."
     raise DataError(message, "data.heading", (below, fix) if below else (fix,))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from groupwise.storage.home import paths
-from groupwise.storage.spec.rows.file_format import FILE_SETTINGS, file_kind, no_file_words
+from groupwise.storage.spec.rows.file_format import FILE_SETTINGS, file_kind, missing_file_words
 from groupwise.storage.spec.rows.other_kinds import unreadable_kind
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data.files import plain_file
@@ -54,7 +54,7 @@ def find_data_file(name: str) -> Path:
     try:
         path = paths.data_file(name)
         if not path.is_file():
-            raise DataError(f"{no_file_words(name)} in {paths.data_folder()}. Upload it, or copy it there.")
+            raise DataError(missing_file_words(name, paths.data_folder()))
         if not file_kind(name):
             raise DataError(unreadable_kind(name))
         refuse_other_kinds(path)
