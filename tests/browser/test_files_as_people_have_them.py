@@ -81,6 +81,23 @@ def test_a_preview_without_a_prompt_says_which_setting_is_missing(new_run: Page,
     expect(shown).to_contain_text("0+0?")
 
 
+def test_of_a_wide_table_any_column_can_be_put_into_the_prompt(new_run: Page, tmp_path: Path) -> None:
+    (file := tmp_path / "wide.csv").write_text(
+        "".join(",".join(f"{cell}{n}" for n in range(1, 201)) + "\n" for cell in ("part", "one ", "two "))
+    )
+    upload(new_run, file)
+    expect(new_run.locator(".read-as")).to_contain_text("2 rows; 30 of 200 columns shown")
+    expect(new_run.locator(".as-template .chips .chip")).to_have_count(12)
+    template = new_run.locator("#f-data-prompt_template")
+    template.fill("")
+    every = new_run.get_by_label("Insert a column")
+    expect(every.locator("option").first).to_have_text("all 200 columns…")
+    every.select_option("part150")
+    expect(template).to_have_value("{part150}")
+    expect(new_run.locator(".preview .shown")).to_contain_text("one 150")
+    assert no_sideways_scroll(new_run)
+
+
 def test_a_german_excel_file_becomes_a_launched_run_without_help(new_run: Page, tmp_path: Path) -> None:
     begun = time.monotonic()
     upload(new_run, german_csv(tmp_path))

@@ -157,7 +157,7 @@ def test_answers_that_are_missing_in_all_rows_block_and_no_button_would_keep_not
 
 
 def test_a_row_that_no_model_can_hold_is_the_problem_and_is_left_out_at_a_round_length():
-    rows = [{"question": f"What is {n} plus {n}?", "answer": n} for n in range(20)]
+    rows = [{"question": f"What is {n} times {n}?", "answer": n} for n in range(20)]
     write("huge.jsonl", [*rows, {"question": "x, " * 50_000, "answer": 1}])
     parts: dict[str, Any] = {"source": "file:huge.jsonl"}
     problem = problem_of(check(**parts), "1 of 21 rows has more than 256 tokens")
