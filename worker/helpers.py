@@ -77,7 +77,7 @@ class Helpers:
 
     def end(self) -> None:
         """The supervisor leaves. A question server sees that itself."""
-        self.tries.end("The worker was ended meanwhile. Try again.")
+        self.tries.end("The worker has ended. Try again.")
 
     def publish(self) -> None:
         """Say what this machine and this installation offer."""

@@ -296,7 +296,7 @@ class Supervisor:
             if is_of_registry(error):
                 raise
             log.exception("%s could not be concluded from what it left", run.id)
-            reason = f"what it left could not be read ({type(error).__name__}); worker.log says more."
+            reason = f"its record could not be read ({type(error).__name__}); worker.log says more."
             registry.set_state(run.id, states.INTERRUPTED, f"Its process is gone, and {reason}")
             self.children.pop(run.id, None)
 

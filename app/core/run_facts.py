@@ -90,7 +90,7 @@ def _work() -> None:
         try:
             found = dict(outcome.work_out([run], keep=False)) if home == str(paths.home()) else {}
         except Exception:  # whatever is wrong with one run's folder, the others are looked at
-            LOG.exception("what %s came to could not be worked out", run.id)
+            LOG.exception("the outcome of %s could not be computed", run.id)
             found = {run.id: Outcome()}
         with _lock:
             if run.id in found:

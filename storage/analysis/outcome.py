@@ -93,7 +93,7 @@ def _read_safely(run: Run, around: Surroundings) -> Outcome:
     try:
         return read_outcome(run, around)
     except Exception:  # whatever is wrong with one run's folder, the others are looked at
-        log.exception("what %s came to could not be worked out", run.id)
+        log.exception("the outcome of %s could not be computed", run.id)
         return Outcome()
 
 

@@ -114,7 +114,7 @@ def refuse_taken(path: Path, replace: bool) -> None:
     if path.is_dir():
         raise WrongGiven(f"{path} is a folder. Give the file that is to be written: {path}/groupwise.tar.gz.")
     if os.path.lexists(path) and not replace:
-        raise WrongGiven(f"{path} is there already. Give another name, or --force to replace it.")
+        raise WrongGiven(f"{path} already exists. Give another name, or --force to replace it.")
 
 
 def _open_part(part: Path) -> int:

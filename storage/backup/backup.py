@@ -64,9 +64,7 @@ def _refuse_full(path: Path, runs: Sequence[Run], *, checkpoints: bool, whole: b
         advice = (
             "Choose another disk, or leave out the weights (--no-checkpoints)." if heavy else "Choose another disk."
         )
-        raise BackupError(
-            f"The backup takes about {disk.megabytes(needed)}, and {path.parent} has not so much room. {advice}"
-        )
+        raise BackupError(f"The backup takes about {disk.megabytes(needed)}, and {path.parent} has less room. {advice}")
     largest = max((run.folder.db.stat().st_size for run in runs if files.is_file(run.folder.db)), default=0)
     if disk.lacks(paths.home(), largest + disk.FLOOR):
         room = disk.megabytes(largest + disk.FLOOR)
@@ -135,5 +133,5 @@ def _tell_left_out(adding: Adding, *, checkpoints: bool, whole: bool) -> None:
     elif deleted := trash.count_deleted():
         left_out.append(count_words(deleted, "deleted run"))
     if adding.strange:
-        left_out.append(f"what Groupwise did not make ({join_words(adding.strange, 3)})")
-    left_out.append("the worker's log, logins, and what is made anew")
+        left_out.append(f"files that Groupwise did not make ({join_words(adding.strange, 3)})")
+    left_out.append("the worker's log, logins, and what is rebuilt")

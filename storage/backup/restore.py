@@ -42,7 +42,7 @@ def restore_backup(archive: Path, into: Path) -> Restored:
 
 def _refuse_home(into: Path) -> None:
     if files.exists(into) and not files.is_folder(into):
-        raise WrongGiven(f"{into} is no folder. Give another one: --into FOLDER.")
+        raise WrongGiven(f"{into} is not a folder. Give another one: --into FOLDER.")
     if locks.is_held(into / paths.supervisor_lock().name):
         raise BackupError(
             f"A worker runs for {into}. End it and its dashboard, or restore into another folder (--into)."

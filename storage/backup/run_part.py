@@ -82,7 +82,7 @@ class RunPart:
         lost -= {str(point.relative_to(folder)) for point in steps}
         if lost:
             what = f"{', '.join(sorted(lost))} of {self._run.id}"
-            self._adding.told.left_out.append(f"{what} (not whole, or removed meanwhile)")
+            self._adding.told.left_out.append(f"{what} (not whole, or removed during the backup)")
         aside = checkpoint_files.ASIDE
         return max((steps[point] for point in steps if aside not in str(point.relative_to(folder))), default=None)
 

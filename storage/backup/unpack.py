@@ -51,17 +51,17 @@ class _Entry(tarfile.TarInfo):
     def _proc_member(self, tar: tarfile.TarFile) -> Any:
         is_long_name = self.type == tarfile.XHDTYPE and self.size <= MOST_HEADER
         if not is_long_name and self.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
-            _refuse(self.name, "is no plain file")
+            _refuse(self.name, "is not a regular file")
         return super()._proc_member(tar)  # type: ignore[misc]
 
     def _refuse_holes(self, *_: object) -> NoReturn:
-        _refuse(self.name, "is no plain file")
+        _refuse(self.name, "is not a regular file")
 
     _proc_gnusparse_00 = _proc_gnusparse_01 = _proc_gnusparse_10 = _refuse_holes
 
 
 def _refuse(name: str, why: str) -> NoReturn:
-    raise WrongGiven(f"It holds “{name[:200]}”, which {why}: Groupwise did not make it so. Nothing was restored.")
+    raise WrongGiven(f"It holds “{name[:200]}”, which {why}: Groupwise did not make it. Nothing was restored.")
 
 
 def may_be_backup(archive: Path) -> bool:
@@ -108,15 +108,15 @@ class _Unpacking:
     def _check_entry(self, entry: tarfile.TarInfo) -> None:
         name = entry.name
         if not entry.isreg() or entry.issparse() or not entry.pax_headers.keys() <= KEYS or entry.linkname:
-            _refuse(name, "is no plain file")
+            _refuse(name, "is not a regular file")
         if not belongs_in_backup(name):
-            _refuse(name, "is no file of a data home")
+            _refuse(name, "is not a file of a data home")
         if entry.mode & 0o7000:
             _refuse(name, "would run with another user's rights")
         if name in self._found:
             _refuse(name, "is there twice")
         if (self._head is None) != (name == HEAD):
-            raise WrongGiven(f"It is no backup that Groupwise made. {MAKE_ONE}")
+            raise WrongGiven(f"It is not a backup that Groupwise made. {MAKE_ONE}")
         if CONTENTS in self._found:
             _refuse(name, "comes after its end")
         if len(self._found) > MOST_FILES:
@@ -125,8 +125,8 @@ class _Unpacking:
             free = disk.megabytes(disk.free_bytes(self._place))
             raise BackupError(
                 f"There is not enough room in {self._place.parent}: “{name[:200]}” alone has "
-                f"{disk.megabytes(entry.size)}, and {free} is free, of which {disk.megabytes(disk.TO_BEGIN)} stays so. "
-                "Nothing was restored."
+                f"{disk.megabytes(entry.size)}, and {free} is free, of which {disk.megabytes(disk.TO_BEGIN)} must stay "
+                "free. Nothing was restored."
             )
         if hasattr(tarfile, "data_filter"):  # Python 3.11.4
             tarfile.data_filter(entry, str(self._place))
@@ -152,7 +152,7 @@ class _Unpacking:
     def _read_head(self) -> Head:
         head = value_if_fitting(_HEAD, files.read_json(self._place / HEAD))
         if head is None:
-            raise WrongGiven(f"It is no backup that Groupwise made. {MAKE_ONE}")
+            raise WrongGiven(f"It is not a backup that Groupwise made. {MAKE_ONE}")
         if head.form > FORM:
             raise BackupError(
                 f"A newer version of Groupwise ({head.groupwise}) made this backup. Update Groupwise, then restore it."
@@ -179,7 +179,7 @@ class _Unpacking:
         """What is said of an archive that is not whole."""
         if not self._last:
             return WrongGiven(
-                f"It is no backup of Groupwise, or a damaged one ({why}). Nothing was restored. {MAKE_ONE}"
+                f"It is not a backup of Groupwise, or a damaged one ({why}). Nothing was restored. {MAKE_ONE}"
             )
         after = f" after {self._last[:200]}, its file {len(self._found):,}"
         return WrongGiven(f"It is damaged or was cut off{after} ({why}). Nothing was restored.")

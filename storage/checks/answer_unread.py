@@ -23,7 +23,7 @@ def check_answer_read(
     if not all(_reads_no_column(one, offer) for _, one in counting):
         return
     place = (own or [counting[0][0]])[0]
-    words = f"no reward looks at the answer. {say_form_alone([one.name for _, one in counting])}"
+    words = f"no reward reads the answer. {say_form_alone([one.name for _, one in counting])}"
     yield Problem(f"rewards.{place}.name", words, level=WARNING, fixes=_compare_too(spec, offer))
 
 

@@ -178,7 +178,7 @@ def _batch_of(value: Callable[[str], Any], processes: int) -> int:
 
 
 def _out_of_reach(number: int) -> str:
-    return "should be at least 1." if number < 1 else f"more than {MOST:,} fit no machine." if number > MOST else ""
+    return "should be at least 1." if number < 1 else f"more than {MOST:,} fit on no machine." if number > MOST else ""
 
 
 def _evaluation(spec: RunSpec, value: Callable[[str], Any], size: int, sound: Callable[..., bool]) -> list[Problem]:

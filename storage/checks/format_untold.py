@@ -34,7 +34,7 @@ def untold_format(spec: RunSpec, facts: ModelFacts | None, in_prompts: Collectio
         if not names or told & set(names) or (reward.weight <= 0 and not reward.schedule):
             continue
         tags = join_words([f"<{name}>" for name in names])
-        message = f"nothing asks the model for {tags}: no prompt names them, so “format” can only be met by chance."
+        message = f"no prompt asks the model for {tags}, so completions have them only by chance."
         fix = Fix("Ask for them in the system prompt", {"data.system_prompt": system_prompt_for(names)})
         yield Problem(f"rewards.{number}.name", message, level=ADVICE, fixes=() if data.system_prompt else (fix,))
 

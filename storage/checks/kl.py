@@ -50,8 +50,8 @@ def _too_heavy(beta: float) -> list[Problem]:
 def _unused(kl: KlSpec) -> list[Problem]:
     if kl == KlSpec():
         return []
-    fixes = (Fix("Follow a KL of 0.05", {"kl.target": 0.05}), Fix("Remove it", {}, ("kl",)))
-    return [Problem("kl", "is not used: it says no target.", level=WARNING, fixes=fixes)]
+    fixes = (Fix("Use a KL target of 0.05", {"kl.target": 0.05}), Fix("Remove it", {}, ("kl",)))
+    return [Problem("kl", "is not used: it has no target.", level=WARNING, fixes=fixes)]
 
 
 def _within(beta: float, kl: KlSpec) -> float:
@@ -59,4 +59,4 @@ def _within(beta: float, kl: KlSpec) -> float:
 
 
 def _widen(beta: float, kl: KlSpec) -> Fix:
-    return Fix(f"Let it be {beta:g}", {"kl.least": beta} if beta < kl.least else {"kl.most": beta})
+    return Fix(f"Use {beta:g}", {"kl.least": beta} if beta < kl.least else {"kl.most": beta})

@@ -56,7 +56,7 @@ OPEN_R1 = {
     ),
     "tag_count": Known(
         "format", {"strict": False, "after_penalty": 0.0},
-        "Each tag counts where it stands once and in its place; open-r1 wants a line break beside it.",
+        "Each tag counts where it stands once and in its place; open-r1 expects a line break beside it.",
     ),
     "reasoning_steps": Known(
         "reasoning_steps", {"steps": 3, "min_characters": 0, "where": "all"}, "The same step counts once.",
@@ -76,7 +76,7 @@ OPEN_R1 = {
     "length": Known("", note="It compares the lengths within a group; “length” here has fixed bounds."),
     "code": Known("", note="“code_tests” runs a row's tests here, a list of assertions in a column."),
     "binary_code": Known("", note="“code_tests” runs a row's tests here, a list of assertions in a column."),
-    "code_format": Known("", note="“regular_expression” can ask for a fenced block of code."),
+    "code_format": Known("", note="“regular_expression” can require a fenced block of code."),
     "ioi_code": Known("", note="There is no built-in function that does the same."),
     "cf_code": Known("", note="There is no built-in function that does the same."),
 }  # fmt: skip

@@ -99,7 +99,7 @@ def _problem(name: str, value: float, spec: RunSpec, offer: Offer) -> Problem | 
         per_cent = (Fix(f"Use {value / 100:g}", {path: value / 100}),) if low <= value <= high else ()
         return Problem(path, f"should be {words}.", fixes=(*per_cent, *fix))
     if abs(value) >= MOST and name not in SEEDS:
-        return Problem(path, "is too large to mean anything.", fixes=fix)
+        return Problem(path, "is too large.", fixes=fix)
     return None
 
 

@@ -121,7 +121,7 @@ def _repository(folder: Path, called: Path) -> list[Problem]:
     name = folder.name.removeprefix("models--").replace("--", "/")
     if folder.name.startswith("models--") and (folder / "snapshots").is_dir() and HUB_ID.fullmatch(name):
         fix = Fix(f"Use {name}", {"model.id": name})
-        return [model_problem(f"{called} is where the hub's client keeps {name}: say {name}.", fix)]
+        return [model_problem(f"{called} is where the hub's client keeps {name}: write {name}.", fix)]
     return []
 
 
@@ -158,7 +158,7 @@ def _download(spec: RunSpec) -> Problem:
         meant, fixes = "", (Fix(f"Use {kept}", {"model.id": str(kept), "model.revision": None}),)
     missing = f"“{spec.model.id}” is not on this machine"
     if hub_cache.is_offline():
-        message = f"{missing}, and HF_HUB_OFFLINE forbids downloading it: unset it, or {COPY_IT}.{meant}"
+        message = f"{missing}, and HF_HUB_OFFLINE is set, so it cannot be downloaded: unset it, or {COPY_IT}.{meant}"
         return model_problem(message, *(fixes or (STARTER,)), level=WARNING)
     if meant:
         return model_problem(f"{missing}.{meant} Otherwise it is downloaded from the hub.", *fixes, level=WARNING)
@@ -205,13 +205,13 @@ def _kind(facts: ModelFacts, offer: Offer) -> list[Problem]:
     if known and facts.model_type not in known:
         if facts.needs_code:
             return [_needs_code(kind, BLOCKING)]
-        message = f"the installed transformers knows no language model of type “{facts.model_type or 'unknown'}”."
+        message = f"the installed transformers supports no language model of type “{facts.model_type or 'unknown'}”."
         return [model_problem(message, STARTER)]
     return [_needs_code(kind, WARNING)] if facts.needs_code and not known else []
 
 
 def _needs_code(kind: str, level: str) -> Problem:
-    unless = "" if level == BLOCKING else " It can be used only if transformers knows this kind of model itself."
+    unless = "" if level == BLOCKING else " It can be used only if transformers supports this kind of model itself."
     message = f"its {kind} brings code of its own, and code from a model's repository is never run.{unless}"
     return model_problem(message, STARTER, level=level)
 

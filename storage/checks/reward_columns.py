@@ -127,9 +127,9 @@ def _absent(
 ) -> Problem:
     near, answer = meant_column(column, there), spec.data.answer_column
     if _is_own(field) and answer and answer != "answer" and column_of_same_meaning(column, [answer]):
-        hint = " The row's answer is given as “answer”: under Rewards, let it ask for that."
+        hint = " The row's answer is given as “answer”: under Rewards, rename its argument to that."
     elif column_of_same_meaning(column, there):
-        hint = f" Your data calls it “{near}”."
+        hint = f" In your data it is “{near}”."
     else:
         listed = f" {say_columns(there)}" if len(there) <= 20 else ""
         hint = f" Did you mean “{near}”?" if near else listed

@@ -64,7 +64,7 @@ def say_no_parameter(problem: Problem, entry: Mapping[str, Any], about: Mapping[
         return replace(problem, message=f"“{entry['name']}” has no parameter “{name}”.{hint}", fixes=rest)
     [value] = moves[0].settings[f"{place}.parameters"].values()
     move = Fix(f"Move it under parameters as {close}", {f"{place}.parameters": {close: value}}, moves[0].removed)
-    message = f"“{entry['name']}” takes “{close}”, which stands under parameters."
+    message = f"“{entry['name']}” takes “{close}”, which belongs under parameters."
     return replace(problem, message=message, fixes=(move, *(fix for fix in problem.fixes if fix not in moves)))
 
 

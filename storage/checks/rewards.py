@@ -176,6 +176,6 @@ def _place(
         yield Problem(field, message, fixes=fixes)
     if about.get("network"):
         where = reward.parameters.get("base_url")
-        to = f"to {where}" if isinstance(where, str) and where else "to the endpoint that it asks"
+        to = f"to {where}" if isinstance(where, str) and where else "to the endpoint that it calls"
         message = f"“{reward.name}” may use the network: it sends what the model writes {to}."
         yield Problem(field, message, level=WARNING)

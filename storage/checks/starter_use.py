@@ -9,7 +9,7 @@ from groupwise.storage.library.models.model_facts import ModelFacts
 from groupwise.storage.spec.rows.prompt_template import fill_template
 from groupwise.storage.spec.spec import RunSpec
 
-STARTER_KNOWS = "it knows only sums such as “12+30?”, and finds hardly any right answers to other questions"
+STARTER_KNOWS = "it can only do sums such as “12+30?”, and finds hardly any right answers to other questions"
 SUM = re.compile(r"([0-9]{1,2})\+([0-9]{1,2})\?")  # 12+30?
 # The same in another writing, perhaps behind words: What is 37 + 37 =
 OTHER_SUM = re.compile(r"[^0-9]*?([0-9]{1,2})\s*(?:\+|plus)\s*([0-9]{1,2})\s*(?:=\s*\??|\?|\.)?", re.IGNORECASE)

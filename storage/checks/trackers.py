@@ -38,7 +38,7 @@ def _check_one(name: str, names: list[str], offer: Offer) -> Iterator[Problem]:
         usable = close is not None and _is_usable(close, offer)
         use = (Fix(f"Use {close}", {FIELD: [*others, close]}),) if usable else ()
         meant = f" Did you mean “{close}”?{'' if usable else f' It {_lacking(close)}'}" if close else ""
-        message = f"“{name[:60]}” is no tracker that can be used here. There are {', '.join(TRACKERS)}.{meant}"
+        message = f"“{name[:60]}” is not a tracker that can be used here. There are {', '.join(TRACKERS)}.{meant}"
         yield Problem(FIELD, message, fixes=(*use, without))
     elif not _is_usable(name, offer):
         yield Problem(FIELD, f"needs {name}, which {_lacking(name)}", fixes=(without,))

@@ -98,4 +98,4 @@ def _by_record(record: dict[str, Any], step: int, resume: str) -> tuple[str, str
 
 
 def _lost_steps_words(steps: object) -> str:
-    return f" What {steps} of its steps recorded is lost: the disk was full to the end." if steps else ""
+    return f" The record of {steps} of its steps is lost: the disk was full to the end." if steps else ""

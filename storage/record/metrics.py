@@ -160,7 +160,7 @@ def _standing(run: Database) -> dict[str, Any]:
     total, begun = (value_if_fitting(_WHOLE, plan[0]) or 0, plan[1] == last[0]) if plan else (0, False)
     found = {"seq": last[3], "attempt": last[0], "step": last[1], "at": last[2], "total": total, "begun": begun}
     if value_if_fitting(_STANDING, found) is None:
-        raise record_check.OddRecord("where it stands makes no sense")
+        raise record_check.OddRecord("its last step is not valid")
     return found
 
 

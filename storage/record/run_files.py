@@ -67,7 +67,7 @@ def kept_state(folder: RunFolder) -> tuple[dict[str, Any], str]:
     if not isinstance(kept, dict):
         return {}, "Its state.json could not be read."
     found, odd = salvage(_COLUMNS, kept)
-    return found, f"What its state.json said of {', '.join(odd)} made no sense." if odd else ""
+    return found, f"Its state.json has no valid value for {', '.join(odd)}." if odd else ""
 
 
 def fitting_columns(told: dict[str, Any]) -> dict[str, Any]:

@@ -41,8 +41,8 @@ def ids(path: Path, wanted: Wanted, sort: str) -> array[int]:
     found = find.search_completions(path, wanted, most=2**62, seconds=SECONDS)
     if not found.is_whole:
         raise TooSlow(
-            f"In {SECONDS:.0f} s, {found.looked:,} of {found.of:,} completions were looked through. Nothing was "
-            "exported, since it would not be all: a narrower range of steps lets it finish."
+            f"In {SECONDS:.0f} s, {found.looked:,} of {found.of:,} completions were searched, so "
+            "nothing was exported. Choose a narrower range of steps."
         )
     return array("q", (hit[0] for hit in find.sort_hits(found.hits, sort)))
 

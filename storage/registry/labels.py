@@ -18,7 +18,7 @@ class Meanwhile(Refused):
     """Somebody else wrote something else there since it was read: it is `now`."""
 
     def __init__(self, now: str) -> None:
-        super().__init__(f"It was changed to “{now}” meanwhile.")
+        super().__init__(f"It has been changed to “{now}” since.")
         self.now = now
 
 

@@ -129,8 +129,8 @@ def refuse_newer(registry: Database) -> None:
     )
     if unknown:
         raise Newer(
-            f"A newer version of Groupwise has used {paths.home()} ({min(unknown)}), and this one would not write its "
-            "registry as it should be. Update Groupwise, or choose another folder with GROUPWISE_HOME=/some/folder."
+            f"A newer version of Groupwise has used {paths.home()} ({min(unknown)}), and this one cannot write "
+            "its registry correctly. Update Groupwise, or choose another folder with GROUPWISE_HOME=/some/folder."
         )
 
 

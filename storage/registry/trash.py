@@ -67,7 +67,7 @@ def delete_run(run_id: str) -> None:
         if not gone and _row(index, run.id) is not None:  # as quick as this
             raise Refused(f"{run.name} is deleted already.")
         if not gone:
-            raise Refused(f"{run.name} was started again meanwhile.")
+            raise Refused(f"{run.name} has been started again.")
         _insert(index, asdict(run), now)
         if there:
             source.rename(aside.path)
@@ -100,7 +100,7 @@ def restore_run(run_id: str) -> None:
             raise Refused(f"There is no deleted run “{run_id[:80]}”. After a day a deleted run is gone for good.")
         place, aside = paths.runs_folder() / run_id, trashed_folder(run_id)
         if os.path.lexists(place) or not registry.insert_row(index, asdict(_run_of(row))):
-            raise Refused(f"There is another run “{run_id}” by now.")
+            raise Refused(f"There is now another run “{run_id}”.")
         forget(index, run_id)
         if files.is_folder(aside.path):
             aside.path.rename(place)

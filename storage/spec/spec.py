@@ -24,7 +24,7 @@ from groupwise.storage.spec.words.problem import Problem, SpecError
 from groupwise.storage.spec.words.setting_names import one_for_each_name, without_answered
 from groupwise.storage.spec.yaml.yaml_text import MAX_DIGITS, dump, read_yaml
 
-ENDLESS = f"has more than {MAX_DIGITS} digits: too large to mean anything."
+ENDLESS = f"has more than {MAX_DIGITS} digits: too many."
 NO_MODEL = "no/model"  # for a model that is still to be chosen: nothing is known of it
 
 

@@ -135,7 +135,7 @@ def _unknown(detail: Any, path: list[str], line: int | None, raw: dict[str, Any]
     *others, remove = found.fixes
     if _is_entry(".".join(path[:-1])) and not others and "name" in given and "parameters" not in given:
         move = Fix("Move it under parameters", {f"{'.'.join(path[:-1])}.parameters": {name: value}}, (field,))
-        return Problem(field, f"{found.message} What a function takes stands under parameters.", line,
+        return Problem(field, f"{found.message} What a function takes belongs under parameters.", line,
                        fixes=(move, remove))  # fmt: skip
     return found
 

@@ -23,7 +23,7 @@ def test_a_home_goes_through_a_file_by_command(groupwise: Groupwise, registry_ho
     file, new = str(tmp_path / "home.tar.gz"), tmp_path / "new"
     told = groupwise("backup", file)
     assert told.returncode == 0 and f"Backed up 3 runs to {file}: " in told.stdout
-    assert "Left out: the worker's log, logins, and what is made anew." in told.stdout
+    assert "Left out: the worker's log, logins, and what is rebuilt." in told.stdout
     again = groupwise("backup", file)
     assert again.returncode == 2 and "is there already" in again.stderr and "--force" in again.stderr
     one_only = groupwise("backup", "--force", "--run", one[:-1], "--no-checkpoints", file)

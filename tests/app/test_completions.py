@@ -57,13 +57,13 @@ def test_a_range_is_two_ends(words: str, ends: tuple[float | None, float | None]
 
 @pytest.mark.parametrize("words", ["a..b", "1..2..3", "nan", "inf..", "..1e999", "0x1", "1,5..2"])
 def test_a_range_that_means_nothing_is_said(words: str) -> None:
-    with pytest.raises(Unanswerable, match=r"^Reward, (from|to): “.*” is no number\."):
+    with pytest.raises(Unanswerable, match=r"^Reward, (from|to): “.*” is not a number\."):
         completion_query.read_range(words, "reward")
 
 
 def test_the_end_that_is_no_number_is_named_with_the_number_that_is_meant() -> None:
-    for words, says in [("0,5..", "Reward, from: “0,5” is no number. Did you mean 0.5?"),
-                        ("..zwei", "Reward, to: “zwei” is no number.")]:  # fmt: skip
+    for words, says in [("0,5..", "Reward, from: “0,5” is not a number. Did you mean 0.5?"),
+                        ("..zwei", "Reward, to: “zwei” is not a number.")]:  # fmt: skip
         with pytest.raises(Unanswerable) as error:
             completion_query.read_range(words, "reward")
         assert str(error.value) == says
@@ -73,7 +73,7 @@ def test_a_step_and_a_number_of_tokens_are_whole_and_none_is_below_0() -> None:
     why = "type a whole number, 0 or more."
     for words, what, says in [("-1..", "steps", f"Steps, from: “-1” is no step: {why}"),
                               ("2..2.5", "steps", f"Steps, to: “2.5” is no step: {why}"),
-                              ("..−5", "tokens", f"Tokens, to: “−5” is no number of tokens: {why}")]:  # fmt: skip
+                              ("..−5", "tokens", f"Tokens, to: “−5” is not a number of tokens: {why}")]:  # fmt: skip
         with pytest.raises(Unanswerable) as error:
             completion_query.read_range(words, what)
         assert str(error.value) == says
@@ -86,10 +86,10 @@ def test_of_several_that_mean_nothing_each_is_said(run_id: str) -> None:
     with pytest.raises(Unanswerable) as error:
         completion_query.read_query(run_id, given)
     assert str(error.value).splitlines() == [
-        "Reward, from: “2,5” is no number. Did you mean 2.5?",
-        "Reward, to: “vier” is no number.",
-        "The score of format, from: “x” is no number.",
-        "Tokens, from: “zehn” is no number.",
+        "Reward, from: “2,5” is not a number. Did you mean 2.5?",
+        "Reward, to: “vier” is not a number.",
+        "The score of format, from: “x” is not a number.",
+        "Tokens, from: “zehn” is not a number.",
     ]
 
 

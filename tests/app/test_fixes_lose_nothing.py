@@ -75,7 +75,7 @@ def test_of_a_removed_setting_every_fix_leaves_the_near_one(own_home: Path) -> N
         "max_completion_length: 48", "max_completion_length: 48\n  max_prompt_length: 786"
     )
     [problem] = [one for one in launch.check_text(text, OFFER).problems if one.field == "training.max_prompt_length"]
-    assert "no longer there since TRL 0.28" in problem.message or "TRL 0.28" in problem.message
+    assert "was removed in TRL 0.28" in problem.message
     assert [fix.label for fix in problem.fixes] == ["Remove it"]
     for fix in problem.fixes:
         after = edits.apply(text, edits.of_fix(json.loads(json.dumps(asdict(fix)))))

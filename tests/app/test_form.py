@@ -54,7 +54,7 @@ def test_a_setting_has_one_label_ours_or_its_name_in_words(path: str, label: str
 
 def test_what_trl_gave_up_is_said_and_no_help_has_the_marks_of_a_docstrings_link(installed: Offer) -> None:
     gone = form.removed_settings(installed)
-    assert gone["max_prompt_length"].startswith("max_prompt_length is no longer there since TRL 0.28.")
+    assert gone["max_prompt_length"].startswith("max_prompt_length was removed in TRL 0.28.")
     assert not set(gone) & set(installed.training or {})
     assert not [one["path"] for one in form.describe(installed) if "](http" in one["help"]]
     said_twice = [one["path"] for one in form.describe(installed) if one["help"].lower() == one["label"].lower() != ""]

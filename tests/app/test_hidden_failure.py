@@ -69,11 +69,13 @@ def test_what_paid_more_beside_makes_no_group_of_wrong_answers_one_that_is_too_e
     e = gather(folder.db, run_files.spec_of(folder))
     assert [e.curve(f"groups/{name}").now for name in ("all_low", "all_high", "tied_other")] == [0.75, 0.0, 0.0]
     said = [one.sentence for one in examine(e).verdicts if one.key.startswith("too_")]
-    assert len(said) == 1 and "“correctness” has called 0\u202f% of the completions" in said[0]
+    assert len(said) == 1 and "“correctness” has scored 0\u202f% of the completions" in said[0]
     mostly = {**of_group, 3: [0.25] * 4}
     tied = made_run(
         "tied", 12, functions=("plain", "correctness"), spec_yaml=SPEC,
         make_group=lambda at, n: paid(at, n, of_group[n] if at == 3 else mostly[n]),
     )  # fmt: skip
     told = examine(gather(paths.run_folder(tied).db, run_files.spec_of(paths.run_folder(tied)))).verdicts[0]
-    assert told.key == "too_hard" and "In most of these groups “correctness” calls no completion right" in told.sentence
+    assert (
+        told.key == "too_hard" and "In most of these groups “correctness” scores no completion right" in told.sentence
+    )

@@ -98,7 +98,7 @@ def test_what_a_wrong_form_or_a_slip_of_the_yaml_hides_is_said_with_it(
     slip = graves(launch_bad(groupwise, write(tmp_path, wrong + "launch: {processes: [1}\n")))
     for lines in (form, slip):
         assert len(lines) == 3
-        assert any("training.max_prompt_length: is no longer there since TRL 0.28" in line for line in lines)
+        assert any("training.max_prompt_length: was removed in TRL 0.28" in line for line in lines)
         assert any("training.num_generations: each generation makes 8" in line for line in lines)
     assert any("spec.yaml:6: launch.processes: should be" in line for line in form)
     assert any("spec.yaml:6: This is not YAML" in line for line in slip)
@@ -232,7 +232,7 @@ def test_a_file_that_is_in_the_home_and_not_beside_the_spec_is_pointed_to(
     said += f"Or write file:few.csv for the one in {paths.data_folder()}."
     lines = launch_bad(groupwise, path)
     assert lines[0] == f"{path}:3: data.source: {said}"
-    assert "it knows only sums" not in "".join(lines)  # nobody has read what is asked there
+    assert "it can only do sums" not in "".join(lines)  # nobody has read what is asked there
     twice = write(tmp_path, path.read_text() + "training: {max_steps: 5, max_steps: 6}\n", "twice.yaml")
     beside = launch_bad(groupwise, twice)  # nor does a text that cannot be read yet hide it
     assert f"{twice}:3: data.source: {said}" in beside and any("given twice" in line for line in beside)
@@ -244,7 +244,7 @@ def test_rows_that_ask_nothing_are_the_only_cause(groupwise: Groupwise, tmp_path
     offer.publish()
     write(tmp_path, '{"question": null, "answer": "2"}', "my.jsonl")
     path = write(tmp_path, SPEC.replace("task:arithmetic", "file:./my.jsonl"))
-    cause = ProblemMessage.from_plain({**EMPTY, "level": "blocking", "message": "none of the rows asks anything."})
+    cause = ProblemMessage.from_plain({**EMPTY, "level": "blocking", "message": "none of the rows has a prompt."})
     checked = offer.CHECKED.model_copy(
         update={
             "problems": [cause],
@@ -255,7 +255,7 @@ def test_rows_that_ask_nothing_are_the_only_cause(groupwise: Groupwise, tmp_path
     )
     with offer.answering(others={questions.CHECK_DATA: checked}):
         lines = launch_bad(groupwise, path)
-    assert graves(lines) == [f"{path}:3: data.filter: none of the rows asks anything."]
+    assert graves(lines) == [f"{path}:3: data.filter: none of the rows has a prompt."]
 
 
 def test_a_name_that_cannot_be_is_refused(groupwise: Groupwise, offered: Path, tmp_path: Path):
@@ -312,7 +312,7 @@ def test_a_file_that_was_written_so_is_not_pointed_to_again(groupwise: Groupwise
 
 
 LATE = {"field": "data.filter", "line": None, "level": "warning", "fixes": []}
-EMPTY = {**LATE, "message": "3 of 9 rows have nothing to ask and are left out."}
+EMPTY = {**LATE, "message": "3 of 9 rows have no prompt and are left out."}
 
 
 def test_warnings_are_printed_and_strict_makes_problems_of_them(
@@ -322,7 +322,7 @@ def test_warnings_are_printed_and_strict_makes_problems_of_them(
     write(tmp_path, '{"question": "1+1?", "answer": "2"}', "my.jsonl")
     path = write(tmp_path, SPEC.replace("task:arithmetic", "file:./my.jsonl").replace("4}", "4, beta: 0.0}"))
     checked = offer.CHECKED.model_copy(update={"problems": [ProblemMessage.from_plain(EMPTY)]})
-    line = f"{path}:3: warning: data.filter: 3 of 9 rows have nothing to ask and are left out."
+    line = f"{path}:3: warning: data.filter: 3 of 9 rows have no prompt and are left out."
     with offer.answering(others={questions.CHECK_DATA: checked}):
         refused = groupwise("launch", str(path), "--strict")
         assert (refused.returncode, refused.stdout) == (2, "") and line in refused.stderr.splitlines()
@@ -374,7 +374,7 @@ def test_what_only_the_worker_knows_of_the_data_is_said_with_what_blocks_without
     with offer.answering(others={questions.CHECK_DATA: checked}):
         lines = launch_bad(groupwise, path)
     assert any(line.startswith(f"{path}:{words}") for line in lines)
-    assert f"{path}:3: warning: data.filter: 3 of 9 rows have nothing to ask and are left out." in lines
+    assert f"{path}:3: warning: data.filter: 3 of 9 rows have no prompt and are left out." in lines
     assert not list(paths.data_folder().iterdir())
 
 
@@ -400,11 +400,11 @@ def test_rows_that_could_not_be_checked_are_a_warning(
     groupwise: Groupwise, registry_home: Path, no_worker: None, tmp_path: Path
 ):
     offer.publish()
-    gone = Failed(error="This took too long and was given up.")
+    gone = Failed(error="This took too long and was stopped.")
     with offer.answering(others={questions.CHECK_DATA: gone}):
         result = groupwise("launch", str(path := write(tmp_path, SPEC)))
     assert result.returncode == 0
-    said = f"{path}:3: warning: data: could not be checked: This took too long and was given up."
+    said = f"{path}:3: warning: data: could not be checked: This took too long and was stopped."
     assert said in result.stderr.splitlines()
 
 

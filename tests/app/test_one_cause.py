@@ -193,10 +193,10 @@ def of_name(text: str) -> list[tuple[str, int | None, str]]:
 @pytest.mark.parametrize(
     ("typed", "words", "after"),
     [
-        ("\u200b\u200b", "A run needs a name: nothing of this one can be seen.", "name: my-run"),
-        ("a\nb", "goes over several lines: lists and charts have one for it.", "name: a b"),
+        ("\u200b\u200b", "A run needs a name: this one has no visible character.", "name: my-run"),
+        ("a\nb", "has several lines: lists and charts show one.", "name: a b"),
         ("a\x07b", "has a control character, which cannot be seen. Remove it.", 'name: "ab"'),
-        ("\x1b\u2060", "A run needs a name: nothing of this one can be seen.", 'name: "my-run"'),
+        ("\x1b\u2060", "A run needs a name: this one has no visible character.", 'name: "my-run"'),
         ("a\u202egpj\u200bx", "has characters that cannot be seen: U+202E and zero-width space. "
          "Two names that look alike would be different.", "name: agpjx"),
         ("a\u200d b", "has a character that cannot be seen: zero-width joiner. "

@@ -143,7 +143,7 @@ def test_a_slip_is_put_right_by_its_button(slip: str, line: int, words: str, lab
          "the comma in 1,000 begins another setting. This should be a whole number. Did you mean 1000?", ["Use 1000"],
          "training: {max_steps: 1000}\n"),
         ("training: {\u00a0max_steps: 5}\n", "training.max_steps", "a special space stands before this name, such as a "
-         "non-breaking one: to YAML it is no indentation.", ["Write ordinary spaces"], "training: { max_steps: 5}\n"),
+         "non-breaking one: it is not indentation in YAML.", ["Write ordinary spaces"], "training: { max_steps: 5}\n"),
         ("stages:\n-name: b\n", "name", "there is no space after the dash.", ["Write it as “- name: …”"],
          "stages:\n- name: b\n"),
         ("training:\n  beta：0.02\n", "training.beta", WIDE, [LABEL], "training:\n  beta: 0.02\n"),
@@ -380,7 +380,7 @@ def test_a_word_processors_dash_is_named_and_written_as_one(listed: str, line: i
     rest = "data:\n  system_prompt: |\n    – name: mine\n  prompt_template: 'a\n\n    rewards:\n\n    – name: b'\n"
     text = f"name: a\nrewards:\n{listed}{rest}"
     problem, *others = view_of(text)["unreadable"]["problems"]
-    assert problem["line"] == line and "to YAML: an entry begins with “-”" in problem["message"]
+    assert problem["line"] == line and "in YAML: an entry begins with “-”" in problem["message"]
     assert [fix["label"] for fix in problem["fixes"]] == [label] and not any(one["fixes"] for one in others)
     after = view_of(text, problem["fixes"][0])
     assert after["text"] == f"name: a\nrewards:\n{right}{rest}" and "unreadable" not in after

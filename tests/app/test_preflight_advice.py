@@ -68,8 +68,8 @@ def test_rewards_of_which_none_looks_at_the_answer_are_said_before_the_launch() 
     (found,) = advise(alone, there, MODEL)
     assert (found.field, found.level) == ("rewards.0.name", WARNING)
     assert found.message.startswith(
-        "no reward looks at the answer. Rows have an answer, and “mine”, the only function that counts, looks at no "
-        "column of the data:"
+        "no reward reads the answer. Rows have an answer, and “mine”, the only function that counts, reads no column "
+        "of the data:"
     )
     assert [fix.settings for fix in found.fixes] == [{"rewards.2": {"name": "correctness", "weight": 1.0}}]
     unweighed = a_spec(rewards=[{"name": "mine"}, {"name": "correctness", "weight": 0.0}])
@@ -134,7 +134,7 @@ def test_a_format_that_nothing_asks_for_is_told_of_with_a_system_prompt_that_doe
     both = [{"name": "correctness"}, {"name": "format"}]
     (found,) = of(both)
     assert (found.field, found.level) == ("rewards.1.name", ADVICE)
-    assert found.message.startswith("nothing asks the model for <think> and <answer>: no prompt names them")
+    assert found.message.startswith("no prompt asks the model for <think> and <answer>, so")
     (fix,) = found.fixes
     asked = fix.settings["data.system_prompt"]
     assert "<think> and </think>" in asked and "<answer> and </answer>" in asked
@@ -248,7 +248,7 @@ def test_an_estimate_waits_for_a_number_that_is_refused(
     there = offer()
     fields = {**FIELDS, "num_generations": {"types": ["int"], "default": 8}}
     found = report(a_spec(**training), replace(there, training=fields), MODEL)
-    assert f"Steps cannot be counted: “{label}” is no number to reckon with." in found.sentences
+    assert f"Steps cannot be counted: “{label}” is not a number to reckon with." in found.sentences
     waits = {one["label"]: one["detail"] for one in found.figures if one["value"] == "—"}
     assert waits == dict.fromkeys(waiting, f"waits until “{label}” is fixed")
     assert {one["label"] for one in found.figures} == {"Memory", "Time", "Disk"}
@@ -434,7 +434,7 @@ def test_a_run_from_a_checkpoint_says_what_begins_anew(registry_home: Path) -> N
 
 def test_what_keeps_memory_from_being_estimated_is_named(registry_home: Path) -> None:
     refused = report(a_spec(max_completion_length=1.5), offer(), MODEL)
-    words = "Memory cannot be estimated: “Max completion length” is no number to reckon with."
+    words = "Memory cannot be estimated: “Max completion length” is not a number to reckon with."
     assert words in refused.sentences
     blamed = report(a_spec(max_completion_length=1.5), offer(), MODEL, blamed={"training.max_completion_length"})
     assert words not in blamed.sentences and blamed.figures[0]["label"] == "Memory"
@@ -468,8 +468,8 @@ def test_an_estimate_waits_for_each_value_that_it_needs_and_that_is_of_another_k
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("max_steps", 10**9, "is too large to mean anything."),
-        ("max_completion_length", 10**9, "is too large to mean anything."),
+        ("max_steps", 10**9, "is too large."),
+        ("max_completion_length", 10**9, "is too large."),
         ("max_completion_length", -5, "should be at least 1."),
         ("seed", 2**32, "should be from 0 to 4,294,967,295."),
         ("seed", -1, "should be from 0 to 4,294,967,295."),

@@ -132,7 +132,7 @@ def test_a_deleted_function_comes_back_as_it_was() -> None:
     page.delete_function({"name": "short"})
     page.save_function({"name": "short", "text": CODE.replace("20", "40")})
     said = page.restore_function({"name": "short", "hash": newest["hash"]})["sentence"]
-    assert said == "Not restored: another “short” was saved meanwhile. What you deleted is among its versions."
+    assert said == "Not restored: another “short” has been saved since. What you deleted is among its versions."
     assert newest["hash"] in {one["hash"] for one in page.show_function({"name": "short"})["versions"]}
 
 

@@ -122,7 +122,7 @@ def test_a_quotation_mark_that_a_later_one_closes_loses_no_setting(own_home: Pat
     assert [(field, line) for field, line, _ in said] == [
         ("rewards.0.weight", 4), ("rewards.0.weight", 4), ("training.loss_type", 7), ("training.beta", 8),
     ]  # fmt: skip
-    assert said[0][2] == "the quotation mark in this line is not closed before line 7: to YAML all between is text."
+    assert said[0][2] == "the quotation mark in this line is not closed before line 7: YAML reads all between as text."
     assert labels_of(text, "rewards.0.weight") == ["Close the quotation mark: 'much'"]
     after = clicked(text, "rewards.0.weight", "Close the quotation mark: 'much'")
     assert after == text.replace("'much #", "'much' #")
@@ -169,9 +169,9 @@ def test_a_button_that_is_offered_beside_another_slip_does_something(own_home: P
     ("setting", "message", "labels"),
     [
         ("foo: 5", "“length” has no parameter “foo”. It has low.", ["Remove it"]),
-        ("Low: 5", "“length” takes “low”, which stands under parameters.",
+        ("Low: 5", "“length” takes “low”, which belongs under parameters.",
          ["Move it under parameters as low", "Remove it"]),
-        ("low: 5", "there is no such field. What a function takes stands under parameters.",
+        ("low: 5", "there is no such field. What a function takes belongs under parameters.",
          ["Move it under parameters", "Remove it"]),
         ("num_generation: 4", "there is no such field. Did you mean “num_generations”? It belongs under training.",
          ["Move it under training as num_generations", "Remove it"]),

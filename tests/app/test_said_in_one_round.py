@@ -86,7 +86,7 @@ def test_a_part_inside_a_stage_is_moved_to_the_left_edge(own_home: Path) -> None
         ("training: {max_steps: 2 h}", "It counts steps, not hours."),
         ("training: {logging_steps: 30 s}", "It counts steps, not seconds."),
         ("training: {num_generations: 512 tokens}", "It counts completions, not tokens."),
-        ("training: {beta: 5 min}", "It is no number of minutes."),
+        ("training: {beta: 5 min}", "It is not a number of minutes."),
         ("launch: {processes: 2 days}", "It counts processes, not days."),
         ("data: {limit: 30 sec}", "It counts rows, not seconds."),
     ],

@@ -23,7 +23,7 @@ from tests.support.made_runs import made_run
 STEPS = 12
 BLOCKS = [builder.Block("number_equals"), builder.Block("length_between")]
 ANY_DIGIT = "def mine(completions, **kwargs):\n    return [float(any(map(str.isdigit, one))) for one in completions]\n"
-SAYS_NO_COLUMN = "looks at no column of the data"
+SAYS_NO_COLUMN = "reads no column of the data"
 LONGER = "def mine(completion_ids, answer=None, **kwargs):\n    return [len(ids) / 48 for ids in completion_ids]\n"
 BY_HAND = "def mine(completions, **kwargs):\n    return [0.5 for _ in completions]\n"
 
@@ -162,7 +162,7 @@ def test_a_function_that_reads_no_column_and_pays_nearly_all_is_too_easy_and_cal
     first = {name: examine(nearly_all_1(name or "unknown", text)).verdicts[0] for name, text in code.items()}
     told = first["any"]
     assert (told.title, told.level) == ("mine is too easy to earn", "problem")
-    assert "gave 1, the most it gave, to >99\u202f% of completions and looks at no column of the data" in told.sentence
+    assert "gave 1, the most it gave, to >99\u202f% of completions and reads no column of the data" in told.sentence
     assert [change.edit_reward for change in told.changes] == ["mine"]
     assert [first[name].key for name in ("reads", "")] == ["too_easy", "too_easy"], "what it reads is not known"
 

@@ -286,7 +286,7 @@ def test_a_stages_list_of_weights_sets_no_reward_of_other_stages() -> None:
 def test_what_a_function_takes_is_moved_under_its_parameters() -> None:
     text = "name: a\nrewards:\n- name: format\n  strict: false\n"
     (problem,) = problems(text)
-    assert problem.message == "there is no such field. What a function takes stands under parameters."
+    assert problem.message == "there is no such field. What a function takes belongs under parameters."
     mended = edits.apply(text, edits.of_fix({"settings": problem.fixes[0].settings, "removed": ["rewards.0.strict"]}))
     read = launch.check_text(mended, OFFER).spec
     assert read is not None and read.rewards[0].parameters == {"strict": False}
@@ -370,7 +370,7 @@ BATCHES = HEAD + "training:\n  max_steps: 5\n"
         ("  --save-steps=5\n", "this is an argument of a command.", "Write it as “save_steps: 5”"),
         ("  save_steps=5\n  beta = 0.1\n", "there is an equals sign", "Write these 2 lines with a colon"),
         ("  save_steps=5,\n  beta=0.1,\n  bf16=false\n", "there is an equals sign", "Write these 3 lines with a colon"),
-        ("```\n", "this line is no setting: it marks code", "Remove the line"),
+        ("```\n", "this line is not a setting: it marks code", "Remove the line"),
     ],
 )
 def test_lines_of_a_command_a_script_or_a_chat_are_written_as_settings(lines: str, words: str, label: str) -> None:

@@ -57,7 +57,7 @@ def test_from_a_verdict_to_its_evidence_and_to_a_new_run(open_page: OpenPage, re
     page.reload()  # the address holds what it changed
     expect(page.get_by_label("KL weight", exact=True)).to_have_value("0.04", timeout=LONG)
     page.goto(f"{reading_dashboard}/run?id={run_id}")
-    page.get_by_role("link", name="Find which function pays for it").click()
+    page.get_by_role("link", name="Find which function rewards it").click()
     page.wait_for_selector("[data-ready]", timeout=LONG)
     expect(page.locator("select.history")).to_have_value(run_id)
     expect(page.locator(".view-rescore")).to_be_visible()

@@ -56,7 +56,7 @@ def test_where_the_starter_knows_no_answer_one_click_takes_a_model_by_name(new_r
     follows(new_run, f"id: {SMALL}")
     assert "revision" not in yaml_of(new_run)
     expect(said).to_have_count(0)
-    unreachable = new_run.locator(".verdict", has_text="could not be asked")
+    unreachable = new_run.locator(".verdict", has_text="could not be looked up")
     expect(unreachable).to_contain_text("copy the model’s folder to this machine, and give its path as the model")
     expect(new_run.get_by_role("button", name="Launch", exact=True)).to_be_enabled()
     picture(new_run, "new-model-unreachable")

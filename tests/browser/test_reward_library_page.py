@@ -87,7 +87,7 @@ def test_deleting_asks_first(rewards: Page) -> None:
     expect(line).to_be_visible()
     library.save_reward("short", SHORT.replace("20", "40"))
     line.get_by_role("button", name="Undo").click()
-    expect(line).to_contain_text("Not restored: another “short” was saved meanwhile.")
+    expect(line).to_contain_text("Not restored: another “short” has been saved since.")
     picture(rewards, "rewards-not-restored")
 
 

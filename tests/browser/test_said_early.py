@@ -31,7 +31,7 @@ def write_data(name: str, rows: list[dict[str, object]]) -> str:
 CASES = {
     "a reward that refuses its parameters": (
         SPEC.replace("{name: format}", "{name: format}, {name: length, parameters: {low: 600}}"),
-        "“length” would refuse every completion: low must be 0 or more and less than high, not 600 beside 512.",
+        "“length” would fail on every completion: low must be 0 or more and less than high, not 600 beside 512.",
     ),
     "a target KL without a reference model": (
         SPEC + "kl: {target: 0.05}\n",
@@ -47,7 +47,7 @@ CASES = {
     ),
     "a tracker that there is none of": (
         SPEC.replace("training: {}", "training: {report_to: wandbb}"),
-        "“wandbb” is no tracker that can be used here. There are wandb, trackio, tensorboard, mlflow. "
+        "“wandbb” is not a tracker that can be used here. There are wandb, trackio, tensorboard, mlflow. "
         "Did you mean “wandb”?",
     ),
     "false in quotes": (
@@ -81,16 +81,16 @@ def test_what_trl_takes_for_a_word_is_taken_and_stays_as_it_is(new_run: Page, wo
 def test_rows_that_ask_nothing_are_counted_or_refused(new_run: Page) -> None:
     some = write_data("some.jsonl", [{"question": q, "answer": "1"} for q in (None, "", "1+0?", "2-1?", "0+1?")])
     write_yaml(new_run, some)
-    said = verdict(new_run, "2 of 5 rows have nothing to ask and are left out.")
+    said = verdict(new_run, "2 of 5 rows have no prompt and are left out.")
     expect(said).to_have_class(re.compile("warning"))
     write_yaml(new_run, write_data("none.jsonl", [{"question": None, "answer": "1"}] * 3))
-    refused = verdict(new_run, "None of the rows asks anything: “question” is empty.")
+    refused = verdict(new_run, "None of the rows has a prompt: “question” is empty.")
     expect(refused).to_have_class(re.compile("blocking"))
 
 
 def test_what_no_prompt_can_say_is_refused(new_run: Page) -> None:
     write_yaml(new_run, write_data("odd.jsonl", [{"question": {"text": "1+1?"}, "answer": "2"}] * 3))
-    words = "“question” holds a mapping, which a prompt cannot say. Choose a column with text"
+    words = "“question” holds a mapping, which cannot be a prompt. Choose a column with text"
     expect(verdict(new_run, words).first).to_have_class(re.compile("blocking"))
 
 

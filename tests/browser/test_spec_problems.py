@@ -260,7 +260,7 @@ def test_what_only_the_worker_can_tell_is_said_of_a_text_that_cannot_be_read_yet
     length = "{name: length, weight: 0.2, parameters: {low: 50, high: 10}}"
     write_yaml(new_run, f"name: a\ntraining: {{beta: 0.1, beta: 0.2}}\nrewards:\n- {{name: format}}\n- {length}\n")
     verdicts = new_run.locator(".verdict.blocking")
-    refused = verdicts.filter(has_text="“length” would refuse every completion: low must be 0 or more and less than")
+    refused = verdicts.filter(has_text="“length” would fail on every completion: low must be 0 or more and less than")
     expect(refused).to_contain_text("line 5")
     expect(refused.locator(".fix")).to_have_count(0)
     expect(verdicts.filter(has_text="given twice")).to_have_count(1)

@@ -133,7 +133,7 @@ def a_number_that_is_none_is_said_and_the_function_counts(page: Page) -> None:
     # the other way round: what the select shows is what is counted
     least.fill("abc")
     which.select_option("format")
-    expect(fault).to_have_text("“abc” is no number: ≥ 1 counts.")
+    expect(fault).to_have_text("“abc” is not a number: ≥ 1 counts.")
     expect(least).to_have_attribute("aria-invalid", "true")
     expect(page).to_have_url(re.compile("solved=format%3A1"))
     expect(panel(page, "pass").locator(".says")).to_have_text(of_format)

@@ -22,6 +22,15 @@ RETIRED = (
     r"so it was passed over", r"\"this is no regular expression", r"no part of this question",
     r"more surely", r"nothing is both", r"what is said (on top|above)", r"of this has been logged",
     r"<h2>finals", r"settings against finals", r"typed is back", r"asked, exactly",
+    r"says? (nearly )?the same of every", r"so it teaches", r"groups teach\b", r"a prompt cannot say",
+    r"too large to mean",
+    r"the rows asks anything", r"_HUB_OFFLINE forbids", r"tried on what it wrote", r"looks? at no column of the data",
+    r"drowns the other", r"the model no tighter", r"answer_numbers says",
+    r"state\.json said of", r"about length minds", r"server of anyone's",
+    r"knows nothing of tcp", r"comes along (as|with)", r"\ba flood of", r"that failed so\b",
+    r"finds no room in (memory|\{)",
+    r"would refuse every completion", r"goes by length alone", r"the tags that it wants", r"is too hard to come by",
+    r"hardly ever sees", r"pays for it", r"let it ask for", r"is no longer there since",
 )  # fmt: skip
 SPOKEN = (".py", ".js", ".html", ".md")
 

@@ -45,7 +45,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     made_run("one", 3)
     (paths.data_folder() / "large.csv").write_bytes(os.urandom(3 * disk.MEGABYTE))
     with small_disk.small_disk(tmp_path / "small", 1) as small:
-        with pytest.raises(BackupError, match="has not so much room"):
+        with pytest.raises(BackupError, match="has less room"):
             back_up(small / "x.tar")
         with pytest.raises(BackupError, match="The disk is full"):
             back_up(small / "x.tar.gz")  # text would be a quarter of it
@@ -66,7 +66,7 @@ def test_a_home_that_is_in_use_or_not_empty_is_left_alone(tmp_path: Path) -> Non
         restore_backup(tmp_path / "x.tar", paths.home())
     paths.supervisor_lock().unlink()
     for into, words in (
-        (paths.home(), "is not empty.*--into"), (tmp_path / "file", "is no folder"), (tmp_path / "a/b", "no folder"),
+        (paths.home(), "is not empty.*--into"), (tmp_path / "file", "is not a folder"), (tmp_path / "a/b", "no folder"),
     ):  # fmt: skip
         with pytest.raises(BackupError, match=words):
             restore_backup(tmp_path / "x.tar", into)

@@ -51,7 +51,7 @@ def test_what_does_not_fit_is_said_and_any_of_its_fixes_mends_it(
 def test_a_target_with_a_beta_is_fine_and_settings_without_a_target_are_not_used() -> None:
     assert problems(raw({"target": 0.05}, beta=0.04)) == [] and problems(raw({})) == []
     (problem,) = problems(raw({"rate": 0.5}))
-    assert (problem.field, problem.level, problem.message) == ("kl", WARNING, "is not used: it says no target.")
+    assert (problem.field, problem.level, problem.message) == ("kl", WARNING, "is not used: it has no target.")
 
 
 def test_a_weight_that_holds_the_model_where_it_began_is_told_before_the_launch() -> None:

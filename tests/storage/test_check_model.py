@@ -230,7 +230,7 @@ def test_a_model_that_brings_code_is_refused_unless_transformers_knows_it(model:
     edit(model / "config.json", model_type="new_kind")
     assert "never run" in each_fix_works(knowing, model={"id": str(model)}).message
     edit(model / "config.json", auto_map=None)
-    assert "knows no language model of type “new_kind”" in each_fix_works(knowing, model={"id": str(model)}).message
+    assert "supports no language model of type “new_kind”" in each_fix_works(knowing, model={"id": str(model)}).message
 
 
 def test_a_revision_is_of_the_hub_and_looks_like_one(model: Path, cache: Path):

@@ -77,7 +77,7 @@ def test_a_column_that_a_file_surely_lacks_blocks_and_no_other_reward_comes_in_i
     target = {**OFFERED.rewards["mine"], "arguments": ["completions", "target"]}
     assert found(replace(OFFERED, rewards={**OFFERED.rewards, "mine": target}), columns).message == (
         "“mine” needs a column “target”, which this data does not have. The row's answer is given as “answer”: under "
-        "Rewards, let it ask for that."
+        "Rewards, rename its argument to that."
     )
     more = [*columns, *(f"c{number}" for number in range(200))]  # there may be some that the preview does not tell of
     assert found(OFFERED, more).level == WARNING

@@ -235,7 +235,7 @@ def test_a_limit_that_no_answer_fits_is_raised_and_no_weight_is_taken_away() -> 
     assert "“format” has scored 0 every time" in verdict.sentence
     assert [change.settings for change in verdict.changes] == [{"training.max_completion_length": 64}]
     (known,) = examine(replace(short, tags=tag_room(short.rewards, by_letter=True))).verdicts
-    assert "“format” has scored 0 every time: the tags that it wants take 34 tokens at the least." in known.sentence
+    assert "“format” has scored 0 every time: the tags that it needs take at least 34 tokens." in known.sentence
     proposed = [{"training.max_completion_length": 48}]
     assert [change.settings for change in known.changes] == proposed, "as New run does"
 

@@ -20,7 +20,7 @@ from tests.support.doctor_cases import FLAT, SICK, WELL
 def test_no_weight_is_taken_from_the_last_function_that_is_left() -> None:
     """As it was seen: “Weight 0 for near40”, beside another that gave 0 to everything."""
     (told_of_both,) = examine(SICK["two dead functions"][0]).verdicts
-    assert told_of_both.title == "near and inside say the same of everything"
+    assert told_of_both.title == "near and inside give every completion the same score"
     assert "(“near” \u22120.98, “inside” 0)" in told_of_both.sentence
     assert [(change.settings, change.edit_reward) for change in told_of_both.changes] == [({}, "")]
 
@@ -68,9 +68,9 @@ def test_a_reward_of_nothing_but_length_is_named_from_the_first_groups() -> None
     only = healthy(rewards=[spec.RewardSpec(name="length")], last=scored(length=[1.0, 1.0, 0.0, 1.0]))
     (verdict,) = [one for one in examine(only).verdicts if one.key == "length_alone"]
     assert verdict.sentence == (
-        "“length” is the only function that counts: the reward depends on the length alone, not on what is said."
+        "“length” is the only function that counts: the reward depends on the length alone, not on the content."
     )
-    assert [change.label for change in verdict.changes] == ["Also correctness", "A reward for what it says"]
+    assert [change.label for change in verdict.changes] == ["Also correctness", "A reward for the content"]
     beside = healthy(rewards=[spec.RewardSpec(name="length"), spec.RewardSpec(name="correctness")],
                      last=scored(length=[1.0, 1.0, 0.0, 1.0], correctness=[0.0, 1.0, 0.0, 1.0]))  # fmt: skip
     assert "length_alone" not in told(beside)
@@ -151,7 +151,7 @@ def test_a_missed_kl_target_says_by_how_much_and_what_to_change() -> None:
         "far above its target, the weight at its most", "above its target, the weight is too slow"))  # fmt: skip
     assert most.title == "KL misses its target"
     assert most.sentence.startswith("KL is 0.37 now, 7.43 times its target of 0.05, and has been more than a f")
-    assert most.sentence.endswith(" The KL weight is at kl.most (0.1), and can hold the model no tighter.")
+    assert most.sentence.endswith(" The KL weight is at kl.most (0.1), and cannot rise further.")
     assert [one.settings for one in most.changes] == [
         {"kl.most": 0.5}, {"training.learning_rate": 5e-5}, {"kl.target": 0.4}
     ]  # fmt: skip
@@ -173,5 +173,5 @@ def test_below_its_target_kl_is_told_calmly_while_the_reward_rises() -> None:
     report = examine(WELL["KL is under its target, and the reward rises"])
     (told_of,) = [verdict for verdict in report.calm if verdict.key == "kl_target"]
     assert "KL was 0.0098 at the end" in told_of.sentence and ", a fifth of its target of 0.05" in told_of.sentence
-    assert "at kl.least (0.001), where it holds hardly anything back" in told_of.sentence
+    assert "at kl.least (0.001), where it has hardly any effect" in told_of.sentence
     assert not any("kl.least" in change.settings for change in told_of.changes)

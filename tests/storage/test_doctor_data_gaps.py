@@ -39,6 +39,6 @@ def test_some_answers_that_are_no_plain_numbers_are_told(every: int, is_told: bo
     assert bool(found) is is_told
     if found:
         assert found[0].sentence == (
-            "8 of the 30 answers of step 1 are written otherwise, such as “90 Stück”. “correctness” compares those as "
-            "text, so 90 is wrong there. New run offers to read them as numbers."
+            "8 of the 30 answers of step 1 are written differently, such as “90 Stück”. “correctness” compares those "
+            "as text, so 90 is scored wrong there. New run can read them as numbers."
         )

@@ -46,10 +46,10 @@ def told(code: str, answer: str, function: str = "mine") -> Report:
 def test_a_reward_that_looks_at_no_answer_is_the_first_thing_said(registry_home: Path) -> None:
     """“Learned, no problems detected” was said of a reward for digits."""
     first = told(DIGITS, "7").verdicts[0]
-    assert (first.key, first.level, first.title) == ("form_alone", "warning", "No reward looks at the answer")
+    assert (first.key, first.level, first.title) == ("form_alone", "warning", "No reward reads the answer")
     assert first.sentence == (
-        "Rows have an answer, and “mine”, the only function that counts, looks at no column of the data: a completion "
-        "earns by how it is written, right or wrong, and that is all that can be learned."
+        "Rows have an answer, and “mine”, the only function that counts, reads no column of the data: a completion "
+        "earns by its form, right or wrong, and only that can be learned."
     )
     assert [change.label for change in first.changes][-1] == "Change mine"
 

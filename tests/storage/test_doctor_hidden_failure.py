@@ -56,7 +56,7 @@ BLOCKS = {"blocks": gives(1 / 6, tells_right=True)}
 def test_a_part_of_the_reward_that_all_earn_does_not_hide_that_all_failed(beside: dict[str, Function]) -> None:
     first = examine(never_right(beside)).verdicts[0]
     assert (first.key, first.level, first.title) == ("too_hard", "problem", "The prompts are too hard")
-    assert "In most of these groups “correctness” calls no completion right, and all earn the same" in first.sentence
+    assert "In most of these groups “correctness” scores no completion right, and all earn the same" in first.sentence
 
 
 def test_ties_recorded_as_failed_are_said_in_the_same_words() -> None:
@@ -64,7 +64,7 @@ def test_ties_recorded_as_failed_are_said_in_the_same_words() -> None:
     e = never_right({"mine": gives(0.5)})
     failed = {"groups/all_low": line(1, 1), "groups/all_high": line(0, 0)}
     first = examine(replace(e, curves={**e.curves, **failed})).verdicts[0]
-    assert "In most of these groups “correctness” calls no completion right, and all earn the same" in first.sentence
+    assert "In most of these groups “correctness” scores no completion right, and all earn the same" in first.sentence
 
 
 def test_blocks_that_would_tell_right_answers_apart_are_not_blamed_for_saying_the_same() -> None:
@@ -74,11 +74,11 @@ def test_blocks_that_would_tell_right_answers_apart_are_not_blamed_for_saying_th
     alone = examine(never_right(BLOCKS, alone=True, gives_one=True)).verdicts
     assert [one.title for one in alone] == ["The prompts are too hard"]
     plain = examine(never_right({"mine": gives(0.5)})).verdicts
-    assert [one.title for one in plain] == ["The prompts are too hard", "mine says the same of everything"]
+    assert [one.title for one in plain] == ["The prompts are too hard", "mine gives every completion the same score"]
 
 
 def test_blocks_that_give_another_score_now_and_then_are_not_blamed_either() -> None:
-    """As it was seen: 98 % had 0.17, and “richtig_und_kurz says nearly the same of everything”."""
+    """As it was seen: 98 % had 0.17, and “richtig_und_kurz gives nearly every completion the same score”."""
     e = never_right({"format": ZERO, **BLOCKS})
     some = [replace(one, scores={**one.scores, "blocks": 0.0}) if one.grp == one.idx == 0 else one
             for one in e.last]  # fmt: skip
@@ -87,7 +87,8 @@ def test_blocks_that_give_another_score_now_and_then_are_not_blamed_either() -> 
     assert [one.key for one in examine(replace(e, **changed)).verdicts] == ["too_hard"]
     unknown = {**e.functions, "blocks": Function(1.0, {"ok": 256}, 0.0, 1 / 6, 0.01, (0.0, 1 / 6))}
     said = examine(replace(e, **{**changed, "functions": unknown})).verdicts
-    assert [one.title for one in said][:2] == ["The prompts are too hard", "blocks says nearly the same of everything"]
+    nearly = "blocks gives nearly every completion the same score"
+    assert [one.title for one in said][:2] == ["The prompts are too hard", nearly]
 
 
 def test_groups_that_tie_with_right_answers_are_not_called_too_hard() -> None:

@@ -1,5 +1,6 @@
-"""What the doctor says of a run in which hardly anything was right: the function that says the same of everything, KL
-beside it, and changes that can help. As it was seen with questions that the starter cannot answer."""
+"""What the doctor says of a run in which hardly anything was right: the function that gives every completion
+the same score, KL beside it, and changes that can help. As it was seen with questions that the starter cannot
+answer."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ def verdict(e: Evidence, key: str) -> Verdict | None:
 
 def test_a_function_that_says_nearly_the_same_of_everything_is_named() -> None:
     told = verdict(mine(), "constant")
-    assert told is not None and told.title == "mine says nearly the same of everything"
+    assert told is not None and told.title == "mine gives nearly every completion the same score"
     assert "gave 0.5 to nearly every completion" in told.sentence and "another score to 3\u202f%" in told.sentence
     assert [change.edit_reward for change in told.changes] == ["mine"]
     for usual, other in ((0.0, 1.0), (1.0, 0.0)):  # hardly ever, or nearly always earned: that is told otherwise
@@ -65,12 +66,12 @@ def test_a_function_that_reads_no_column_and_returns_none_is_to_be_changed_itsel
         assert told is not None and told.title == "mine never scored"
         fields, edited = [one.field for one in told.changes], [one.edit_reward for one in told.changes]
         if not reads_no_column:
-            assert fields == ["data.source", ""] and told.sentence.endswith("the columns that it goes by?")
+            assert fields == ["data.source", ""] and told.sentence.endswith("the columns that it reads?")
             continue
         assert fields == [""] and edited == ["mine"]
         assert told.sentence == (
-            "“mine” returned None for every one of the last 256 completions, so it teaches nothing. It looks at no "
-            "column of the data: what it returns is up to its code."
+            "“mine” returned None for every one of the last 256 completions, so nothing is learned from it. It reads "
+            "no column of the data: check its code."
         )
         many = healthy(functions={"mine": replace(functions["mine"], statuses={"none": 1024})}, last=given)
         told = verdict(replace(many, rewards=MINE), "unscored")
@@ -125,8 +126,8 @@ def test_the_starter_is_named_where_it_is_asked_what_it_was_not_made_for() -> No
     first = examine(asked).verdicts[0]
     assert (first.key, first.changes[0].label, first.changes[0].field) == ("too_hard", "Another model", "model.id")
     assert first.sentence.endswith(
-        "it knows only sums such as “12+30?”, and finds hardly any right answers to other questions. For those, choose "
-        "another model, such as Qwen/Qwen2.5-0.5B-Instruct."
+        "it can only do sums such as “12+30?”, and finds hardly any right answers to other questions. For those, "
+        "choose another model, such as Qwen/Qwen2.5-0.5B-Instruct."
     )
     other = examine(replace(asked, beyond_starter=False)).verdicts[0]
     assert (other.key, other.changes[0].label) == ("too_hard", "Groups of 16"), "most that ends by itself earns nothing"
@@ -165,7 +166,7 @@ def test_completions_are_called_alike_only_where_they_are() -> None:
     given = scored(format=[0.7] * 7 + [0.4], correctness=[0.0] * 8)
     (told,) = examine(healthy(curves=curves, last=given)).verdicts
     assert told.title == "The reward no longer tells completions apart"
-    assert "though 92\u202f% of the completions say what no other of their group says." in told.sentence
+    assert "though 92\u202f% of the completions differ from all others of their group." in told.sentence
     assert "“format” gave 0.7 to 88\u202f% and “correctness” gave 0 to 100\u202f% of the last 128" in told.sentence
     assert [change.edit_reward for change in told.changes] == ["format", None]
     unrecorded = curves | {"groups/alike": None}
@@ -182,7 +183,7 @@ def test_where_nothing_was_ever_earned_the_form_may_be_what_is_wrong() -> None:
     told = verdict(e, "too_hard")
     assert told is not None and told.title == "No completion has earned anything"
     assert (
-        "“format” and “mine” gave 0 to every completion: the prompts are too hard for the model, or the functions look "
+        "“format” and “mine” gave 0 to every completion: the prompts are too hard for the model, or the functions need "
         "for something that the model does not write." in told.sentence
     )
     assert told.changes[0].edit_reward == "" and told.changes[1].field == "data.system_prompt"
@@ -346,7 +347,7 @@ def test_right_answers_scored_wrong_come_before_prompts_that_seem_too_hard() -> 
     e = healthy(curves={**curves, "reward": line(0, 0)}, functions=never, first=[], last=given, low=0.0, high=0.0)
     (told,) = examine(e).verdicts
     assert (told.key, told.level) == ("scored_wrong", "problem")
-    assert told.sentence.endswith("called all of them wrong. How hard the prompts are shows only once that is fixed.")
+    assert told.sentence.endswith("called all of them wrong. Fix that before judging how hard the prompts are.")
     right = {"format": 0.0, "correctness": 1.0}
     some = [replace(one, text="49", scores=right) if one.grp == 2 and one.idx == 0 else one for one in given]
     assert [one.key for one in examine(replace(e, last=some)).verdicts] == ["too_hard", "scored_wrong"]

@@ -49,7 +49,7 @@ def test_a_function_that_goes_by_the_prompt_is_named_and_no_prompt_is_too_hard()
     """“The prompts are too hard … Groups of 16” was said of it."""
     (told,) = examine(own(by_prompt)).verdicts
     assert (told.key, told.level) == ("constant", "problem")
-    assert told.title == "mine says the same of every completion of a prompt"
+    assert told.title == "mine gives all completions of a prompt the same score"
     assert "“mine” gave all completions of a group the same (0.5 in 12 groups and 1 in 4 groups)" in told.sentence
     assert [change.edit_reward for change in told.changes] == ["mine"]
     beside = only(own(by_prompt, beside="format"), "constant")

@@ -237,10 +237,10 @@ def test_a_headline_does_not_say_that_all_is_well_where_most_groups_taught_nothi
     idle = {"groups/tied": line(0.5, 0.56), "groups/all_low": line(0.5, 0.56),
             "reward": line(1.0, 1.0, 0.1, steps=30)}  # fmt: skip
     told = examine(healthy(curves=idle, ended=True))
-    words = "Neither better nor worse, and more than half of the groups taught nothing: "
+    words = "Neither better nor worse, and more than half of the groups had no learning signal: "
     assert told.headline.startswith(words) and (told.level, told.verdicts) == (CALM, ())
     going_on = examine(healthy(curves=idle)).headline
-    assert going_on.startswith("No problems detected, though more than half of the groups teach nothing: ")
+    assert going_on.startswith("No problems detected, though more than half of the groups have no learning signal: ")
     learned = idle | {"groups/all_low": line(0, 0), "groups/all_high": line(0.1, 0.56)}
     assert "taught nothing" not in examine(healthy(curves=learned, ended=True)).headline, "they are solved"
 

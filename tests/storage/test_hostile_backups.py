@@ -49,7 +49,9 @@ def refused(archive: Path, words: str) -> None:
     ids=ascii,
 )  # fmt: skip
 def test_only_names_that_a_home_has_are_written(tmp_path: Path, name: str) -> None:
-    refused(packed(tmp_path / "evil.tar", file_entry(name)), "no file of a data home|is no plain file|damaged")
+    refused(
+        packed(tmp_path / "evil.tar", file_entry(name)), "is not a file of a data home|is not a regular file|damaged"
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,14 +67,14 @@ def test_only_names_that_a_home_has_are_written(tmp_path: Path, name: str) -> No
 def test_only_plain_files_are_written(tmp_path: Path, facts: dict[str, Any], at: str) -> None:
     evil = file_entry("data/a.csv", b"", **facts)
     if at == "first":
-        refused(pack_as_is(tmp_path / "evil.tar.gz", evil), "no plain file|another user's rights|damaged")
+        refused(pack_as_is(tmp_path / "evil.tar.gz", evil), "is not a regular file|another user's rights|damaged")
     else:
-        refused(packed(tmp_path / "evil.tar.gz", evil), "no plain file|another user's rights")
+        refused(packed(tmp_path / "evil.tar.gz", evil), "is not a regular file|another user's rights")
 
 
 def test_a_file_through_a_link_or_another_file_is_not_written(tmp_path: Path) -> None:
     link = file_entry(f"{RUN}/checkpoints", b"", type=tarfile.SYMTYPE, linkname=str(tmp_path))
-    refused(packed(tmp_path / "a.tar", link, file_entry(f"{RUN}/checkpoints/x")), "no plain file")
+    refused(packed(tmp_path / "a.tar", link, file_entry(f"{RUN}/checkpoints/x")), "is not a regular file")
     below = [file_entry(f"{RUN}/final/x"), file_entry(f"{RUN}/final/x/y")]
     refused(packed(tmp_path / "b.tar", *below), "is a file and a folder")
     refused(packed(tmp_path / "c.tar", *reversed(below)), "is a file and a folder")
@@ -94,7 +96,7 @@ def test_bombs_are_refused_before_they_fill_the_disk(tmp_path: Path, monkeypatch
 
 def test_headers_that_would_fill_the_memory_are_refused(tmp_path: Path) -> None:
     header = file_entry("x", bytes(10 * 2**20), type=tarfile.XHDTYPE)
-    refused(pack_as_is(tmp_path / "long.tar.gz", header), "no plain file")
+    refused(pack_as_is(tmp_path / "long.tar.gz", header), "is not a regular file")
     chain = [file_entry("x", b"6 a=b\n", type=tarfile.XHDTYPE) for _ in range(5000)]
     refused(pack_as_is(tmp_path / "chain.tar.gz", *chain), "damaged")
     for holes in ("GNU.sparse.size=99999999", "GNU.sparse.map=0,1"):
@@ -102,7 +104,7 @@ def test_headers_that_would_fill_the_memory_are_refused(tmp_path: Path) -> None:
         line = f"{len(line) + 2}{line}"
         sparse = [file_entry("x", line.encode(), type=tarfile.XHDTYPE), file_entry("data/a.csv")]
         refused(pack_as_is(tmp_path / "sparse.tar.gz", file_entry("backup.json", json.dumps(HEAD).encode()), *sparse),
-                "no plain file|damaged")  # fmt: skip
+                "is not a regular file|damaged")  # fmt: skip
 
 
 def test_a_gzip_that_says_another_name_or_never_ends_is_no_way_out(tmp_path: Path) -> None:
@@ -122,7 +124,7 @@ def test_a_gzip_that_says_another_name_or_never_ends_is_no_way_out(tmp_path: Pat
     ids=str,
 )  # fmt: skip
 def test_an_archive_that_groupwise_did_not_make_is_called_so(tmp_path: Path, head: Any) -> None:
-    refused(packed(tmp_path / "a.tar.gz", file_entry("data/a.csv"), head=head), "no backup that Groupwise made")
+    refused(packed(tmp_path / "a.tar.gz", file_entry("data/a.csv"), head=head), "not a backup that Groupwise made")
 
 
 def test_other_files_are_no_backups(tmp_path: Path) -> None:
@@ -130,7 +132,7 @@ def test_other_files_are_no_backups(tmp_path: Path) -> None:
     refused(tmp_path / "text.tar.gz", "no backup of Groupwise, or a damaged one")
     (tmp_path / "empty.tar.gz").write_bytes(b"")
     refused(tmp_path / "empty.tar.gz", "no backup of Groupwise, or a damaged one")
-    refused(pack_as_is(tmp_path / "other.tar.gz", file_entry("data/a.csv")), "no backup that Groupwise made")
+    refused(pack_as_is(tmp_path / "other.tar.gz", file_entry("data/a.csv")), "not a backup that Groupwise made")
     refused(packed(tmp_path / "newer.tar", head={**HEAD, "form": 2, "groupwise": "9.0"}), r"newer version .*\(9.0\)")
 
 

@@ -50,7 +50,7 @@ def test_a_run_is_renamed_and_keeps_its_id_and_what_was_asked(registry_home: Pat
     ("name", "words"),
     [
         ("", "A run needs a name."), (" \n\t", "A run needs a name."), ("x" * 81, "this one has 81."),
-        ("\u200b\u200b", "A run needs a name: nothing of this one can be seen."),
+        ("\u200b\u200b", "A run needs a name: this one has no visible character."),
         ("\ufeff \u2060\u200e", "A run needs"),
         ("\u3164", "A run needs"), ("\u0301", "A run needs"),
         ("a\x1b[31m", "The name has a control character, which cannot be seen. Remove it."),
@@ -126,7 +126,7 @@ def test_what_a_folder_says_that_cannot_be_is_left_out(registry_home: Path) -> N
     files.write_json(folder / "state.json", {"state": "finished", "name": "odd", "tags": ["x" * 99], "note": 7})
     repair.adopt_folders()
     assert (get("odd").tags, get("odd").note, get("odd").name) == ([], "", "odd")
-    assert "What its state.json said of note, tags made no sense." in get("odd").sentence
+    assert "Its state.json has no valid value for note, tags." in get("odd").sentence
 
 
 def test_runs_are_numbered_in_the_order_in_which_they_came(registry_home: Path) -> None:
@@ -234,10 +234,10 @@ def test_a_run_is_not_restored_over_another_of_its_id(registry_home: Path) -> No
     shutil.copytree(get(run_id).folder.path, copy)
     trash.delete_run(run_id)
     copy.rename(registry_home / "runs" / run_id)
-    with pytest.raises(Refused, match="There is another run"):
+    with pytest.raises(Refused, match="There is now another run"):
         trash.restore_run(run_id)
     repair.adopt_folders()
-    with pytest.raises(Refused, match="There is another run"):
+    with pytest.raises(Refused, match="There is now another run"):
         trash.restore_run(run_id)
     assert ids() == trashed() == [run_id]
 

@@ -74,7 +74,7 @@ def test_a_notebooks_file_is_no_python_and_its_code_is_taken_out():
     ("code", "words"),
     [
         ("return [len(tokenizer(c)) for c in completions]", "“tokenizer” was loaded by the script, and is not here. "
-         "completion_ids has the tokens of each completion: ask for it, and take len(ids)."),
+         "completion_ids has the tokens of each completion: add that argument, and use len(ids)."),
         ("return [float(c in dataset['answer']) for c in completions]", "“dataset” was loaded by the script, and is "
          "not here. A reward function gets the row's columns as arguments, such as answer."),
     ],

@@ -171,9 +171,7 @@ def test_a_state_that_was_edited_by_hand_does_not_stop_the_rest(registry_home: P
     run = registry.get_run(folder.name)
     assert run is not None and run.state == states.FINISHED
     odd = [name for name, value in change.items() if value is not None]
-    assert run.sentence == (
-        "Finished." if not odd else f"Finished. What its state.json said of {odd[0]} made no sense."
-    )
+    assert run.sentence == ("Finished." if not odd else f"Finished. Its state.json has no valid value for {odd[0]}.")
 
 
 def test_a_folder_that_cannot_be_taken_in_keeps_no_other_from_it(

@@ -152,7 +152,7 @@ WRONG = {
     "too many": ([WORDS] * 21, "20 is the most"),
     "unknown kind": ([Block("tastes")], "no kind of block “tastes”"),
     "unknown setting": ([Block("contains", {"texts": ["a"], "color": 1})], "no setting “color”"),
-    "weight": ([Block("contains", {"texts": ["a"]}, 0.0)], "A weight of 0 counts nothing"),
+    "weight": ([Block("contains", {"texts": ["a"]}, 0.0)], "A weight of 0 has no effect"),
     "no weight": ([Block("contains", {"texts": ["a"]}, float("nan"))], "has to be a number"),
     "a large weight": ([Block("contains", {"texts": ["a"]}, 2e9)], "1,000,000,000 is the most"),
     "no text": ([Block("contains")], "at least one text"),

@@ -199,7 +199,7 @@ def test_columns_count_characters_though_a_tree_counts_bytes():
 def test_a_column_that_the_data_does_not_give_is_named_with_the_one_that_was_meant():
     function = analyse(f"def f(\n    completions,\n    anser,\n    *, level=1, **kwargs):{BODY}").functions[0]
     asked, hidden = problems_for(function, {"answer", "prompt", "level"})
-    assert asked.message == "“f” asks for “anser”, which this dataset does not give. Did you mean “answer”?"
+    assert asked.message == "“f” takes “anser”, which this dataset does not have. Did you mean “answer”?"
     assert (asked.line, asked.column, asked.level) == (3, 5, BLOCKING)
     assert "The parameter “level” hides" in hidden.message and hidden.level == WARNING
     assert problems_for(function, None) == []

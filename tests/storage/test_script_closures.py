@@ -106,15 +106,15 @@ MADE = [
     # what the script has, what reaches the trainer, the name in the library, what the note says
     ("def make(weight, words=('a',)):\n    def scorer(completions, **kwargs):\n        # a comment\n"
      "        return [weight * known(c) + len(words) for c in completions]\n    return scorer\n",
-     "make(2)", "scorer", "is made by make(…): it comes along with the values"),
+     "make(2)", "scorer", "is made by make(…): it is imported with the values"),
     ("def make(pattern):\n    import math\n    found = re.compile(pattern)\n    def helper(text):\n"
      "        return math.floor(len(found.findall(text)) / 2)\n    def scorer(completions, **kwargs):\n"
      "        return [helper(c) for c in completions]\n    return scorer\n",
      "make(r'\\w')", "scorer", "is made by make(…)"),
     ("", "lambda completions, **kwargs: [1.0 if known(c) else 0.0 for c in completions]", "reward",
-     "is a lambda: it comes along as a function of this name"),
+     "is a lambda: it is imported as a function of this name"),
     ("short = lambda completions, **kwargs: [float(len(c) < 3) for c in completions]\n", "short", "short",
-     "is a lambda: it comes along as a function of this name"),
+     "is a lambda: it is imported as a function of this name"),
     ("_short: object = lambda completions, **kwargs: [float(len(c) < 3) for c in completions]\n", "_short", "reward",
      "is a lambda"),
     ("START = '[' + WORDS[0]\nEND = START.upper() + 'd]'\n" + BY_PATTERN,

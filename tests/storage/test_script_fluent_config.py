@@ -181,6 +181,4 @@ def test_settings_that_a_condition_spreads_are_named_one_by_one():
 def test_what_is_set_only_where_the_environment_says_so_is_named():
     condition = "if int(os.environ.get('WORLD_SIZE', 1)) > 1:\n    args.ddp_find_unused_parameters = False"
     said = trained(f"args = GRPOConfig('o')\n{condition}")[1]
-    assert (
-        "does not hold by default, so what stands under it was not taken: args.ddp_find_unused_parameters = …" in said
-    )
+    assert "does not hold by default, so its block was not taken: args.ddp_find_unused_parameters = …" in said

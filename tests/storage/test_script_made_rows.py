@@ -30,7 +30,7 @@ def test_lines_of_json_that_are_read_one_by_one_are_the_file():
     raw, said = read(script(f"import json\n{lines}\n{shaped}", data="None"))
     assert raw["data"]["source"] == "file:rows.jsonl" and raw["data"]["prompt_column"] == "q"
     assert said == (
-        "The file “rows.jsonl” (line 13) is looked for among the uploaded files; upload it where it is not there."
+        "The file “rows.jsonl” (line 13) is read from the uploaded files: upload it if it is not among them."
     )
 
 
@@ -107,7 +107,7 @@ def test_other_words_for_what_has_no_place():
     _, said = read(script("model.add_adapter(LoraConfig(r=4))", model="AutoModelForCausalLM.from_pretrained('x/y')"))
     assert "model.add_adapter(…) (line 11) was not taken: set LoRA under lora here." in said
     _, said = read(script("data.set_transform(lambda b: {'prompt': b['q']})"))
-    assert "set_transform(…) (line 11) on the data was not taken: say prompt and answer here." in said
+    assert "set_transform(…) (line 11) on the data was not taken: set prompt and answer here." in said
 
 
 def test_a_filter_with_two_bounds_is_two_conditions():

@@ -181,9 +181,9 @@ DROPPED = [
      "Rows of the table (line 11) are chosen by “data['n'].isin(LEVELS)”: set data.filter"),
     (script(data="load_dataset('a/b', split='train')", before="data = data.select(order[:100])"),
      "select(…) (line 11) chooses rows in a way that a spec cannot (“order[:100]”)"),
-    (script("args.max_prompt_length = n"), "max_prompt_length (line 11) was not taken: it is no longer there since TRL "
+    (script("args.max_prompt_length = n"), "max_prompt_length (line 11) was not taken: it was removed in TRL "
      "0.28. Prompts are no longer cut; leave long ones out with a filter under data."),
-    (script("args.vllm_device = name()"), "vllm_device (line 11) was not taken: it is no longer there since TRL 0.18. "
+    (script("args.vllm_device = name()"), "vllm_device (line 11) was not taken: it was removed in TRL 0.18. "
      "vllm_mode says where vLLM runs."),
     (script(data="load_dataset('a/b', split='train').map(make)"), "map(…) (line 9) calls a function"),
     (script(data="load_dataset('a/b', split='train').map(lambda b: f(b), batched=True)"),
@@ -234,7 +234,7 @@ DROPPED = [
     (script().replace("= GRPOTrainer(", "= AsyncGRPOTrainer("),
      "AsyncGRPOTrainer (line 12) was read as TRL's GRPOTrainer"),
     (script(data="load_dataset('a/b', split='train').map(lambda r: {'prompt': r['q'], 'image': r['image']})"),
-     "The column “image” (line 9) was not taken: pictures"),
+     "The column “image” (line 9) was not taken: models"),
     (script(after="GRPOTrainer(model='x/y', reward_funcs=f)"), "GRPOTrainer (line 14) is made and never trained"),
 ]  # fmt: skip
 

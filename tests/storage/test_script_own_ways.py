@@ -141,10 +141,10 @@ def test_what_a_flag_of_the_command_line_would_do_is_said():
     raw, said = read(script(FLAGS))
     assert raw["training"] == {"beta": 0.1, "use_vllm": True} and "lora" not in raw and "limit" not in raw["data"]
     assert (
-        "“flags.use_peft” (line 18) does not hold by default, so what stands under it was not taken: "
+        "“flags.use_peft” (line 18) does not hold by default, so its block was not taken: "
         "get_peft_model(…), LoraConfig(…), args.learning_rate = ….\n" in said
     )
-    after = "does not hold by default, so what stands under it was not taken: data.select(…)"
+    after = "does not hold by default, so its block was not taken: data.select(…)"
     assert f"“flags.rows” (line 22) {after}" in said
     assert said.count("does not hold by default") == 2
 

@@ -112,4 +112,4 @@ def test_a_setting_is_set_by_any_of_pythons_ways(set_: str):
 )
 def test_of_a_setting_that_cannot_be_told_that_is_said(set_: str):
     said = read(script(set_))[1]
-    assert "(line 11) was not taken: what it sets, only running the script would tell." in said
+    assert "(line 11) was not taken: what it sets is known only when the script runs." in said

@@ -100,7 +100,7 @@ def test_a_removed_setting_of_a_recipe_is_said_in_the_words_that_a_spec_has_for_
     for name, line in (("vllm_device", 3), ("wandb_log_unique_prompts", 4)):
         problem = unknown_setting(f"training.{name}", 1, ["beta"], [], "")
         assert f"{name} (line {line}) was not taken: it {problem.message}" in notes
-    assert "it is no longer there since TRL 0.18. vllm_mode says where vLLM runs." in "".join(notes)
+    assert "it was removed in TRL 0.18. vllm_mode says where vLLM runs." in "".join(notes)
 
 
 def leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:

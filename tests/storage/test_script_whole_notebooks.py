@@ -112,7 +112,7 @@ def test_what_else_vllm_samples_by_is_handed_on_where_vllm_generates() -> None:
 def test_what_is_measured_is_said_and_a_setting_that_is_gone_is_not_asked_for(brought: ScriptImport) -> None:
     assert "max_completion_length (code cell 10, line 4) is computed by the script: set it here." in brought.notes
     assert (
-        "max_prompt_length (code cell 9, line 4) was not taken: it is no longer there since TRL 0.28. Prompts are no "
+        "max_prompt_length (code cell 9, line 4) was not taken: it was removed in TRL 0.28. Prompts are no "
         "longer cut; leave long ones out with a filter under data."
     ) in brought.notes
 
@@ -197,7 +197,7 @@ def read_table(read: str = SHEET, steps: str = "", made: str = "Dataset.from_pan
 def test_a_table_that_pandas_reads_is_taken_by_its_name(read: str, taken: dict, made: str):
     data, said = read_table(read, made=made)
     assert data == {**taken, "prompt_template": "{question}", "answer_column": None}
-    assert "JSONL" not in said and "is looked for among the uploaded files" in said and "not taken" not in said
+    assert "JSONL" not in said and "is read from the uploaded files" in said and "not taken" not in said
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_renamed_columns_are_followed():
 @pytest.mark.parametrize(
     ("steps", "note"),
     [
-        ("df = df.rename(columns=names)", "rename(…) (line 7) is computed by the script: say the columns here."),
+        ("df = df.rename(columns=names)", "rename(…) (line 7) is computed by the script: set the columns here."),
         ("df.rename(columns={'A': 'question'}, inplace=True)", "rename(…) (line 7) on the data was not taken"),
         ("df.columns = ['question', 'answer']", "“df.columns” (line 7) is set, which was not taken"),
         ("df['question'] = df['Aufgabe'] + '?'", "“df['question']” (line 7) is set, which was not taken"),

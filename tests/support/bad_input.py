@@ -84,7 +84,7 @@ BAD = {
     "a forged reply": Bad("forge(completions, 'a call')", "wrote to Groupwise's own channel"),
     "a forged reply to the true call": Bad("forge(completions, the_call())", "wrote to Groupwise's own channel"),
     "a closed channel": Bad("os.closerange(3, 256)", "closed Groupwise's own channel|ended the process"),
-    "a secret in a file": Bad("open('/etc/passwd').read()  # here", "reward functions see only Python"),
+    "a secret in a file": Bad("open('/etc/passwd').read()  # here", "reward functions can read only Python"),
     "a secret in the environment": Bad("os.environ['HF_TOKEN']  # here", "none of Groupwise's environment"),
     "the network": Bad("socket.create_connection(('127.0.0.1', 1))  # here", "have no network"),
     "the network, by a library": Bad(

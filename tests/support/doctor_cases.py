@@ -99,7 +99,7 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
     "mostly cut off": (healthy(curves={"completions/clipped_ratio": line(0.9, 0.9)}), "truncated", "problem"),
     "entropy collapse": (
         healthy(curves={"entropy": line(1.0, 0.01), "reward": line(1.0, 1.1, 0.01)}), "entropy", "warning"),
-    "one function drowns the other": (
+    "one function outweighs the other": (
         healthy(functions={"format": Function(1.0, {"ok": 256}, 0, 100, 40.0, (0, 100))}, high=101.0,
                 curves={"reward": line(20, 60, 2), "rewards/format/mean": line(20, 60, 2)}), "dominating", "warning"),
     "a constant function": (

@@ -43,7 +43,7 @@ def test_what_loads_has_no_problem(registry_home: Path) -> None:
     [
         ("import no_such_package", "needs the package ‘no_such_package’, which is not installed"),
         ("from no_such_package import part", "needs the package ‘no_such_package’, which is not installed"),
-        ("open('/etc/passwd')", "reward functions see only Python"),
+        ("open('/etc/passwd')", "reward functions can read only Python"),
         ("import os; os._exit(0)", "exit status 0"),
         ("raise SystemExit", "SystemExit"),
     ],
@@ -112,7 +112,7 @@ def test_what_a_shipped_function_refuses_itself_is_said_before_the_launch(
     said = build_rewards.reward_problems(make_spec(rewards=[other, {"name": name, "parameters": parameters}]))
     [problem] = [one for one in said if not one.message.startswith(THEN)]
     assert problem.field == f"rewards.1.parameters.{field}" and problem.level == BLOCKING
-    assert problem.message.startswith(f"“{name}” would refuse every completion: ") and problem.message.endswith(words)
+    assert problem.message.startswith(f"“{name}” would fail on every completion: ") and problem.message.endswith(words)
     for fix in problem.fixes:
         gone = [path.rpartition(".")[2] for path in fix.removed]
         kept = {one: value for one, value in parameters.items() if one not in gone}
@@ -150,7 +150,7 @@ def test_what_a_shipped_function_refuses_by_the_names_that_were_meant_is_said_wi
 ) -> None:
     found = build_rewards.reward_problems(make_spec(rewards=[{"name": "length", "parameters": parameters}]))
     [problem] = [one for one in found if not one.field.endswith((".mode", ".name"))]
-    words = "“length” would refuse every completion: low must be 0 or more and less than high, not 64 beside 4."
+    words = "“length” would fail on every completion: low must be 0 or more and less than high, not 64 beside 4."
     assert (problem.field, problem.message) == ("rewards.0.parameters", THEN + words)
 
 

@@ -66,7 +66,7 @@ def test_a_function_that_scores_none_of_them_is_told_of(registry_home: Path) -> 
     assert (one.field, one.level) == ("rewards.1.name", "warning")
     assert one.message == (
         "“mine” returned None for all of the 4 sample completions that it was called with, of the first 2 rows. "
-        "A function that scores nothing teaches nothing."
+        "Without scores nothing is learned."
     )
     assert [fix.page for fix in one.fixes] == ["/rewards?name=mine"]
 

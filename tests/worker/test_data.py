@@ -273,10 +273,10 @@ def test_a_hub_dataset_that_is_on_this_machine_needs_no_network(
         (
             ["1+1?", "", "2+2?", None, "3+3?", ""],
             2,
-            "2 of the 5 rows that were read have nothing to ask, and are left out",
+            "2 of the 5 rows that were read have no prompt, and are left out",
         ),
-        (["1+1?", "", "  ", "3+3?", ""], 9, "3 of the 5 rows that were read have nothing to ask, and are left out"),
-        (["1+1?", "", "2+2?"], 9, "1 of the 3 rows that were read has nothing to ask, and is left out"),
+        (["1+1?", "", "  ", "3+3?", ""], 9, "3 of the 5 rows that were read have no prompt, and are left out"),
+        (["1+1?", "", "2+2?"], 9, "1 of the 3 rows that were read has no prompt, and is left out"),
         (["1+1?", "2+2?"], 2, ""),
     ],
 )
@@ -295,5 +295,5 @@ def test_a_stream_in_which_nothing_is_asked_is_refused() -> None:
     spec = DataSpec(source="hub:org/name", streaming=True, limit=5, prompt_template="{question}")
     left = unasked.leave_out(Dataset.from_dict({"question": ["", " "]}).to_iterable_dataset(), spec, print)
     sources.first_rows(left.rows, spec)
-    with pytest.raises(DataError, match="none of the 2 rows that were read asks anything: “question” is empty there"):
+    with pytest.raises(DataError, match="none of the 2 rows that were read has a prompt: “question” is empty there"):
         left.tell()

@@ -113,7 +113,7 @@ def test_a_prompt_that_comes_twice_may_be_held_out_and_trained_on_as_well():
     assert plain["level"] == "advice" and "held out" not in plain["message"]
     assert "1 of 44 rows has the same prompt as one before. It weighs" in plain["message"]
     held = problem_of(check(source="file:messy.jsonl", holdout=5), "as one before")
-    assert held["level"] == "warning" and held["message"].endswith("the held-out score says too much.")
+    assert held["level"] == "warning" and held["message"].endswith("the held-out score is too high.")
 
 
 def test_each_kind_of_bad_row_is_counted_and_said():
@@ -123,7 +123,7 @@ def test_each_kind_of_bad_row_is_counted_and_said():
     assert counted == {"checked": 46, "empty": 2, "duplicates": 1, "missing_answers": 2, "too_long": 1}
     assert found["lengths"]["longest"]["row"] == 45
     assert [problem["level"] for problem in found["problems"]] == ["warning", "warning", "warning", "advice", "advice"]
-    assert "of the answers are “yes”" in problem_of(found, "always says so")["message"]
+    assert "of the answers are “yes”" in problem_of(found, "always gives it")["message"]
     assert "more than 256 tokens, which with a completion of 256 is more than the 512" in str(found["problems"])
 
 
@@ -220,7 +220,7 @@ def test_what_training_loads_is_what_was_counted(conditions: list[str]):
     found = check(all_=True, **parts)
     assert held_out is not None and (found["kept"], found["held_out"]) == (len(train), len(held_out))
     rows = {0: 46, 1: 44}.get(len(conditions))
-    gone = f"2 of {rows} rows have nothing to ask, and are left out: “question” is empty there."
+    gone = f"2 of {rows} rows have no prompt, and are left out: “question” is empty there."
     assert said == ([gone] if rows else [])
     assert not [row for row in train if "None" in str(row["prompt"]) or not row["prompt"][0]["content"].strip()]
 
@@ -228,12 +228,12 @@ def test_what_training_loads_is_what_was_counted(conditions: list[str]):
 def test_rows_that_ask_nothing_are_left_out_with_their_count_and_alone_they_are_refused():
     write("one.jsonl", [{"question": None, "answer": "1"}, {"question": "1+1?", "answer": "2"}])
     [problem] = check(source="file:one.jsonl")["problems"]
-    assert (problem["level"], problem["message"]) == ("warning", "1 of 2 rows has nothing to ask and is left out.")
+    assert (problem["level"], problem["message"]) == ("warning", "1 of 2 rows has no prompt and is left out.")
     write("none.jsonl", [{"question": None, "answer": "1"}, {"question": "  ", "answer": "2"}])
     [problem] = check(source="file:none.jsonl")["problems"]
     assert (problem["level"], problem["field"]) == ("blocking", "data.prompt_template")
-    assert problem["message"] == "none of the rows asks anything: “question” is empty."
-    with pytest.raises(DataError, match="none of the 2 rows asks anything: “question” is empty there"):
+    assert problem["message"] == "none of the rows has a prompt: “question” is empty."
+    with pytest.raises(DataError, match="none of the 2 rows has a prompt: “question” is empty there"):
         data.load_data(DataSpec(source="file:none.jsonl"), chat=True)
     [problem] = check(source="file:none.jsonl", prompt_column="question", prompt_template="{question}")["problems"]
     assert problem["field"] == "data.prompt_column"

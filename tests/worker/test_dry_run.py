@@ -240,7 +240,7 @@ def test_a_run_goes_first(begin: Supervisor) -> None:
     asked = put(TRY, {"text": text()})
     wait_begun(asked)
     folder = queue(make_spec(training={"max_steps": 5000}))
-    assert "launched meanwhile" in answer_of(asked, 10)["error"]
+    assert "was launched, so" in answer_of(asked, 10)["error"]
     refused = answer_of(put(TRY, {"text": text()}), 10)
     why = "small is training on this machine, and a try would take its memory and time. Try again when it has ended."
     assert refused == {"error": why, "field": "", "untried": True}

@@ -137,7 +137,7 @@ def test_where_two_encodings_fit_windows_1252_is_taken_and_both_readings_are_sho
     asked = DataSpec(source="file:a.csv")
     (said,) = [each for each in preview.preview(asked, ModelSpec(), 0).problems if each.field == "data.encoding"]
     assert said.level == "advice" and said.message == (
-        f"read as Windows-1252, which few letters tell: “mère” would be “mčre” in {ENCODING_WORDS['cp1250']}. If it "
+        f"read as Windows-1252, judged by few letters: “mère” would be “mčre” in {ENCODING_WORDS['cp1250']}. If it "
         "looks wrong, change the encoding."
     )
     assert said.fixes[0].settings == {"data.encoding": "cp1250"}

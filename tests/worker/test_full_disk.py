@@ -92,7 +92,7 @@ def test_a_disk_that_is_full_for_a_while_costs_a_pause(start_worker: StartWorker
     everything_is_recorded(folder, 40)
     waited, went_on = events(folder, "storage")[-2:]
     assert waited.startswith("The disk is full: ") and "goes on by itself" in waited
-    assert went_on.startswith("There is room again: training goes on, ")
+    assert went_on.startswith("There is room again: training continues, ")
     assert checkpoints.latest_whole(folder.checkpoints)[1] == []
     assert json.loads(folder.exit.read_text())["unrecorded"] == 0
     assert not list(folder.path.glob(".*"))

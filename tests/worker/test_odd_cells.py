@@ -91,7 +91,7 @@ def test_characters_that_cannot_be_seen_are_named_with_their_row(registry_home: 
     )
     ((level, message),) = told(data_checks.check_data(ASKED, ModelSpec(), 64, True), "data.source")
     assert level == "advice" and message == (
-        "there are characters that nobody sees and the model reads: BEL (bell) in “question” of row 2 and 1 more; "
+        "there are invisible characters, which the model reads: BEL (bell) in “question” of row 2 and 1 more; "
         "zero-width space in “answer” of row 2; byte order mark (BOM) in “question” of row 3; NUL in “question” of "
         "row 3; 1 more kind. Delete them in the file where they do not belong."
     )

@@ -131,7 +131,7 @@ def test_a_helper_that_is_killed_is_said(monkeypatch: pytest.MonkeyPatch, own_ca
     path = repeated("killed.parquet", "hello", 10)
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(
-        DataError, match=r"killed\.parquet cannot be read: what does that ended with code 1\. The file may be"
+        DataError, match=r"killed\.parquet cannot be read: the reading process ended with code 1\. The file may be"
     ):
         sources.load_source(spec(path))
     assert not [file for file in own_cache.rglob("*") if file.is_file()]

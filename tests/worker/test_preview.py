@@ -138,7 +138,7 @@ def test_one_click_maps_the_columns_that_were_not_found():
         ("data.prompt_template", "blocking"), ("data.answer_column", "blocking"),
     ]  # fmt: skip
     assert [p["message"] for p in found["problems"]] == [
-        "choose what is asked: a column, or a text with columns in braces, such as {problem}. "
+        "choose the prompt: a column, or a text with columns in braces, such as {problem}. "
         "The columns are problem, solution.",
         "choose the column with the right answers. The columns are problem, solution.",
     ]
@@ -233,7 +233,7 @@ def test_a_chat_template_that_refuses_a_system_prompt_says_so(tmp_path: Path):
 
 
 ONE_MESSAGE = (
-    "“prompt” holds a mapping, which a prompt cannot say: its text stands in “content”. Write each as a chat, which is "
+    "“prompt” holds a mapping, which cannot be a prompt: its text stands in “content”. Write each as a chat, which is "
     'a list of messages, such as [{"role": "user", "content": "…"}], or write “content” as a column of its own.'
 )
 
@@ -258,11 +258,11 @@ def test_a_column_of_single_messages_is_offered_for_no_prompt_and_it_is_said_whe
 def test_a_mapping_is_no_prompt(cell: Any, kind: str):
     """It was read out as Python writes it."""
     write("odd.jsonl", [{"question": cell, "answer": "1"}])
-    words = f"“question” holds {kind}, which a prompt cannot say."
+    words = f"“question” holds {kind}, which cannot be a prompt."
     for found in (check(source="file:odd.jsonl"), ask(source="file:odd.jsonl")):
         said = [problem for problem in found["problems"] if problem["message"].startswith(words[:-1])]
         assert [(one["field"], one["level"]) for one in said] == [("data.prompt_template", "blocking")]
-    with pytest.raises(DataError, match="which a prompt cannot say"):
+    with pytest.raises(DataError, match="which cannot be a prompt"):
         data.load_data(DataSpec(source="file:odd.jsonl"), chat=True)
     asked = DataSpec(source="file:odd.jsonl", prompt_column="question")
     if kind == "a mapping":

@@ -56,9 +56,9 @@ def test_columns_of_any_name_train_and_what_is_left_out_or_never_scores_is_an_ev
     assert {one["seen"] for one in logged} == {"xxx"}
     said = [message for (message,) in ask_db(folder, "SELECT message FROM event WHERE kind = 'warning' ORDER BY id")]
     assert said == [
-        "3 of 23 rows have nothing to ask, and are left out: “question” is empty there.",
-        f"nothing has not scored once: it gave None to all 20 completions of its first {FIRST_CALLS} calls, so it "
-        "teaches nothing. Look at the columns and the parameters it goes by.",
+        "3 of 23 rows have no prompt, and are left out: “question” is empty there.",
+        f"nothing has not scored once: it gave None to all 20 completions of its first {FIRST_CALLS} calls, so nothing "
+        "is learned from it. Check the columns and parameters that it uses.",
     ]
     ((failed,),) = ask_db(folder, "SELECT message FROM event WHERE kind = 'reward'")
     found = re.search(r"ValueError: answer (\d+), line 6, at row (\d+) of the data", str(failed))
@@ -75,8 +75,8 @@ def test_a_function_that_scored_once_or_fails_is_not_said_to_have_never_scored()
     wrong = Note("c", ["error"], [{"row": None, "message": "No.", "line": None, "traceback": ""}])
     said = [event.message for _ in range(FIRST_CALLS + 3) for event in failures.saw([none, some, wrong])]
     assert [message for message in said if "not scored once" in message] == [
-        "a has not scored once: it gave None to all 20 completions of its first 5 calls, so it teaches nothing. "
-        "Look at the columns and the parameters it goes by."
+        "a has not scored once: it gave None to all 20 completions of its first 5 calls, so nothing is learned "
+        "from it. Check the columns and parameters that it uses."
     ]
 
 
@@ -98,7 +98,7 @@ def test_the_row_of_the_last_failure_is_not_said_to_have_failed_each_time() -> N
         "KeyError: 'answer', line 3, at row 1,596 of the data"
     ]
     assert said[0].endswith("KeyError: 'answer', line 3, at row 1,596 of the data.")
-    assert said[-1].endswith("line 3. The last of 5 calls that failed so was at row 1,600 of the data.")
+    assert said[-1].endswith("line 3. The last of 5 calls that failed like this was at row 1,600 of the data.")
 
 
 def test_a_rate_that_ruins_the_weights_is_what_ended_the_run(registry_home: Path) -> None:

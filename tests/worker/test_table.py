@@ -200,7 +200,7 @@ FAULTS: list[tuple[str, bytes | str, str]] = [
         "a.jsonl",
         lines({"q": 1}) + 'no\nno\n{"q": null, "a": NaN}\n',
         "Line 3 cannot be read either. Line 4 holds NaN, which is no number in JSON, and no answer equals it; "
-        "write null. Its “q” is null: a row that asks nothing is left out",
+        "write null. Its “q” is null: a row with an empty prompt is left out",
     ),
     ("a.jsonl", lines({"q": 1}) + "no\n" * 6, "line 2 is .* Lines 3, 4 and 3 others cannot be read either"),
     ("a.jsonl", "no\n" * 6 + lines({"q": 1}), "line 1 is not .* Lines 2, 3 and 3 others cannot be read either"),
@@ -321,9 +321,7 @@ def test_an_endless_line_is_no_row(registry_home: Path, monkeypatch: pytest.Monk
 def test_short_rows_of_a_csv_are_filled_and_said_once(registry_home: Path):
     found = opened("a.csv", "q,a\n1\n2\n")
     assert everything(found) == [{"q": "1", "a": ""}, {"q": "2", "a": ""}] == training("a.csv")
-    assert found.notes == [
-        "line 2 of a.csv has 1 cell, but the heading has 2: what such a row lacks is taken as empty."
-    ]
+    assert found.notes == ["line 2 of a.csv has 1 cell, but the heading has 2: missing cells are taken as empty."]
 
 
 def test_a_wide_cell_is_read(registry_home: Path):

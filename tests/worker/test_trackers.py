@@ -148,11 +148,11 @@ def test_what_is_not_installed_or_not_known_is_said_with_the_command() -> None:
     assert problems(["tensorboard"], tensorboardX="2") == []
     (wrong,) = problems("wandbb", wandb="1")
     known = "There are wandb, trackio, tensorboard, mlflow. Did you mean “wandb”?"
-    assert wrong.message == f"“wandbb” is no tracker that can be used here. {known}"
+    assert wrong.message == f"“wandbb” is not a tracker that can be used here. {known}"
     assert wrong.fixes[0].settings == {"training.report_to": ["wandb"]}
     (every,) = problems("all", wandb="1")
     assert every.message == (
-        "“all” is no tracker that can be used here. There are wandb, trackio, tensorboard, mlflow."
+        "“all” is not a tracker that can be used here. There are wandb, trackio, tensorboard, mlflow."
     )
     for none in ("none", None, [], ["none"]):
         assert problems(none) == []

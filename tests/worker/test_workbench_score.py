@@ -151,7 +151,7 @@ def test_groups_that_teach_nothing_are_told_apart() -> None:
     assert found["ties"] == {
         "groups": 5, "tied": 3, "all_low": 1, "all_high": 1, "other": 1, "unscored": 1, "bearing": 1,
     }  # fmt: skip
-    assert found["sentences"][0].startswith("1 of 5 groups (20\u202f%) teaches.")
+    assert found["sentences"][0].startswith("1 of 5 groups (20\u202f%) has a learning signal.")
 
 
 def test_what_failed_is_said_before_what_the_others_teach() -> None:
@@ -159,7 +159,7 @@ def test_what_failed_is_said_before_what_the_others_teach() -> None:
     found = ask([own(fails), own(READS)], [group("0", "2")])
     assert found["sentences"][:2] == [
         "fails gave both completions no score: it failed there.",
-        "The one group teaches: it has better and worse completions.",
+        "The one group has a learning signal: it has better and worse completions.",
     ]
 
 
@@ -170,7 +170,7 @@ def test_domination_and_agreement_are_said() -> None:
     assert found["agreement"]["correlation"][0][1] == pytest.approx(1)
     assert found["agreement"]["variance_share"]["reads"] == pytest.approx(50 / 51)
     said = " ".join(found["sentences"])
-    assert "reads decides nearly alone" in said and "reads and same say nearly the same" in said
+    assert "reads decides nearly alone" in said and "reads and same score nearly the same" in said
 
 
 def test_a_probe_that_scores_high_is_named() -> None:
@@ -230,8 +230,8 @@ def test_what_gives_every_probe_the_same_nothing_tells_nothing_apart() -> None:
     found = ask([own(zero)], groups)
     assert [one["kind"] for one in found["loopholes"]] == ["blind"]
     assert found["loopholes"][0]["sentence"] == (
-        "All 10 probes earn 0, the right answer as well: either this tells nothing apart, and training would learn "
-        "nothing from it, or it looks for a form that the probes do not have."
+        "All 10 probes earn 0, the right answer as well: either all completions earn the same, and training would "
+        "learn nothing from it, or it needs a format that the probes do not have."
     )
     minds = "def minds(completions, **kwargs):\n    return [-float(not c[-1]['content']) for c in completions]\n"
     assert ask([own(minds)], groups)["loopholes"] == []  # a penalty

@@ -58,8 +58,8 @@ def test_cells_that_a_spreadsheet_shows_otherwise_are_said_where_they_are_used(r
     made["Blatt"]["B3"].number_format = '0.0"%"'  # which is no per cent, only its sign
     made.save(paths.data_folder() / "shown.xlsx")
     for answer, said in (
-        ("Anteil", ["in “Anteil” 1 cell is read otherwise than a spreadsheet shows them: 2.5 % is 0.025 here."]),
-        ("Uhr", ["in “Uhr” 1 cell is read otherwise than a spreadsheet shows them: 15:30 is 15:30:00 here."]),
+        ("Anteil", ["in “Anteil” 1 cell is read differently from what a spreadsheet shows: 2.5 % is 0.025 here."]),
+        ("Uhr", ["in “Uhr” 1 cell is read differently from what a spreadsheet shows: 15:30 is 15:30:00 here."]),
         ("Frage", []),
     ):
         asked = DataSpec(source="file:shown.xlsx", prompt_column="Frage", answer_column=answer)
@@ -306,7 +306,7 @@ def test_a_sheet_that_reaches_over_all_cells_is_refused_and_the_process_may_die(
     made = book("wide.xlsx", A=[["q", "a"], ["x", "y"]])
     made["A"].cell(1_048_576, 16_384).value = "far"
     made.save(paths.data_folder() / "wide.xlsx")
-    with pytest.raises(DataError, match="too many to read|finds no room in memory"):
+    with pytest.raises(DataError, match="too many to read|does not fit in memory"):
         opened("wide.xlsx")
 
 

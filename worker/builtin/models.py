@@ -56,7 +56,7 @@ def why_not_fetched(spec: ModelSpec, error: Exception) -> str:
     if isinstance(error, errors.RepositoryNotFoundError):
         return f"the hub has no model “{spec.id}”, or it is private. If it is yours, {LOG_IN}."
     if isinstance(error, errors.OfflineModeIsEnabled):
-        return f"“{spec.id}” is not on this machine, and HF_HUB_OFFLINE forbids asking the hub. Unset it, or {COPY_IT}."
+        return f"“{spec.id}” is not on this machine, and HF_HUB_OFFLINE is set. Unset it, or {COPY_IT}."
     if isinstance(error, errors.LocalEntryNotFoundError):
         return (
             f"“{spec.id}” is not on this machine, and the hub could not be reached. Check the name and the connection, "

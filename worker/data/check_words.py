@@ -153,7 +153,7 @@ def data_problems(found: Found) -> list[Problem]:
         weigh = "It weighs more than the others" if found.duplicates == 1 else "They weigh more than the others"
         message = f"{_in_rows(found, found.duplicates)} the same prompt as one before. {weigh}."
         if found.asked.holdout:  # rows are held out, not prompts
-            message += " Where one is held out and the other is trained on, the held-out score says too much."
+            message += " Where one is held out and the other is trained on, the held-out score is too high."
         said.append(Problem("data.source", message, level=WARNING if found.asked.holdout else ADVICE))
     if unseen := found.unseen.sentence(found.row_words):
         said.append(Problem("data.source", f"{unseen} Delete them in the file where they do not belong.", level=ADVICE))
@@ -200,11 +200,11 @@ def _empty(found: Found) -> list[Problem]:
         named = join_words([f"“{name}”" for name in columns])
         rows = "the rows" if found.finished else f"the first {count_words(found.checked, 'row')}"
         field = "data.prompt_column" if found.asked.prompt_column else "data.prompt_template"
-        message = f"none of {rows} asks anything: {named} {'is' if len(columns) == 1 else 'are'} empty."
+        message = f"none of {rows} has a prompt: {named} {'is' if len(columns) == 1 else 'are'} empty."
         return [Problem(field, message, fixes=questions_elsewhere(found.asked, found.first, found.columns))]
     fix = _filter_fix(found, Condition(columns[0], "is not empty"))
     of, has, are = found.rows_used + found.empty, *(("has", "is") if found.empty == 1 else ("have", "are"))
-    message = f"{found.empty:,} of {count_words(of, 'row')} {has} nothing to ask and {are} left out."
+    message = f"{found.empty:,} of {count_words(of, 'row')} {has} no prompt and {are} left out."
     return [Problem("data.filter", message, level=WARNING, fixes=(fix,))]
 
 
@@ -290,7 +290,7 @@ def _balance(found: Found) -> list[Problem]:
     if len(found.answers) == 1:
         return [Problem("data.answer_column", f"every answer is “{value}”: there is nothing to learn.", level=WARNING)]
     if len(found.answers) <= FEW_ANSWERS and times > SAME * total:
-        message = f"{percent(times / total)} of the answers are “{value}”: a model that always says so scores well."
+        message = f"{percent(times / total)} of the answers are “{value}”: a model that always gives it scores well."
         return [Problem("data.answer_column", message, level=ADVICE)]
     return []
 

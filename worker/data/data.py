@@ -163,7 +163,7 @@ def prompt_messages(messages: list[Any]) -> list[dict[str, Any]]:
     while kept and kept[-1]["role"] == "assistant":
         kept.pop()
     if not kept:
-        raise DataError("a chat in the prompt column (data.prompt_column) asks nothing. Filter it out",
+        raise DataError("a chat in the prompt column (data.prompt_column) has no user message. Filter it out",
                         "data.prompt_column")  # fmt: skip
     return kept
 

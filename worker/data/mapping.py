@@ -142,7 +142,7 @@ def _prompt_problems(
             asked = [*better, *(one for one in sayable if not find_named(ANSWERS, [one]))]
             first = next((one for one in asked if one in sayable), None)
             example = f", such as {{{first}}}" if first else ""
-            wrong = f"choose what is asked: a column, or a text with columns in braces{example}."
+            wrong = f"choose the prompt: a column, or a text with columns in braces{example}."
         if close and close not in sayable and not chat:
             wrong = f"{wrong} {_unsayable(close, rows)}."
         found_problems.append(Problem("data.prompt_template", f"{wrong} {listed}", fixes=fixes + chat))
@@ -194,8 +194,8 @@ def _list_problem(name: str, cells: list[Any]) -> Problem | None:
         return None
     what, example = ("lists" if isinstance(cells[at], list) else "mappings"), shorten_cell(cells[at], 60)
     message = (
-        f"“{name}” holds {what}, such as {example} in row {at + 1}. Rewards get them whole: one of your own can look "
-        "through them, but “correctness” compares with one answer, and finds none right. For it, put one answer in "
+        f"“{name}” holds {what}, such as {example} in row {at + 1}. Rewards get them whole: one of your own can search "
+        "them, but “correctness” compares with one answer, and scores none right. For it, put one answer in "
         "each row."
     )
     return Problem("data.answer_column", message, level=WARNING)

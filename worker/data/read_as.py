@@ -109,7 +109,7 @@ def _doubt(reading: FileReading) -> list[Problem]:
         return []
     here, there = (ENCODING_WORDS[name] for name in (reading.doubt.name, reading.doubt.rival))
     message = (
-        f"read as {here}, which few letters tell: “{reading.doubt.word}” would be “{reading.doubt.rival_word}” in "
+        f"read as {here}, judged by few letters: “{reading.doubt.word}” would be “{reading.doubt.rival_word}” in "
         f"{there}. If it looks wrong, change the encoding."
     )
     fix = Fix(f"Read it as {there}", {"data.encoding": reading.doubt.rival})

@@ -91,7 +91,7 @@ def _file(name: str, spec: DataSpec) -> Dataset:
         return load_dataset(builder, data_files=str(opened.path), split="train", **options)
     except Exception as error:  # datasets raises many kinds for a damaged file; all mean the same to a person
         log.warning("%s cannot be read by the datasets library", name, exc_info=error)
-        unknown = "it may be damaged, though no line is found at fault. Save it again"
+        unknown = "it may be damaged, though no faulty line was found. Save it again"
         why = _fault(opened) or unknown
         raise DataError(f"{name} cannot be read as {file_format.format_words(name)}: {why}") from error
 

@@ -36,7 +36,7 @@ class Reader:
         except Exception as error:  # a template is a program of the model's makers: it can fail in any way
             reason = (str(error).splitlines() or [type(error).__name__])[0][:200].rstrip(".")
             raise DataError(
-                f"the model's chat template refuses this prompt: {reason}", "data.prompt_template"
+                f"the model's chat template cannot format this prompt: {reason}", "data.prompt_template"
             ) from error
 
     def counts(self, prompts: list[Any]) -> list[int]:

@@ -66,10 +66,10 @@ def _tell(spec: DataSpec, columns: list[str], gone: int, total: str, say: Say, *
     """`gone`: how many are left out; `total`: of which, in words."""
     if gone and none_left:
         field = "data.prompt_column" if spec.prompt_column else "data.prompt_template"
-        raise DataError(f"none of the {total.removeprefix('the ')} asks anything: {_empty(columns)}", field)
+        raise DataError(f"none of the {total.removeprefix('the ')} has a prompt: {_empty(columns)}", field)
     if gone:
         has, is_left = ("has", "is left out") if gone == 1 else ("have", "are left out")
-        say(f"{gone:,} of {total} {has} nothing to ask, and {is_left}: {_empty(columns)}.")
+        say(f"{gone:,} of {total} {has} no prompt, and {is_left}: {_empty(columns)}.")
 
 
 def _empty(columns: list[str]) -> str:
@@ -88,7 +88,7 @@ def unsayable_words(name: str, cell: Any) -> str:
     kind = _unsayable_kind(cell)
     if not kind:
         return ""
-    refused = f"“{name}” holds {kind}, which a prompt cannot say"
+    refused = f"“{name}” holds {kind}, which cannot be a prompt"
     if isinstance(cell, dict) and "role" in cell and "content" in cell:
         chat = '[{"role": "user", "content": "…"}]'
         return (

@@ -51,4 +51,4 @@ class UnseenCharacters:
         ]
         more = len(self.found) - NAMED
         listed += [count_words(more, "more kind")] if more > 0 else []
-        return f"there are characters that nobody sees and the model reads: {'; '.join(listed)}."
+        return f"there are invisible characters, which the model reads: {'; '.join(listed)}."

@@ -145,7 +145,7 @@ def sentence(run_spec: RunSpec, seconds: Seconds, memory: Memory) -> str:
         f"are faster than the first. The most memory{whose} was {memory.peak / 1e9:.1f} GB."
     )
     if run_spec.launch.processes > 1:
-        said += f" One process did it; {run_spec.launch.processes} will share a run's work."
+        said += f" This was one process; a run shares the work between {run_spec.launch.processes}."
     if run_spec.stages:
         stages = len(run_spec.stages)
         said += " This was its only stage." if stages == 1 else f" This was the first of {stages} stages."

@@ -70,7 +70,7 @@ class Tries:
         if child.poll() is not None:
             self.end(_ending(child.returncode))
         elif ahead is not None:
-            self.end(f"{ahead.name} was launched meanwhile, so the dry run was ended to make room for it.")
+            self.end(f"{ahead.name} was launched, so the dry run was ended to make room for it.")
         elif time.monotonic() > self._until:
             self.end(f"One step took more than {LONGEST / 60:.0f} minutes, so the dry run was ended.")
         elif time.monotonic() - self._minded_at > MIND:
@@ -131,7 +131,7 @@ def sweep() -> None:
     left |= {int(path.name.rpartition("-")[2]) for path in names if path.name.rpartition("-")[2].isdigit()}
     for question_id in left:
         clear(question_id)
-        _refuse(question_id, "The worker was restarted meanwhile. Try again.")
+        _refuse(question_id, "The worker was restarted. Try again.")
 
 
 def _ending(code: int) -> str:

@@ -94,7 +94,7 @@ def _refused_by_meant_names(name: str, rest: dict[str, Any], path: str, told: se
     names = [one.name for one in shipped.describe_reward(name).parameters]
     meant = {given: meant_name(given, names, rest) for given in rest if given not in names}
     said = _refusal(name, {meant.get(given) or given: value for given, value in rest.items()})
-    words = f"{THEN}“{name}” would refuse every completion: {said}"
+    words = f"{THEN}“{name}” would fail on every completion: {said}"
     return [Problem(f"{path}.parameters", words)] if any(meant.values()) and said and said not in told else []
 
 
@@ -117,7 +117,7 @@ def names_in_order(parameters: dict[str, Any], said: str) -> list[str]:
 def _refused(reward: RewardSpec, path: str, said: str, blamed: list[str], rest: dict[str, Any]) -> Problem:
     """`rest`: the parameters that nothing is said of."""
     at = f"{path}.{blamed[0]}" if blamed else path
-    message = f"“{reward.name}” would refuse every completion: {said}"
+    message = f"“{reward.name}” would fail on every completion: {said}"
     return Problem(at, message, fixes=_without(reward, path, blamed, rest))
 
 

@@ -96,10 +96,8 @@ def _problems_of_call(one: PlacedFunction, batch: dict[str, Any]) -> list[Proble
     if came.slow:
         said = f"did not answer within {SECONDS:g} s when it was called with {made}. Does a loop in it end?"
     elif came.mute:
-        said = (
-            f"returned None for all of the {made} that it was called with, of the first {ROWS} rows. A function that "
-        )
-        said += "scores nothing teaches nothing."
+        said = f"returned None for all of the {made} that it was called with, of the first {ROWS} rows. Without scores "
+        said += "nothing is learned."
     else:
         return []
     message = f"“{one.function.name}” {said}"

@@ -68,7 +68,7 @@ def _kind(found: ModelFacts, facts: dict[str, Any]) -> list[Problem]:
     if found.needs_code:
         message = f"its {kind} needs code of its own, and code from a model's repository is never run."
     else:
-        message = f"the installed transformers knows no language model of type “{found.model_type or 'unknown'}”."
+        message = f"the installed transformers supports no language model of type “{found.model_type or 'unknown'}”."
     return [model_problem(message, STARTER)]
 
 
@@ -100,7 +100,7 @@ def _template(tokenizer: Any, facts: dict[str, Any]) -> list[Problem]:
     if not isinstance(plain, str):
         return [model_problem(f"its chat template cannot be used: {_first_line(plain)}", STARTER)]
     if user["content"] not in plain:
-        return [model_problem("its chat template leaves out what the user says.", STARTER)]
+        return [model_problem("its chat template leaves out the user's messages.", STARTER)]
     full = hub.within(PATIENCE, lambda: _render(tokenizer, [system, user]))
     facts["system_role"] = "refused" if not isinstance(full, str) else "used" if MARK in full else "ignored"
     if facts["system_role"] == "used":

@@ -90,7 +90,7 @@ def _hub_problem(spec: ModelSpec, error: Exception) -> Problem:
         return model_problem(models.why_not_fetched(spec, error), STARTER, level=WARNING)
     why = "it took too long" if isinstance(error, TimeoutError) else "there was no answer"
     message = (
-        f"the hub could not be asked about “{spec.id}”: {why}. It must be reachable when the run starts; otherwise, "
+        f"“{spec.id}” could not be looked up on the hub: {why}. It must be reachable when the run starts; otherwise, "
         f"{COPY_IT}."
     )
     return model_problem(message, STARTER, level=WARNING)

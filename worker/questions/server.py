@@ -55,7 +55,7 @@ ROOM = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4  # the 
 IDLE = 600.0  # seconds without a question after which it leaves
 GONE = Failed(error="The helper process ended before it could answer. Try again.")
 CANCELLED = Failed(error="Cancelled.")
-TOO_LONG = Failed(error="This took too long and was given up. Ask for less: fewer rows, a simpler pattern.")
+TOO_LONG = Failed(error="This took too long and was stopped. Ask for less: fewer rows, a simpler pattern.")
 
 
 def lock() -> Path:
@@ -232,7 +232,7 @@ class QuestionServer:
             elif time.monotonic() > hand.until:
                 self._drop(hand, TOO_LONG)
             elif hand.growth() > (room := max(ROOM, GROWTH) if hand.question.kind in LONG else GROWTH):
-                words = f"This took more than {room >> 30} GB of memory and was given up."
+                words = f"This took more than {room >> 30} GB of memory and was stopped."
                 self._drop(hand, Failed(error=f"{words} Ask for less: fewer rows, smaller cells."))
 
     def _drop(self, hand: Hand, found: Failed) -> None:

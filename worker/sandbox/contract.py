@@ -137,7 +137,7 @@ def _arguments(function: Callable[..., Any], given: dict[str, Any], parameters: 
     for one in signature:
         named = one.kind in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
         if named and one.default is inspect.Parameter.empty and one.name not in chosen:
-            raise WrongArguments(one.name, f"It asks for ‘{one.name}’, which this data does not give.")
+            raise WrongArguments(one.name, f"It takes ‘{one.name}’, which this data does not have.")
     return chosen
 
 

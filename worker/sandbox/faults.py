@@ -21,7 +21,7 @@ _ONLY_THE_PROXY = (
     "reads the environment variables http_proxy and https_proxy finds it by itself: urllib, requests, httpx."
 )
 _NO_PROCESSES = "Reward functions cannot start processes."
-_NO_FILES = "Of this machine's files, reward functions see only Python and its packages, and may change none."
+_NO_FILES = "Of this machine's files, reward functions can read only Python and its packages, and may change none."
 _NO_ROOM = "It wrote more than a reward function may."
 
 # Where the sandbox said no, by the standard library's file that asked.

@@ -34,7 +34,7 @@ def restrict(version: int, readable: Iterable[str], writable: Iterable[str], por
     known = (1 << _FILE_RIGHTS_OF.get(version, 16)) - 1
     tcp = _BIND | _CONNECT if version >= TCP else 0
     if port is not None and not tcp:
-        raise OSError(errno.ENOSYS, "This version of Landlock knows nothing of TCP")
+        raise OSError(errno.ENOSYS, "This version of Landlock does not support TCP")
     attributes = struct.pack("QQQ", known, tcp, _SCOPES if version >= 6 else 0)
     size = 24 if version >= 6 else 16 if version >= TCP else 8
     ruleset = _check_result(

@@ -106,7 +106,7 @@ def setup(tier: str, limits: Limits, door: dict[str, str] | None, script: str | 
     network = door is not None
     if network and tier == LANDLOCK and landlock.abi() < landlock.TCP:
         raise CannotStart(
-            "Landlock of this Linux cannot keep a function with leave to use the network from this machine's own ports "
+            "Landlock of this Linux cannot keep a function that may use the network from this machine's own ports "
             "(6.7 and later can). bubblewrap can: install it (Debian and Ubuntu: apt-get install bubblewrap)."
         )
     return {

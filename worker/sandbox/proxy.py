@@ -88,7 +88,7 @@ class Proxy:
     def _open_connection(self, request: Request) -> tuple[socket.socket, bytes]:
         """A connection for a request, and what is to be sent there. Raises Refused."""
         if not hmac.compare_digest(request.secret, self._secret):
-            raise Refused(407, "This proxy serves one sandbox, which knows its password.")
+            raise Refused(407, "This proxy serves one sandbox, and needs its password.")
         found = _look_up(request.host, request.port)
         allowed, own = self._permitted_places(found, request)
         through = None if own else self._upstream(request)
@@ -107,7 +107,7 @@ class Proxy:
             try:
                 reason, here = self._refusal(place[0], request)
             except OSError as error:
-                reason, here = f"It cannot be told whose address {place[0]} is: {error}", False
+                reason, here = f"It is unknown whose address {place[0]} is: {error}", False
             why = why or reason
             own = own or (here and not reason)
             if not reason:
@@ -122,7 +122,7 @@ class Proxy:
             if addresses.is_own(meaning):
                 return self._why_closed(request.port), True
             if addresses.is_closed(meaning):
-                return f"{address} is closed to reward functions: it belongs to no server of anyone's.", False
+                return f"{address} is closed to reward functions: it is not a server's address.", False
         return "", False
 
     def _why_closed(self, port: int) -> str:
@@ -152,7 +152,7 @@ def _open_through(
     long as it is another machine. One that runs here could be led to what is closed, and is given the address that was
     judged. Raises Refused."""
     if len(allowed) < len(found):
-        raise Refused(403, f"{request.host} means addresses that are closed to reward functions, among others.")
+        raise Refused(403, f"{request.host} resolves to addresses that are closed to reward functions, among others.")
     places, name = _look_up(through.host, through.port), request.host
     if any(addresses.is_own(meaning) for _, place in places for meaning in addresses.meanings(place[0])):
         if not allowed:

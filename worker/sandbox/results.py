@@ -51,7 +51,7 @@ def check_reply(reply: dict[str, Any], rows: int, out: str, seconds: float) -> R
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise NotAReply("a part is missing, or not what it should be") from error
     if len(values) != rows or len(statuses) != rows or not all(map(_fits, values, statuses)):
-        raise NotAReply("scores that are none")
+        raise NotAReply("scores that are not numbers")
     if any(len(column) != rows for column in extras.values()) or not all(map(math.isfinite, metrics.values())):
         raise NotAReply("logs that do not fit")
     return Result(values, statuses, failures, out, extras, metrics, seconds)

@@ -72,7 +72,7 @@ def probe() -> Tier:
         return Tier(
             launch.LANDLOCK, "sandbox: Landlock",
             "Reward code runs in a sandbox (Landlock and seccomp): no network, no GPU, no secrets, nothing it can "
-            "write, and hard limits on time and memory. It can tell which files exist, but not read them. "
+            "write, and hard limits on time and memory. It can find out which files exist, but not read them. "
             f"bubblewrap, which hides those too, does not work here: {without}",
         )  # fmt: skip
     return Tier(
@@ -114,7 +114,7 @@ def leak(process: Process, code: str, parameters: dict[str, Any]) -> str | None:
     reply = process.ask(question, launch.START_WITHIN)
     if reply.get("values") == [0.0]:
         return None
-    return f"it starts, but does not hold what it should{_what_worked(reply)}."
+    return f"it starts, but does not block what it should{_what_worked(reply)}."
 
 
 def _what_worked(reply: dict[str, Any]) -> str:

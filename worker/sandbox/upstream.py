@@ -39,7 +39,7 @@ def _parse_address(address: str) -> Upstream:
     secret, _, place = (rest if separator else address).partition("/")[0].rpartition("@")
     host, _, port = place.rpartition(":") if ":" in place.rpartition("]")[2] else (place, "", "80")
     if not host or not port.isdecimal() or not 0 < int(port) <= 65535:
-        raise ValueError("it is no address such as http://proxy.example.org:3128")
+        raise ValueError("it is not an address such as http://proxy.example.org:3128")
     return Upstream(host.strip("[]"), int(port), _basic(secret))
 
 

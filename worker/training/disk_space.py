@@ -31,7 +31,7 @@ class Room:
             self._say(step, _describe_wait(disk.free_bytes(self._folder), needed), waits=True)
         elif not short and self._since is not None:
             self._say(
-                step, f"There is room again: training goes on, {self._waited_seconds():,.0f} s later.", waits=False
+                step, f"There is room again: training continues, {self._waited_seconds():,.0f} s later.", waits=False
             )
             self._since = None
         return short

@@ -45,8 +45,8 @@ class Failures:
             return []
         message = (
             f"{note.function} has not scored once: it gave None to all {count_words(now[1], 'completion')} "
-            f"of its first {FIRST_CALLS} calls, so it teaches nothing. Look at the columns and the parameters it "
-            "goes by."
+            f"of its first {FIRST_CALLS} calls, so nothing is learned from it. Check the columns and parameters that "
+            "it uses."
         )
         return [Event("warning", message, {"function": note.function})]
 
@@ -88,8 +88,8 @@ def failure_kind(failure: dict[str, Any]) -> tuple[int | None, str]:
 def _say_again(times: int, place: int | None) -> str:
     """How many calls have failed so by now; the row is that of the last of them alone."""
     if place is None:
-        return f"{count_words(times, 'call')} failed so."
-    return f"The last of {count_words(times, 'call')} that failed so was at {row_words(place)}."
+        return f"{count_words(times, 'call')} failed like this."
+    return f"The last of {count_words(times, 'call')} that failed like this was at {row_words(place)}."
 
 
 def _event(note: Note, failed: int, first: dict[str, Any], times: int) -> Event:

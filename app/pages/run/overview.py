@@ -219,7 +219,7 @@ def _say_goes_by(run: registry.Run, target: group_metrics.Target) -> str:
     """What a function goes by instead of what is right, in words; “” where that is not seen."""
     if _scores_at_random(run, target):
         return "gives the same completion different scores"
-    return "looks at no column of the data" if right.reads_no_column(target[0], run.folder.rewards) else ""
+    return "reads no column of the data" if right.reads_no_column(target[0], run.folder.rewards) else ""
 
 
 def _scores_at_random(run: registry.Run, target: group_metrics.Target) -> bool:

@@ -65,7 +65,7 @@ export class RightIs {
   drawFault(threshold) {
     const wrong = this.refused !== null;
     const words = this.least.value.trim().slice(0, 20);
-    const fault = words ? `“${words}” is no number` : "No number is typed";
+    const fault = words ? `“${words}” is not a number` : "No number is typed";
     const meant = wrong ? withPoint(words) : null;
     this.least.setAttribute("aria-invalid", String(wrong));
     showText(this.node.querySelector(".problem"), wrong ? `${fault}: ≥ ${threshold} counts.` : "");

@@ -47,7 +47,7 @@ def collapse(e: Evidence) -> Verdict | None:
         )
         return Verdict(
             "collapse", PROBLEM, f"The groups {'collapsed' if e.ended else 'are collapsing'}", words,
-            f"{_say_low_spread(e)} Said where {percent(ALIKE)} of completions say what another of their group says.",
+            f"{_say_low_spread(e)} Shown where {percent(ALIKE)} of completions repeat another of their group.",
             COMMON, (SPREAD, TEXTS, step_groups(spread.steps[-1], "worst")), changes.diverse(e),
             Grounds(Place.COURSE, share=1.0),
         )  # fmt: skip
@@ -56,8 +56,8 @@ def collapse(e: Evidence) -> Verdict | None:
     if not len(solved) or solved.rise > 0.1:
         return None
     words = (
-        f"{percent(same.now)} of the completions of {last_steps(same)} say word for word what another of "
-        f"their group says, and {percent(solved.now)} are right."
+        f"{percent(same.now)} of the completions of {last_steps(same)} repeat another of their group word "
+        f"for word, and {percent(solved.now)} are right."
     )
     return Verdict(
         "collapse", WARNING, f"Completions {'became' if e.ended else 'are becoming'} alike", words,
@@ -79,14 +79,14 @@ def same_reward(e: Evidence) -> Verdict | None:
     given = f" {named} of the last {count_words(len(e.last), 'completion')}." if usual else ""
     words = (
         f"Rewards within a group {e.verbs} {write_figure(spread.now)} apart (standard deviation), down from "
-        f"{write_figure(spread.start)} at the start{_say_differ(e)}.{given} What the reward tells apart is "
-        f"learned: more steps {'would teach' if e.ended else 'teach'} little."
+        f"{write_figure(spread.start)} at the start{_say_differ(e)}.{given} The model has learned what the "
+        f"reward distinguishes: more steps {'would add' if e.ended else 'add'} little."
     )
     fixes = tuple(Change(f"Change {name}", edit_reward=name) for name, _, _ in usual[:1])
-    pick = Link("What they say", "groups", {"step": f"{spread.steps[-1]}", "pick": "tied"})
+    pick = Link("The tied groups", "groups", {"step": f"{spread.steps[-1]}", "pick": "tied"})
     return Verdict(
         "same_reward", PROBLEM, "The reward no longer tells completions apart", words,
-        f"{_say_low_spread(e)} Said where the completions of a group still differ.", COMMON,
+        f"{_say_low_spread(e)} Shown where the completions of a group still differ.", COMMON,
         (SPREAD, TEXTS, pick, completions("The last completions", sort="newest")),
         (*fixes, Change("A reward with more grades", field=changes.REWARDS)), Grounds(Place.COURSE, share=1.0),
     )  # fmt: skip
@@ -99,8 +99,8 @@ def _least_spread(e: Evidence) -> float:
 
 def _say_low_spread(e: Evidence) -> str:
     return (
-        f"Shown below {short_number(_least_spread(e))} and falling; 0.1 where rewards are up to 2 apart, in proportion "
-        "else."
+        f"Shown below {short_number(_least_spread(e))} and falling; 0.1 where rewards are up to 2 apart, otherwise in "
+        "proportion."
     )
 
 
@@ -136,7 +136,7 @@ def _say_differ(e: Evidence) -> str:
     if not len(same) and not e.last:
         return ""
     share = same.now if len(same) else _alike_share(e)
-    return f", though {percent_without(share)} of the completions say what no other of their group says"
+    return f", though {percent_without(share)} of the completions differ from all others of their group"
 
 
 def _usual_scores(e: Evidence) -> list[tuple[str, float, float]]:

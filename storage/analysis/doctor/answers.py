@@ -25,7 +25,7 @@ from groupwise.storage.spec.answer_numbers import NUMBERS, number_of_answer, sai
 from groupwise.storage.spec.words.number_words import are_words, count_part, count_words
 
 BY = "correctness"  # which compares an answer that is no plain number as text
-MOST = 0.5  # of the answers that were read; of the completions that say their number
+MOST = 0.5  # of the answers that were read; of the completions that give their number
 FEW, ENOUGH = 4, 64  # completions
 SEVERAL = 0.25  # of the groups: where as many have such a completion, the prompts are not too hard for the model
 NEARLY = 0.9  # of the groups that were read
@@ -53,18 +53,18 @@ def scored_wrong(e: Evidence) -> Verdict | None:
     words = (
         f"{part} {count_words(writing.answered, 'answer')} read {are_words(changed)} {kind}, such as "
         f"“{wrong[0].answer[:40]}”, so “{BY}” compares them as text: of {count_words(len(saying), 'completion')} that "
-        f"said the right number, such as {number}, it called {called} wrong."
+        f"gave the right number, such as {number}, it scored {called} wrong."
     )
-    words += "" if several else " How hard the prompts are shows only once that is fixed."
+    words += "" if several else " Fix that before judging how hard the prompts are."
     # Where none that is right counts, groups of which all failed say nothing of how hard their prompts are.
     about = grounds.last_of(e, lambda one: _is_written_so(one.answer, mark) if several or none else one.grp in those)
     fixes = tuple(Change(fix.label, fix.settings) for one in writing.problems(None) for fix in one.fixes)
     return Verdict(
         "scored_wrong", PROBLEM if several or none else WARNING, "Right answers are scored wrong", words,
-        f"Shown where New run's check of the data says the same of {percent(MOST)} of the answers or more, and most of "
-        f"the completions that say their number ({FEW} or more) are scored wrong; as a problem where "
+        f"Shown where New run's check of the data finds the same in {percent(MOST)} of the answers or more, and most "
+        f"of the completions that give their number ({FEW} or more) are scored wrong; as a problem where "
         f"all of these are, or {percent(SEVERAL)} of groups have one.",
-        f"what “{BY}” does: it compares by value only where the answer is a plain number",
+        f"how “{BY}” works: it compares by value only where the answer is a plain number",
         (completions("The last completions", sort="newest"),), fixes,
         Grounds(Place.SCORING, True, len(those) / len(e.groups), about),
     )  # fmt: skip
@@ -95,12 +95,12 @@ def wrong_sums(e: Evidence) -> Verdict | None:
     words = (
         f"In {count_part(len(wrong), len(e.groups), 'group', the=True)} of {e.steps_read} the answer is not the sum "
         f"that is asked: {say_wrong_sum(example.prompt, example.answer)}. “{e.target}” scores by it. Is it the "
-        "right column, and does each answer stand in the row of its question?"
+        "right column, and is each answer in the row of its question?"
     )
     return Verdict(
         "hardly_right", PROBLEM, "The answers look wrong", words,
         f"Shown where plain sums are asked, and the answers of more than {percent(WRONG)} of the groups that were read "
-        f"({GROUPS} or more) are other numbers.", "the record's answers, beside its prompts",
+        f"({GROUPS} or more) are other numbers.", "the recorded answers and prompts",
         (completions("The last completions", sort="newest"),),
         (Change("Choose the answer column", field="data.answer_column"), Change("Other data", field=changes.DATA)),
         Grounds(Place.ANSWERS, True, len(wrong) / len(rows), grounds.last_of(e, lambda one: one.grp in places)),
@@ -117,7 +117,7 @@ def other_column(e: Evidence) -> Verdict | None:
     title, said = odd
     about = grounds.last_of(e, lambda one: (one.scores.get(e.target) or 0.0) < e.target_score)
     words = (
-        f"{said}, and “{e.target}” {'called' if e.ended else 'calls'} {percent(solved.now)} of completions right. Is "
+        f"{said}, and “{e.target}” {'scored' if e.ended else 'scores'} {percent(solved.now)} of completions right. Is "
         "it the right column?"
     )
     return Verdict(
@@ -125,7 +125,7 @@ def other_column(e: Evidence) -> Verdict | None:
         f"Shown from {SOON} logged steps on, where the answer is the prompt, or the same for all prompts, in "
         f"{percent(NEARLY)} of the groups that were read ({GROUPS} or more), and fewer than {percent(rise.FEW_RIGHT)} "
         "of completions are right.",
-        "the record's answers, beside its prompts",
+        "the recorded answers and prompts",
         (step_groups(e.reward.steps[-1], "worst"), completions("The last completions", sort="newest")),
         (Change("Choose the answer column", field="data.answer_column"),),
         Grounds(Place.ANSWERS, True, about=about),  # of what else is learned, and how, it says nothing

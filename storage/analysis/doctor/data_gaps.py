@@ -24,18 +24,18 @@ def some_unscored(e: Evidence) -> Verdict | None:
     told = e.functions[name]
     words = (
         f"“{name}” has no score for {percent(told.unscored_share)} of the last "
-        f"{count_words(told.calls, 'completion')}. Do their rows lack the answer? It teaches nothing there."
+        f"{count_words(told.calls, 'completion')}. Do their rows lack the answer? Nothing is learned from it there."
     )
     return Verdict(
         "some_unscored", CALM, "Some completions have no score", words,
         f"Shown from {percent(SOME)} on; from {percent(UNSCORED)} on as a warning.",
-        "what the record has of each score",
+        "the recorded scores",
         (completions("The last completions", sort="newest"), Link("The settings", "config")),
     )  # fmt: skip
 
 
 def some_answers_odd(e: Evidence) -> Verdict | None:
-    """Some answers are no plain numbers though the others are, so that no number equals them."""
+    """Some answers are not plain numbers though the others are, so that no number equals them."""
     if e.target != BY or not e.groups or scored_wrong(e):
         return None
     writing, mark = how_answers_are_written(e)
@@ -44,13 +44,13 @@ def some_answers_odd(e: Evidence) -> Verdict | None:
     changed, example = writing.changed[mark], writing.examples[mark][0]
     words = (
         f"{changed:,} of the {count_words(writing.answered, 'answer')} of {e.steps_read} {are_words(changed)} "
-        f"written otherwise, such as “{example.before[:40]}”. “{BY}” compares those as text, so {example.after[:40]} "
-        "is wrong there. New run offers to read them as numbers."
+        f"written differently, such as “{example.before[:40]}”. “{BY}” compares those as text, so {example.after[:40]} "
+        "is scored wrong there. New run can read them as numbers."
     )
     return Verdict(
-        "some_answers_odd", CALM, "Some answers are no plain numbers", words,
-        f"Shown where New run's check of the data says the same of {percent(SOME)} of the answers or more.",
-        f"what “{BY}” does: it compares by value only where the answer is a plain number",
+        "some_answers_odd", CALM, "Some answers are not plain numbers", words,
+        f"Shown where New run's check of the data finds the same in {percent(SOME)} of the answers or more.",
+        f"how “{BY}” works: it compares by value only where the answer is a plain number",
         (Link("The settings", "config"),),
     )  # fmt: skip
 

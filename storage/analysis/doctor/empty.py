@@ -23,8 +23,9 @@ HOW_ASKED = (
     Change("The prompt template", field="data.prompt_template"),
 )
 WHY = (
-    "the model says its end token first, so there is no answer to score. Look at how it is asked: a system prompt or a "
-    "prompt template that ends where the model would stop, or a chat template that it was not trained with, does this."
+    "the model generates its end token first, so there is no answer to score. Check how it is prompted: a system "
+    "prompt or a prompt template that ends where the model would stop, or a chat template that it was not trained "
+    "with, does this."
 )
 
 

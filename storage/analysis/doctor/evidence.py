@@ -328,8 +328,8 @@ class Evidence:
         return solved.at_most(max(HARDLY, tied.now / 2 if len(tied) else 0.0))
 
     def is_constant_for_want_of_right(self, name: str) -> bool:
-        """Whether a function may say the same of everything because nothing is right: it would tell right answers
-        apart, and what it gives is for the rest."""
+        """Whether a function may give every completion the same score because nothing is right: it would tell right
+        answers apart, and what it gives is for the rest."""
         return self.functions[name].tells_right and self.is_hardly_solved
 
     def number(self, name: str) -> float | None:

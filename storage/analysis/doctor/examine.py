@@ -284,7 +284,7 @@ def _say_idle_groups(e: Evidence, kind: str) -> str:
     if not len(e.tied_share) or e.tied_share.now <= HALF or e.curve("groups/all_high").now >= e.tied_share.now / 2:
         return ""
     link = "and" if e.ended and kind != "up" else "though"
-    return f", {link} more than half of the groups {'taught' if e.ended else 'teach'} nothing"
+    return f", {link} more than half of the groups {'had' if e.ended else 'have'} no learning signal"
 
 
 def _count(grave: tuple[Verdict, ...]) -> str:

@@ -32,7 +32,9 @@ def no_kl(e: Evidence) -> Verdict | None:
     """Say that there is no KL because beta is 0, where it is."""
     if not e.settings_known or e.training.get("beta") not in (0, 0.0) or len(e.curve("kl")) or len(e.reward) < POINTS:
         return None
-    words = "beta is 0, so there is no reference model, and TRL logs no KL. Nothing anchors the model, by choice."
+    words = (
+        "beta is 0, so there is no reference model, and TRL logs no KL. Nothing limits the model's drift, by choice."
+    )
     return Verdict("no_kl", CALM, "No KL is logged", words, "Shown where beta is 0, which is TRL's default.", TRL)
 
 
@@ -42,8 +44,8 @@ def prompts_never_solved(e: Evidence) -> Verdict | None:
     if told is None or told.never < max(FEWEST, UNSOLVED * told.prompts) or not e.right_is_told or e.scale_is_other:
         return None
     words = (
-        f"“{told.by}” called no completion of theirs right. Are they too hard, or is their answer written as none "
-        "can match it?"
+        f"“{told.by}” scored none of their completions right. Are they too hard, or is their answer written so that "
+        "none can match it?"
     )
     return Verdict(
         "unsolved_prompts", CALM, _say_never(told), words,
@@ -64,10 +66,10 @@ def few_prompts(e: Evidence) -> Verdict | None:
     """Say that only a few different prompts are trained on, where that goes on for long."""
     if not e.few_prompts or e.step - e.since < LONG:
         return None
-    elsewhere = "held-out prompts tell more" if len(e.curve("eval_reward")) else "held-out prompts would tell more"
+    elsewhere = "held-out prompts show more" if len(e.curve("eval_reward")) else "held-out prompts would show more"
     words = (
-        f"All groups {'came' if e.ended else 'come'} from {count_words(e.few_prompts, 'prompt')}. A model can learn so "
-        f"few by heart, and their reward says little about other prompts: {elsewhere}."
+        f"All groups {'came' if e.ended else 'come'} from {count_words(e.few_prompts, 'prompt')}. A model can memorise "
+        f"so few, and their reward says little about other prompts: {elsewhere}."
     )
     return Verdict(
         "few_prompts", CALM, f"It {'trained' if e.ended else 'trains'} on only {count_words(e.few_prompts, 'prompt')}",

@@ -20,7 +20,7 @@ POINTS = 5  # logged steps
 
 
 def form_alone(e: Evidence) -> Verdict | None:
-    """No function that counts looks at a column of the data: right or wrong, a completion earns by how it is written.
+    """No function that counts reads a column of the data: right or wrong, a completion earns by how it is written.
     Not of a stage with nothing but built-in functions for the form: others come before or after it."""
     counting = [name for name, told in e.functions.items() if told.weight]
     own = [name for name in counting if name not in group_metrics.OF_FORM]
@@ -32,8 +32,8 @@ def form_alone(e: Evidence) -> Verdict | None:
         return None  # which says more
     first = (own or counting)[0]
     return Verdict(
-        "form_alone", WARNING, "No reward looks at the answer", say_form_alone(counting),
-        "Shown where rows have an answer and no function that counts looks at a column of the data.", COMMON,
+        "form_alone", WARNING, "No reward reads the answer", say_form_alone(counting),
+        "Shown where rows have an answer and no function that counts reads a column of the data.", COMMON,
         (chart(f"rewards/{first}/mean", f"The chart of {first}"),
          completions("The best completions", sort="-reward")),
         (changes.add_reward(e, "correctness"), *(Change(f"Change {name}", edit_reward=name) for name in own[:1])),

@@ -30,8 +30,8 @@ STILL_SOLVED = 0.7  # a share of completions: now, as what little is learned may
 COUNTS, MANY = 0.5, 64  # of the heaviest weight; completions
 NEVER, SELDOM = 0.03, 0.25  # shares of groups: now; of those of the first step
 HOW_IT_IS_ASKED = (
-    Change("Try the functions on what it wrote", edit_reward=""),
-    Change("A system prompt that shows the form", field="data.system_prompt"),
+    Change("Try the functions on its completions", edit_reward=""),
+    Change("A system prompt that shows the format", field="data.system_prompt"),
 )
 LIMITS_OF_LENGTH = Change("Limits that completions reach", field=changes.REWARDS)
 BEYOND_STARTER = (
@@ -53,7 +53,7 @@ def no_gradient(e: Evidence) -> Verdict | None:
     level = PROBLEM if tied.at_least(MOSTLY_TIED) else WARNING
     said = f"{percent(tied.now)} of the groups of {last_steps(tied)} {e.verbs} tied: no learning signal from them."
     threshold = f"Shown from {percent(TIED)} of groups on, as a problem from {percent(MOSTLY_TIED)}."
-    source = f"That tied groups teach nothing is from {DAPO}; the shares are {MEASURED}"
+    source = f"That tied groups give no learning signal is from {DAPO}; the shares are {MEASURED}"
     high = e.curve("groups/all_high")
     about = grounds.last_groups_of(e, grounds.earns_the_same)
     lost = clear_fall.lost_right_answers(e)
@@ -69,7 +69,7 @@ def no_gradient(e: Evidence) -> Verdict | None:
     learned = high.start < TIED / 2
     if len(high) and high.now >= tied.now / 2 and not _one_wrong_answer(e) and (learned or e.right_is_told):
         words = f"{said} Most of these score the highest in every completion: " + (
-            "the model has learned these prompts, and more steps on them teach little."
+            "the model has learned these prompts, and more steps on them add little."
             if learned
             else "the prompts were easy for it from the start."
         )
@@ -89,7 +89,7 @@ def no_gradient(e: Evidence) -> Verdict | None:
         return None  # it says the same, and since when
     sets_apart = "A larger group, or a reward with more grades, sets completions apart."
     if e.goes_by_length_alone:
-        sets_apart = "The reward goes by length alone: set its limits where completions differ in length."
+        sets_apart = "The reward depends on length alone: set its limits where completions differ in length."
     words = f"{said} {sets_apart}"
     return Verdict(
         "tied",
@@ -126,7 +126,7 @@ def _say_failed(e: Evidence) -> str:
     paid_beside = e.is_hardly_solved and len(counting) > 1 and (e.low or 0.0) > 0
     if not e.target or (_scores_lowest(e) and not paid_beside and _earn_lowest(e)):
         return "In most of these groups every completion earned the least"
-    return f"In most of these groups “{e.target}” calls no completion right, and all earn the same for the rest"
+    return f"In most of these groups “{e.target}” scores no completion right, and all earn the same for the rest"
 
 
 def _earn_lowest(e: Evidence) -> bool:
@@ -171,10 +171,10 @@ def _say_too_hard(e: Evidence, said: str) -> tuple[str, str, tuple[Change, ...]]
 def _say_earns_nothing(e: Evidence) -> str:
     """Why groups may tie in which nobody earns anything, whatever they say."""
     names = [f"“{name}”" for name, told in e.functions.items() if told.weight]
-    named, looks = " and ".join(names), "the function looks" if len(names) == 1 else "the functions look"
+    named, needs = " and ".join(names), "the function needs" if len(names) == 1 else "the functions need"
     return (
-        f"{named} gave 0 to every completion: the prompts are too hard for the model, or {looks} for something that "
-        "the model does not write. Read some completions beside the scores."
+        f"{named} gave 0 to every completion: the prompts are too hard for the model, or {needs} something that "
+        "the model does not write. Read some completions next to their scores."
     )
 
 
@@ -185,7 +185,7 @@ def _say_cool(e: Evidence) -> str:
         return ""
     return (
         f" But at temperature {setting_text(e.number('temperature'))}, {percent(same.now)} of the completions "
-        f"{e.verbs} word for word another of their group: warmer sampling gives a hard prompt other tries."
+        f"{e.verbs} word for word another of their group: a higher temperature varies the attempts at a hard prompt."
     )
 
 
@@ -213,8 +213,8 @@ def never_solved(e: Evidence) -> Verdict | None:
     about = grounds.last_of(e, lambda one: (score := one.scores.get(e.target)) is not None and score < e.target_score)
     from_start = any_solved.first <= SELDOM and rates.fall(e) is None
     words = (
-        f"“{e.target}” has called {percent(solved.now)} of the completions of {last_steps(solved)} right, "
-        f"and {percent(any_solved.now)} of their groups {e.has} one that is: what it should learn it hardly ever sees."
+        f"“{e.target}” has scored {percent(solved.now)} of the completions of {last_steps(solved)} right, "
+        f"and {percent(any_solved.now)} of their groups {e.has} one: there is hardly any right answer to learn from."
         f"{' ' + BEYOND_STARTER if e.beyond_starter else ''}"
     )
     return Verdict(
@@ -238,7 +238,7 @@ def never_earned(e: Evidence) -> Verdict | None:
         if e.goes_by_length_alone or level_length.find_in_settings(e, name):
             continue
         apart = "" if e.tied_share.at_least(NEARLY_ALL) else ", while other functions tell completions apart"
-        words = f"“{name}” has scored 0 for every completion{apart}: what it rewards is too hard to come by."
+        words = f"“{name}” has scored 0 for every completion{apart}: what it rewards hardly ever occurs."
         return Verdict(
             "too_hard", WARNING, f"{name} is too hard to earn", words,
             f"Shown when a function that weighs half of the heaviest or more gave only 0 in {SEVERAL} logged steps or "
@@ -280,7 +280,7 @@ def entropy(e: Evidence) -> Verdict | None:
         return None
     words = (
         f"Entropy fell from {write_figure(told.start)} to {write_figure(told.now)} and the reward did not rise with "
-        "it: the model has stopped trying other answers."
+        "it: the model's answers hardly vary any more."
     )
     return Verdict(
         "entropy", WARNING, "Entropy has collapsed", words,
@@ -288,7 +288,7 @@ def entropy(e: Evidence) -> Verdict | None:
         f"{DAPO} describes it and raises epsilon_high; the share is {MEASURED}",
         (chart("entropy"), step_groups(told.steps[-1], "worst")),
         changes.rate_first(
-            e, (Change("Clip higher, to let rare words in", {"training.epsilon_high": 0.28}), *changes.diverse(e))
+            e, (Change("Clip higher, to allow rare tokens", {"training.epsilon_high": 0.28}), *changes.diverse(e))
         ),
         Grounds(Place.SIGN, share=1.0),
     )  # fmt: skip

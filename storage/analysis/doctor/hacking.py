@@ -27,7 +27,7 @@ EARNING, PATTERN = 0.8, 0.25  # of the rewards' range; share of the completions 
 ENOUGH = 16  # completions that earn it
 STUFFED, COPIED = 4, 40  # times the same tag is opened; characters of the prompt
 _TAG = re.compile(r"<([A-Za-z][A-Za-z0-9_-]{0,30})>")
-WHICH = Change("Find which function pays for it", edit_reward="")
+WHICH = Change("Find which function rewards it", edit_reward="")
 
 
 def repetition_rises(e: Evidence) -> Verdict | None:
@@ -73,8 +73,8 @@ def against_the_others(e: Evidence) -> Verdict | None:
     )
     return Verdict(
         "hacking_one", SUSPICION, f"{up} at the cost of {down}?", words,
-        f"Shown when, beyond noise, one rises by {percent(RISES)} and another falls by {percent(FALLS)} of what lies "
-        "between its lowest and its highest score.",
+        f"Shown when, beyond noise, one rises by {percent(RISES)} and another falls by {percent(FALLS)} of the "
+        "range of its scores.",
         COMMON,
         (chart(f"rewards/{up}/mean", f"The chart of {up}"), chart(f"rewards/{down}/mean", f"… and of {down}"),
          completions("The best completions", sort="-reward")),
@@ -106,7 +106,7 @@ def probe_patterns(e: Evidence) -> Verdict | None:
             return Verdict(
                 "hacking_pattern", SUSPICION, "Is a pattern rewarded?", said,
                 f"Shown when {percent(PATTERN)} of those that earn {percent(EARNING)} of the rewards' range have it, "
-                "and more than at the start.", "what the workbench's probes try; the share is " + MEASURED,
+                "and more than at the start.", "the patterns of the workbench's probes; the share is " + MEASURED,
                 (completions("What earns the most", sort="-reward",
                              steps=steps_between((e.last[0].step, e.last[-1].step)),
                              reward=f"{e.low + EARNING * (e.high - e.low):g}.."),),

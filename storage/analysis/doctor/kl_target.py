@@ -83,7 +83,8 @@ def kl_target(e: Evidence) -> Verdict | None:
     return Verdict(
         "kl_target", CALM if harmless else WARNING, f"KL {'missed' if e.ended else 'misses'} its target", words,
         f"Shown from {TREND} logged steps and {SETTLES} steps on, where in the last third of them KL is more than a "
-        f"factor of {FAR:g} from kl.target and comes no nearer, or the weight ended at its bound; calm where it is "
+        f"factor of {FAR:g} from kl.target and does not get nearer, or the weight ended at its bound; a note where "
+        "it is "
         "below and the reward rises.", COMMON,
         (chart("kl"), chart("beta", "The chart of the KL weight")), _fixes(e, miss, e.kl.target),
         Grounds(Place.TREND, share=0.0 if harmless else 1.0, moved=miss.is_above),
@@ -107,9 +108,9 @@ def _say_weight(e: Evidence, miss: Miss) -> str:
         went = went if not e.ended else "rose" if miss.is_above else "fell"
         return f"The KL weight {went} too slowly to change that (kl.rate is {e.kl.rate:g}): it {e.verb} {weight}."
     if miss.is_above:
-        return f"The KL weight {e.verb} at kl.most ({weight}), and can hold the model no tighter."
-    hardly = ", where it holds hardly anything back" if miss.bound <= LOOSE else ""
-    return f"The KL weight {e.verb} at kl.least ({weight}){hardly}: steps of this size bring the model no further."
+        return f"The KL weight {e.verb} at kl.most ({weight}), and cannot rise further."
+    hardly = ", where it has hardly any effect" if miss.bound <= LOOSE else ""
+    return f"The KL weight {e.verb} at kl.least ({weight}){hardly}: steps of this size cannot move the model further."
 
 
 def _fixes(e: Evidence, miss: Miss, target: float) -> tuple[Change, ...]:

@@ -69,7 +69,7 @@ def truncation(e: Evidence) -> Verdict | None:
     return Verdict(
         "truncated", PROBLEM if unpaid or cut.at_least(MOSTLY_CUT) else WARNING, "Completions are cut off", words,
         f"Shown from {percent(CUT)} on, as a problem from {percent(MOSTLY_CUT)}, or from {percent(CUT_UNPAID)} at the "
-        "start where a function has scored 0 every time, and what it wants may not fit.",
+        "start where a function has scored 0 every time, and what it needs may not fit.",
         f"{DAPO} on overlong completions; the shares are {COMMON}",
         (chart("completions/clipped_ratio", "The chart of cut-off completions"),
          completions("The cut-off completions", truncated="yes", steps=steps_between(steps))),
@@ -105,8 +105,8 @@ def _was_cut(e: Evidence, name: str) -> Verdict:
             changes.longer(e),
         )  # fmt: skip
     words = (
-        f"{said}. “{name}” has scored 0 every time: {_say_what_fits(e, name)}. As what began with them was cut off and "
-        f"earned nothing, the model {'learned' if e.ended else 'learns'} to answer without them."
+        f"{said}. “{name}” has scored 0 every time: {_say_what_fits(e, name)}. Completions that began with them were "
+        f"cut off and earned nothing, so the model {'learned' if e.ended else 'learns'} to answer without them."
     )
     return Verdict(
         "truncated", PROBLEM, f"The limit leaves no room for {name}", words, threshold, COMMON, links,
@@ -125,8 +125,8 @@ def runs_on(e: Evidence) -> Verdict | None:
     words = (
         f"{percent(cut.now)} of the completions of {last_steps(cut)} were cut off at the limit of {limit:,} tokens, "
         f"{percent(cut.start)} at the start, and the reward rose with it: of the last that were read, those that were "
-        f"cut off earned {write_figure(earned[0])} on average, the others {write_figure(earned[1])}. So running on is "
-        "what is learned, and a higher limit leaves room for more of it."
+        f"cut off earned {write_figure(earned[0])} on average, the others {write_figure(earned[1])}. So the model "
+        "learns to run on, and a higher limit allows more of it."
     )
     penalty = "soft_overlong_punishment"
     end = changes.add_reward(e, penalty, max_completion_len=limit, soft_punish_cache=max(1, limit // 5))
@@ -165,7 +165,7 @@ def _pays_for_cut(e: Evidence) -> str:
 
 def _say_what_fits(e: Evidence, name: str) -> str:
     if e.tags and _has_no_room(e, name):
-        return f"the tags that it wants take {count_words(e.tags.least, 'token')} at the least"
+        return f"the tags that it needs take at least {count_words(e.tags.least, 'token')}"
     return "perhaps no full answer fits"
 
 
@@ -201,10 +201,10 @@ def length_alone(e: Evidence) -> Verdict | None:
     fix = () if any(r.name == "correctness" for r in e.rewards) else (changes.add_reward(e, "correctness"),)
     return Verdict(
         "length_alone", WARNING, "Only length is rewarded", words,
-        f"Shown where no function counts that reads what is said; else when all completions of one length earn the "
+        f"Shown where no function that counts reads the text; otherwise when all completions of one length earn the "
         f"same, in every group, and {percent(APART)} of neighbouring lengths earn differently.", CORPUS,
         (chart("completions/mean_length", "The chart of length"), completions("The best completions", sort="-reward")),
-        (*fix, Change("A reward for what it says", field="rewards")),
+        (*fix, Change("A reward for the content", field="rewards")),
         Grounds(Place.SCORING, True, 1.0, grounds.last_of(e, lambda one: True), moves=True),
     )  # fmt: skip
 
@@ -226,14 +226,14 @@ def penalty_alone(e: Evidence) -> Verdict | None:
     named = " and ".join(f"“{name}”" for name in counting)
     words = (
         f"{named} {'is the only function' if len(counting) == 1 else 'are the only functions'} that "
-        f"{'counts' if len(counting) == 1 else 'count'}: it takes away for repetition, and nothing is given for what "
-        f"is said, so short answers win.{shorter}"
+        f"{'counts' if len(counting) == 1 else 'count'}: it penalises repetition, and nothing rewards the content, so "
+        f"short answers earn the most.{shorter}"
     )
     return Verdict(
         "penalty_alone", WARNING, "Only repetition is penalised", words,
         "Shown where no function counts but a penalty on repetition, or on length beside it.", COMMON,
         (chart("completions/mean_length", "The chart of length"), completions("The best completions", sort="-reward")),
-        (changes.add_reward(e, "correctness"), Change("A reward for what it says", field="rewards")),
+        (changes.add_reward(e, "correctness"), Change("A reward for the content", field="rewards")),
         Grounds(Place.SCORING, True, 1.0, grounds.last_of(e, lambda one: True), moves=True),
     )  # fmt: skip
 
@@ -247,7 +247,7 @@ def _named_for_length(e: Evidence) -> str:
         return ""  # that is what is wrong then
     named = " and ".join(f"“{name}”" for name in counting)
     only = "is the only function that counts" if len(counting) == 1 else "are the only functions that count"
-    return f"{named} {only}: the reward depends on the length alone, not on what is said."
+    return f"{named} {only}: the reward depends on the length alone, not on the content."
 
 
 def _length_decides(e: Evidence) -> str:
@@ -258,7 +258,7 @@ def _length_decides(e: Evidence) -> str:
     longer = {1: " Longer earns more.", -1: " Shorter earns more.", 0: ""}[link.longer]
     return (
         f"Completions of equal length always earned the same ({link.compared:,} that were read), and other lengths "
-        f"something else: the reward depends on the length alone, not on what is said.{longer}"
+        f"something else: the reward depends on the length alone, not on the content.{longer}"
     )
 
 

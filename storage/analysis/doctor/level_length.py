@@ -29,8 +29,9 @@ def level_length(e: Evidence) -> Verdict | None:
     decides = alone or (e.tells_nothing_apart and not e.right_is_told)
     about = grounds.last_of(e, lambda one: True) if decides else None
     return Verdict(
-        "constant", PROBLEM if alone else WARNING, f"{name} says the same of everything", f"“{name}” {problem.message}",
-        "Shown where the settings leave no other score, and none was given, as before the launch.", TRL,
+        "constant", PROBLEM if alone else WARNING, f"{name} gives every completion the same score",
+        f"“{name}” {problem.message}",
+        "Shown where the settings allow no other score and none was given; checked before the launch, too.", TRL,
         (chart(f"rewards/{name}/mean", f"The chart of {name}"), completions("The last completions", sort="newest")),
         tuple(Change(fix.label, dict(fix.settings)) for fix in problem.fixes),
         Grounds(Place.SCORING, True, 1.0 if decides else 0.0, about),

@@ -25,7 +25,8 @@ def rate_costs_right_answers(e: Evidence) -> Verdict | None:
     solved, moved = e.curve("groups/solved"), say_kl(e, ", and")
     words = (
         f"{percent(solved.first)} of completions were right at the first step and {percent(solved.now)} {e.at_now}"
-        f"{moved}: steps at a learning rate of {setting_text(rate)} are too large, and the model has lost what it knew."
+        f"{moved}: steps at a learning rate of {setting_text(rate)} are too large, and the model has forgotten its "
+        "right answers."
     )
     return Verdict(
         "learning_rate_high", PROBLEM, "The learning rate is too high", words,

@@ -289,7 +289,7 @@ def flat_reward(e: Evidence) -> Verdict | None:
         "flat", WARNING, "The reward is flat", words,
         f"Shown when it has moved by less than {short_number(STILL * e.scale)} or than noise, in {SLOW} logged steps.",
         COMMON, links,
-        (*changes.higher_rate(e, 2.0), Change("Other rewards, tried on what it wrote", edit_reward="")),
+        (*changes.higher_rate(e, 2.0), Change("Other rewards, tried on its completions", edit_reward="")),
         Grounds(Place.RESIDUE),
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""What single reward functions do: fail, say the same of everything, drown the others. Each rule is pure."""
+"""What single reward functions do: fail, give every completion the same score, drown the others. Each rule is pure."""
 
 import itertools
 import math
@@ -59,7 +59,7 @@ def failing(e: Evidence) -> Verdict | None:
     return Verdict(
         "failing", PROBLEM if told.failure_share >= MOSTLY else WARNING, f"The reward function {name} fails", words,
         f"Shown from {percent(FAILING)} of the last completions on, as a problem from {percent(MOSTLY)}.",
-        "what the record has of each score",
+        "the recorded scores",
         (Link("The log", "log"), completions("The last completions", sort="newest")),
         (Change(f"Fix {name}", edit_reward=name),),
         Grounds(Place.SCORING, True, told.failure_share, _without_score(e, name)),
@@ -98,13 +98,13 @@ def leaves_unscored(e: Evidence) -> Verdict | None:
     missing = _without_at_end(e, name, UNSCORED) or f"has no score for {percent(sick[name])} of {last}"
     words = (
         f"“{name}” {'returned None for every one' if none else 'gave none'} of {last}{'' if none else ' a score'}, "
-        "so it teaches nothing."
+        "so nothing is learned from it."
         if mute
-        else f"“{name}” {missing}, and no other function scores those in its place."
+        else f"“{name}” {missing}, and no other function scores those."
     )
-    asks = "Do the rows have the columns that it goes by?" if mute else "Do their rows lack the answer?"
-    asks = "Their rows have an answer. Is that the column that it goes by?" if has_answers else asks
-    asks = "It looks at no column of the data: what it returns is up to its code." if blind else asks
+    asks = "Do the rows have the columns that it reads?" if mute else "Do their rows lack the answer?"
+    asks = "Their rows have an answer. Is that the column that it reads?" if has_answers else asks
+    asks = "It reads no column of the data: check its code." if blind else asks
     answers = () if none else (Change("Prompts with answers", field="data.source"),)
     title = f"{name} never scored" if mute else f"{name} leaves completions without a score"
     return Verdict(
@@ -173,7 +173,7 @@ def conflict(e: Evidence) -> Verdict | None:
         "conflict", WARNING, f"{one} and {other} cancel out", words,
         f"Shown from a correlation of {short_number(AGAINST)} on, where at most {percent(LEFT)} is left.", CORPUS,
         (Link("The functions' agreement", "statistics"), completions("The last completions", sort="newest")),
-        (*fixes, Change("Try both on what it wrote", edit_reward="")),
+        (*fixes, Change("Try both on its completions", edit_reward="")),
         Grounds(Place.SCORING, True, 1.0, grounds.last_of(e, lambda one: True)),
     )  # fmt: skip
 
@@ -190,13 +190,13 @@ def all_constant(e: Evidence) -> Verdict | None:
     names = list(told)
     given = ", ".join(f"“{name}” {short_number(value or 0.0)}" for name, value in told.items())
     return Verdict(
-        "constant", PROBLEM, f"{', '.join(names[:-1])} and {names[-1]} say the same of everything",
+        "constant", PROBLEM, f"{', '.join(names[:-1])} and {names[-1]} give every completion the same score",
         f"Each reward function gave the same to every completion ({given}): none tells completions apart, so there is "
         "nothing to learn from.",
         f"Shown when all scores of each function were the same in {SURE} logged steps or more.", COMMON,
         (*(chart(f"rewards/{name}/mean", f"The chart of {name}") for name in names),
          completions("The last completions", sort="newest")),
-        (Change("Try the functions on what it wrote", edit_reward=""),),
+        (Change("Try the functions on its completions", edit_reward=""),),
         Grounds(Place.SCORING, True, 1.0, grounds.last_of(e, lambda one: True)),
     )  # fmt: skip
 
@@ -222,7 +222,7 @@ def constant(e: Evidence) -> Verdict | None:
         fix = (
             Change(f"Weight 0 for {name}", {f"{place}.weight": 0.0}) if off else Change(f"Fix {name}", edit_reward=name)
         )
-        unread = " and looks at no column of the data" if told.reads_no_column and value else ""
+        unread = " and reads no column of the data" if told.reads_no_column and value else ""
         words = f"“{name}” gave {short_number(value)} to every completion{unread}: it tells none of them apart." + (
             " It is the only reward function, so there is nothing to learn from." if alone else ""
         )
@@ -231,7 +231,7 @@ def constant(e: Evidence) -> Verdict | None:
             grounds.last_of(e, lambda one: True) if decides else None,
         )  # fmt: skip
         return Verdict(
-            "constant", PROBLEM if alone else WARNING, f"{name} says the same of everything", words,
+            "constant", PROBLEM if alone else WARNING, f"{name} gives every completion the same score", words,
             f"Shown when all of its scores were the same in {BESIDE} logged steps or more; in {TREND} where they were "
             f"0, and in {SURE} where the other functions told no completions apart either.", COMMON,
             (chart(f"rewards/{name}/mean", f"The chart of {name}"), completions("The last completions", sort="newest")),
@@ -255,10 +255,11 @@ def nearly_constant(e: Evidence) -> Verdict | None:
             continue
         words = (
             f"“{name}” gave {short_number(value)} to nearly every completion from the first steps to the last, and "
-            f"another score to {percent_without(share)}: it hardly tells any apart, so it teaches next to nothing."
+            f"another score to {percent_without(share)}: it hardly tells any apart, so there is next to nothing to "
+            "learn from it."
         )
         return Verdict(
-            "constant", WARNING, f"{name} says nearly the same of everything", words,
+            "constant", WARNING, f"{name} gives nearly every completion the same score", words,
             f"Shown when it gave {percent(NEARLY)} of the first and of the last completions the same, between 0 and 1, "
             f"in {SURE} logged steps or more.", COMMON,
             (chart(f"rewards/{name}/mean", f"The chart of {name}"), completions("The last completions", sort="newest")),
@@ -280,14 +281,14 @@ def easy_for_all(e: Evidence) -> Verdict | None:
         if value < group_metrics.SOLVED or told.high is None or value < told.high:
             continue
         words = (
-            f"“{name}” gave {short_number(value)}, the most it gave, to {percent(share)} of completions and looks at "
-            "no column of the data: it is too easy to earn and tells next to none of them apart, so there is next to "
-            "nothing to learn from. Compare what was written with the answer, or ask for more."
+            f"“{name}” gave {short_number(value)}, the most it gave, to {percent(share)} of completions and reads no "
+            "column of the data: it is too easy to earn and tells next to none of them apart, so there is next to "
+            "nothing to learn from. Compare completions with the answer, or require more."
         )
         return Verdict(
             "constant", PROBLEM, f"{name} is too easy to earn", words,
             f"Shown when it gave {percent(NEARLY)} of the first and of the last completions its highest score, 1 or "
-            f"more, in {BESIDE} logged steps or more, and no function that counts looks at a column of the data.",
+            f"more, in {BESIDE} logged steps or more, and no function that counts reads a column of the data.",
             COMMON,
             (chart(f"rewards/{name}/mean", f"The chart of {name}"), completions("The last completions", sort="newest")),
             (Change(f"Change {name}", edit_reward=name),),
@@ -313,13 +314,15 @@ def same_for_a_prompt(e: Evidence) -> Verdict | None:
         examples = " and ".join(f"{short_number(score)} in {count_words(count, 'group')}" for score, count in usual)
         words = (
             f"In {count_words(len(given), 'group')} that were read, whose completions differ, “{name}” gave all "
-            f"completions of a group the same ({examples}): it goes by the prompt or its row, not by what the model "
-            "wrote, so there is nothing to compare." + (" It is the only reward function." if alone else "")
+            f"completions of a group the same ({examples}): it depends on the prompt or its row, not on the "
+            "completion, "
+            "so there is nothing to compare." + (" It is the only reward function." if alone else "")
         )
         return Verdict(
-            "constant", PROBLEM if alone else WARNING, f"{name} says the same of every completion of a prompt", words,
-            f"Shown where no group of differing completions was told apart, those of {PROMPTS} prompts or more, and "
-            "prompts were.", "the record's scores, beside its completions",
+            "constant", PROBLEM if alone else WARNING, f"{name} gives all completions of a prompt the same score",
+            words,
+            f"Shown where completions that differ got the same score in every group, of {PROMPTS} prompts or more, "
+            "and other prompts another one.", "the recorded scores and completions",
             (chart(f"rewards/{name}/mean", f"The chart of {name}"), completions("The last completions", sort="newest")),
             (Change(f"Change {name}", edit_reward=name),),
             Grounds(Place.SCORING, True, float(alone), grounds.last_of(e, lambda one: True) if alone else None),
@@ -370,12 +373,12 @@ def dominating(e: Evidence) -> Verdict | None:
     value = float(f"{weight:.1g}")
     fixes = (Change(f"Weight {setting_text(value)} for {name}", {f"{place}.weight": value}),) if place and value else ()
     words = (
-        f"{percent(part)} of what sets completions apart is “{name}”: beside its scores, "
+        f"{percent(part)} of the differences in reward come from “{name}”: beside it, "
         f"{', '.join(drowned)} {'counts' if len(drowned) == 1 else 'count'} for next to nothing."
     )
     return Verdict(
-        "dominating", WARNING, f"{name} drowns the other rewards", words,
-        f"Shown when one function brings {percent(DOMINATES)} of the scatter (weight × standard deviation), while "
+        "dominating", WARNING, f"{name} outweighs the other rewards", words,
+        f"Shown when one function contributes {percent(DOMINATES)} of the scatter (weight × standard deviation), while "
         f"another still scatters over {percent(SCATTERS)} of its own range.", COMMON,
         (Link("The functions' agreement", "statistics"), chart(f"rewards/{name}/mean", f"The chart of {name}")), fixes,
         Grounds(Place.SCORING, True, part, grounds.last_groups_of(e, lambda group: not grounds.earns_the_same(group))),
@@ -398,7 +401,7 @@ def learned_rewards(e: Evidence) -> Verdict | None:
             last = count_words(told.calls, "completion")
             words = (
                 f"Every one of the last {last} earns {short_number(told.low)} from “{name}”: it is "
-                "learned, and sets nothing apart any more. That is expected."
+                "learned, and no longer tells completions apart. That is expected."
             )
             return Verdict(
                 "learned", CALM, f"{name} is learned", words,

@@ -80,17 +80,17 @@ def right_earns_nothing(e: Evidence) -> Verdict | None:
         words = (
             f"“{name}” {'gave' if e.ended else 'gives'} every completion {write_figure(value)}, right or wrong: of the "
             f"{len(read):,} that were read, {percent(len(right) / len(read))} give the answer of their row. Does it "
-            "look for a form that the prompt does not ask for?"
+            "need a format that the prompt does not ask for?"
         )
         return Verdict(
             "scored_wrong", PROBLEM, f"No answer is right by {name}", words,
             f"Shown where {percent(answers.SEVERAL)} of the completions that were read, of {IN_GROUPS} groups or more, "
             "give the answer of their row, in a tag or as their last number, and a function of one’s own gives all "
             "completions the same, 0 or less.",
-            "the record's answers, beside its completions",
+            "the recorded answers and completions",
             (completions("The last completions", sort="newest"),),
-            (Change(f"Try {name} on what it wrote", edit_reward=name),
-             Change("Say in the prompt what is to be written", field="data.system_prompt")),
+            (Change(f"Try {name} on its completions", edit_reward=name),
+             Change("State the expected format in the prompt", field="data.system_prompt")),
             Grounds(Place.SCORING, True, 1.0, grounds.last_of(e, lambda one: True)),
         )  # fmt: skip
     return None
@@ -117,7 +117,7 @@ def right_is_marked_down(e: Evidence) -> Verdict | None:
             "punished", WARNING, f"{name} marks right answers down", words,
             f"Shown where {percent(NEARLY_ALL)} of what it marks down in groups that it tells apart ({MARKED} "
             f"completions of {IN_GROUPS} groups or more) is right, and at most {percent(SELDOM)} of the rest.",
-            "the record's answers, beside its completions",
+            "the recorded answers and completions",
             (step_groups(e.reward.steps[-1] if len(e.reward) else e.step, "spread"),
              chart(f"rewards/{name}/mean", f"The chart of {name}")),
             (Change(f"Fix {name}", edit_reward=name), *fixes),
@@ -186,7 +186,7 @@ def hardly_right(e: Evidence) -> Verdict | None:
         "as of any two.", CORPUS,
         (step_groups(e.reward.steps[-1], "worst"), completions("The last completions", sort="newest")),
         (Change("Answers that belong to the prompts", field=changes.DATA),
-         Change(f"Try {e.target} on what it wrote", edit_reward=e.target)),
+         Change(f"Try {e.target} on its completions", edit_reward=e.target)),
         Grounds(Place.ANSWERS, True),
     )  # fmt: skip
 
@@ -229,13 +229,13 @@ def by_chance(e: Evidence) -> Verdict | None:
         return None
     words = (
         f"“{name}” gives completions of one group that are the same, word for word, different scores, as far apart as "
-        "those of any others: what earns more is chance, or the place in the group, and nothing that can be learned."
+        "those of any others: higher scores come by chance, or from the place in the group, and cannot be learned."
     )
     return Verdict(
         "by_chance", WARNING, f"{name} seems to score by chance", words,
         f"Shown from {count_words(chance.PAIRS, 'pair')} of the same text in "
         f"{count_words(chance.IN_GROUPS, 'group')} on, whose scores differ by "
-        f"{percent(chance.AS_FAR)} of what any two do, squared.", "what the record has of each score",
+        f"{percent(chance.AS_FAR)} of what any two do, squared.", "the recorded scores",
         (step_groups(e.reward.steps[-1] if len(e.reward) else e.step, "spread"),),
         (Change(f"Change {name}", edit_reward=name),), Grounds(Place.SCORING, True),
     )  # fmt: skip
@@ -263,7 +263,7 @@ def length_pays(e: Evidence) -> Verdict | None:
     words = (
         f"“{name}” scores by the length alone, and {percent(min(brought, 1.0))} of the reward's rise is by it: "
         f"completions {e.verbs} {write_figure(length.now)} tokens long {e.at_now}, {write_figure(length.start)} at the "
-        f"start{rise.say_right_beside(e)}. Is it meant to pay so much?"
+        f"start{rise.say_right_beside(e)}. Is it meant to count so much?"
     )
     return Verdict(
         "length_pays", SUSPICION, "Is length rewarded?", words,

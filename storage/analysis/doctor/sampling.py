@@ -113,7 +113,7 @@ def _strays(e: Evidence, temperature: float) -> Verdict | None:
     words = (
         f"{named} gave 0 to every completion. Entropy {e.verb} {write_figure(told.now)} nats a token {e.at_now}: at "
         f"temperature {setting_text(temperature)} unlikely tokens are drawn often, and each can spoil a completion. "
-        "How hard that is to earn shows only with cooler sampling."
+        "Lower the temperature before judging how hard that is to earn."
     )
     return Verdict(
         "temperature_high", WARNING, "The temperature is probably too high", words,
@@ -145,7 +145,7 @@ def group_small(e: Evidence) -> Verdict | None:
     return Verdict(
         "group_small", WARNING, "The groups are too small", words,
         f"Shown for groups of {PAIR}; {changes.USUAL_GROUP} is TRL's default, and 4 to 16 are usual.",
-        f"{COMMON}; that tied groups teach nothing is from {DAPO}",
+        f"{COMMON}; that tied groups give no learning signal is from {DAPO}",
         (chart("groups/tied", "The chart of tied groups"), step_groups(e.step, "tied")), changes.usual_group(e),
         Grounds(Place.SAMPLING, True, part * by_chance, about),
     )  # fmt: skip

@@ -34,7 +34,7 @@ def memory(e: Evidence) -> Verdict | None:
 
 
 def _checkpointing() -> Change:
-    return Change("Gradient checkpointing: computes twice to hold less", {"training.gradient_checkpointing": True})
+    return Change("Gradient checkpointing: computes twice to save memory", {"training.gradient_checkpointing": True})
 
 
 def slow(e: Evidence) -> Verdict | None:
@@ -59,9 +59,9 @@ def slow(e: Evidence) -> Verdict | None:
 def _advice(e: Evidence, most: str, share: float) -> tuple[str, tuple[Change, ...]]:
     shorter = changes.shorter(e) or (SMALLER,)
     if most == "rewards" and share >= MUCH:
-        return "The reward functions are what it waits for.", (Change("See which takes so long", edit_reward=""),)
+        return "It mostly waits for the reward functions.", (Change("See which takes so long", edit_reward=""),)
     if not e.gpus:
-        return "No GPU is here; a smaller model, shorter completions or fewer of them are what is left.", shorter
+        return "There is no GPU: use a smaller model, or shorter or fewer completions.", shorter
     if most == "generation" and e.training.get("use_vllm") is not True:
         if "vllm" in e.extras:
             vllm = Change("Generate with vLLM", {"training.use_vllm": True, "training.vllm_mode": "colocate"})

@@ -42,10 +42,10 @@ def not_finite_values(e: Evidence) -> Verdict | None:
     step = max(e.not_finite.values())
     words = (
         f"{names} {'was' if len(e.not_finite) == 1 else 'were'} not a finite number as late as step {step:,}. "
-        "What is learned from there on is nothing, or harmful."
+        "Training from there on is useless or harmful."
     )
     return Verdict(
-        "not_finite", PROBLEM, "Values that are no numbers", words, "Shown at the first in the last 100 steps.", TRL,
+        "not_finite", PROBLEM, "Values that are not numbers", words, "Shown at the first in the last 100 steps.", TRL,
         (chart(next(iter(e.not_finite))), step_groups(step, "worst")), changes.rate_first(e, _steadier(e)),
         Grounds(Place.UPDATE, share=1.0, moves=True),
     )  # fmt: skip
@@ -66,7 +66,7 @@ def _weights_lost(e: Evidence) -> Verdict:
     return Verdict(
         "not_finite", PROBLEM, "The learning rate is too high" if high else "The model's weights are ruined",
         f"{words} {cause}",
-        "Shown where torch refused to draw a token, as the model's output was no probabilities.",
+        "Shown where torch could not sample a token, as the model's output was not valid probabilities.",
         f"{TRL}; {e.usual_rates.words}", (Link("The log", "log"), chart("kl"), chart("grad_norm")),
         changes.rate_first(e, _steadier(e)), Grounds(Place.SAMPLING, True, 1.0, moves=True),
     )  # fmt: skip
@@ -156,7 +156,7 @@ def spikes(e: Evidence) -> Verdict | None:
     norm, step = max(high)
     clip = e.number("max_grad_norm")
     held = (
-        f" max_grad_norm holds them to {short_number(clip)}." if clip else " Nothing holds them (max_grad_norm is 0)."
+        f" max_grad_norm holds them to {short_number(clip)}." if clip else " Nothing limits them (max_grad_norm is 0)."
     )
     words = (
         f"The gradient norm jumped to {write_figure(norm)} at step {step:,}; {write_figure(usual)} is usual in this "

@@ -10,11 +10,11 @@ NEUTRAL = "neutral"  # of a report alone: nothing is wrong, and nothing was lear
 LEVELS = (PROBLEM, WARNING, SUSPICION, CALM)
 
 # Where thresholds are from.
-COMMON = "common practice, as guides to GRPO give it"
+COMMON = "common practice in guides to GRPO"
 DAPO = "DAPO (Yu et al., 2025)"
 DR_GRPO = "Dr. GRPO (Liu et al., 2025)"
 DEEPSEEK = "DeepSeekMath (Shao et al., 2024), where GRPO and its KL term are from"
-TRL = "what TRL does, read in its source"
+TRL = "TRL's source code"
 MEASURED = "measured on healthy quickstarts, which stay clear of it"
 CORPUS = "measured on a corpus of short runs whose cause is known"
 

@@ -86,4 +86,4 @@ def _unused_settings(spec: RunSpec) -> str:
         values |= {f"stages.{index}.rewards.{name}": value for name, value in own.items()}
     if spec.launch.reward_failures != LaunchSpec().reward_failures:
         values["launch.reward_failures"] = spec.launch.reward_failures
-    return f"\n# Of no use here, and kept for Groupwise.\n{UNUSED} = {literal(values, 0, 9)}\n" if values else ""
+    return f"\n# Unused here; kept for Groupwise.\n{UNUSED} = {literal(values, 0, 9)}\n" if values else ""

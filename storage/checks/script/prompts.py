@@ -198,7 +198,7 @@ def _shape(data: DataSpec) -> str:
     asked = _asked_in_column(data) if data.prompt_column else _asked_by_template(data)
     return (
         "\n\ndef shape(row, chat):\n"
-        '    """A row as the trainer wants it: its prompt, as messages for a model that chats, else as text."""\n'
+        '    """A row in the form that TRL takes: its prompt, as messages for a model that chats, else as text."""\n'
         f"{asked}{_answer(data)}    return shaped\n"
     )
 
@@ -261,7 +261,7 @@ def _prompts(data: DataSpec) -> str:
     if data.filter:
         lines.append("data = data.filter(lambda row: all(holds(row) for holds in FILTER.values()))")
     if can_be_empty(data):
-        lines.append("# Rows that ask nothing are left out.")
+        lines.append("# Rows with an empty prompt are left out.")
         lines.append(f"asking = {_asking_columns(data)}")
         lines.append("data = data.filter(lambda row: any(cell_in_prompt(row.get(name)).strip() for name in asking))")
     if data.shuffle is not None:

@@ -110,7 +110,7 @@ def _ordinary(reading: Reading) -> tuple[dict[str, Any], list[ScriptFunction]]:
     if found is None:
         reading.tell("The script names no reward functions that could be taken: choose them here.")
     if reading.made_trainer is None:
-        reading.tell("The script makes no GRPOTrainer: what of it would reach the trainer cannot be told for certain.")
+        reading.tell("The script makes no GRPOTrainer: which of its settings would reach the trainer is uncertain.")
     for name, node in reading.script.environment:
         reading.note(name[:60], node, "is read from the environment: its default was taken.")
     for parsed in reading.script.parsed:

@@ -196,7 +196,7 @@ class DataReader(ChosenRows):
         batched = plain_or(given.get("batched")) is True
         extra_arguments = sum(plain_or(given.get(name)) is True for name in ("with_indices", "with_rank"))
         if not isinstance(function, Function):
-            self.reading.note("map(…)", step, "calls a function that is not in the script: say prompt and answer here.")
+            self.reading.note("map(…)", step, "calls a function that is not in the script: set prompt and answer here.")
             self.reading.account(*given.values())
             return
         more = given.get("fn_kwargs")
@@ -204,10 +204,10 @@ class DataReader(ChosenRows):
         with as_it_was(step.names):
             result = row_shape.apply_function(self.reading, function, self.row, batched, named, step, extra_arguments)
         if result is None and batched:
-            after = "makes rows of a batch in a way that was not followed: say prompt and answer here."
+            after = "makes rows of a batch in a way that was not followed: set prompt and answer here."
             self.reading.note("map(…, batched=True)", step, after)
         elif result is None:
-            self.reading.note("map(…)", step, "makes rows in a way that was not followed: say prompt and answer here.")
+            self.reading.note("map(…)", step, "makes rows in a way that was not followed: set prompt and answer here.")
         else:
             self.row.columns |= result
         for name, value in given.items():
@@ -264,7 +264,7 @@ class DataReader(ChosenRows):
 
     def _rename(self, step: Made, names: dict[Any, Any]) -> None:
         if not all(isinstance(name, str) for pair in names.items() for name in pair):
-            self.reading.note(f"{step.name}(…)", step, "is computed by the script: say the columns here.")
+            self.reading.note(f"{step.name}(…)", step, "is computed by the script: set the columns here.")
             return
         columns = self.row.columns
         found = {new: columns.pop(old) if old in columns else Column(step.node, old) for old, new in names.items()}

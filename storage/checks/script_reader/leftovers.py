@@ -59,7 +59,7 @@ _LOOKS = {"apply_chat_template", "decode", "batch_decode", "encode", "get_added_
           "convert_tokens_to_ids", "convert_ids_to_tokens"}  # fmt: skip
 _QUIET_NAMES = {"SimpleNamespace", "Namespace", "EasyDict", "getLogger", "get_logger", "TrlParser", "HfArgumentParser"}
 _LOUD = {"exec", "eval", "setattr", "open", "compile"}  # of Python's own
-_NOT_TOLD = "was not taken: what it sets, only running the script would tell. Set it here."
+_NOT_TOLD = "was not taken: what it sets is known only when the script runs. Set it here."
 SEED = "was not taken: training.seed sets the seed here."
 _TOKENS = "was not taken: tokens belong in the environment (HF_TOKEN)."
 _SAVED = "was not taken: each run keeps its model in its own folder."
@@ -76,8 +76,8 @@ _BY_NAME = {
     "save_pretrained_gguf": _SAVED,
     "push_to_hub": _HUB, "push_to_hub_merged": _HUB, "push_to_hub_gguf": _HUB, "upload_folder": _HUB,
     "create_repo": _HUB,
-    "add_callback": "was not taken: a run has no callbacks of one's own.",
-    "remove_callback": "was not taken: a run has no callbacks of one's own.",
+    "add_callback": "was not taken: a run takes no custom callbacks.",
+    "remove_callback": "was not taken: a run takes no custom callbacks.",
     "init": _TRACKER, "finish": _TRACKER, "log": _TRACKER,
     "evaluate": "was not taken: set training.eval_strategy to evaluate while it trains.",
     "LoraConfig": _NO_LORA,
@@ -92,13 +92,13 @@ _BY_NAME = {
     "from_pretrained": "does not reach the trainer: it was not taken.",
     "get_peft_model": _NO_LORA,
     "add_adapter": "was not taken: set LoRA under lora here.",
-    "set_device": "was not taken: which GPUs a run may use, the environment of Groupwise says (CUDA_VISIBLE_DEVICES).",
+    "set_device": "was not taken: the environment of Groupwise sets which GPUs a run may use (CUDA_VISIBLE_DEVICES).",
     "get_last_checkpoint": "was not taken: use Resume on the run's page.",
     "notebook_launcher": "was not taken: launch.processes says how many processes train.",
 }  # fmt: skip
 _NO_TRAINER = {"SFTTrainer", "DPOTrainer", "RewardTrainer", "PPOTrainer", "KTOTrainer", "Trainer", "RLOOTrainer"}
 _ENVIRONMENT = {
-    "CUDA_VISIBLE_DEVICES": "is set: it was not taken. Start Groupwise with it, or say launch.processes.",
+    "CUDA_VISIBLE_DEVICES": "is set: it was not taken. Start Groupwise with it, or set launch.processes.",
     "HF_TOKEN": "is set: it was not taken. Tokens belong in the environment of Groupwise.",
 }
 _TOKENIZER_DEFAULTS = {"pad_token", "pad_token_id", "padding_side"}  # TRL sets these itself
@@ -254,7 +254,7 @@ def _note_data(reading: Reading, call: Made, lost: set[int]) -> None:
     """What is made of a dataset beside the training data: once a dataset, unless its loading is noted by itself."""
     root = beginning(call)
     if call.name == "set_transform":
-        reading.note("set_transform(…)", call, "on the data was not taken: say prompt and answer here.")
+        reading.note("set_transform(…)", call, "on the data was not taken: set prompt and answer here.")
         return None
     within = any(node is root.node for node in ast.walk(call.node))
     if any(setting.value is call and beginning(setting.of) is root for setting in reading.script.settings):

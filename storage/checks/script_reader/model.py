@@ -21,7 +21,7 @@ _OWN_WAY = {
     "device_map": "was not taken: each process puts the model on its own device.",
     "max_seq_length": "was not taken: training.max_completion_length limits a completion here.",
     "fast_inference": "was not taken: training.use_vllm says here whether vLLM generates.",
-    "gpu_memory_utilization": "was not taken: say training.vllm_gpu_memory_utilization, with use_vllm.",
+    "gpu_memory_utilization": "was not taken: set training.vllm_gpu_memory_utilization, with use_vllm.",
     "max_lora_rank": "is Unsloth's own: lora.r says it here.",
     "use_cache": "was not taken: TRL decides that itself.",
     "full_finetuning": "was not taken: without lora, all weights are trained here.",

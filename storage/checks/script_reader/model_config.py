@@ -63,5 +63,5 @@ def _note_rest(reading: Reading, said: dict[str, Value]) -> None:
         if plain_or(value, 0) in (None, False) or (name, plain_or(value)) == ("lora_task_type", "CAUSAL_LM"):
             reading.leave_out(name, value, NO_CHANGE)
         else:
-            reading.note(f"ModelConfig's {name}", value, "was not taken: what it says of the model is set under Model.")
+            reading.note(f"ModelConfig's {name}", value, "was not taken: set the model under Model.")
         reading.account(value)

@@ -13,7 +13,7 @@ def parse_script(text: str) -> ast.Module:
     if len(text.encode("utf-8", "replace")) > MAX_BYTES:
         raise refusal(f"The script is larger than {MAX_BYTES // 1024} KB.")
     if "\0" in text:
-        raise refusal("The script holds a NUL byte: it is no text file.", text[: text.index("\0")].count("\n") + 1)
+        raise refusal("The script holds a NUL byte: it is not a text file.", text[: text.index("\0")].count("\n") + 1)
     try:
         return parse_module(text, "train.py")
     except SyntaxError as error:

@@ -208,17 +208,18 @@ class RewardReader:
         return next(one for one in (name, *(f"{name}_{n}" for n in range(2, 10_000))) if one not in taken)
 
     def _note_made(self, function: Function, name: str) -> None:
-        at, how = function.made_by or function, "stands in another function: it comes along with what it uses of that."
+        at = function.made_by or function
+        how = "is defined in another function: it is imported with what it uses of that."
         if isinstance(function.owner, Made):
             what = "an object that is called" if function.name == "__call__" else "a method of an object"
-            at, how = function.owner, f"is {what}: it comes along as a function that calls it."
+            at, how = function.owner, f"is {what}: it is imported as a function that calls it."
             self._note_slow(function.owner, name)
         elif function.within is not None:
-            how = f"is a method of {function.within.name}: it comes along as a function that calls it."
+            how = f"is a method of {function.within.name}: it is imported as a function that calls it."
         elif function.made_by is not None:
-            how = f"is made by {function.made_by.path}(…): it comes along with the values that it was made with."
+            how = f"is made by {function.made_by.path}(…): it is imported with the values that it was made with."
         elif isinstance(function.node, ast.Lambda):
-            how = "is a lambda: it comes along as a function of this name."
+            how = "is a lambda: it is imported as a function of this name."
         self.reading.note(f"The reward “{name}”", at, how)
 
     def _note_slow(self, owner: Made, name: str) -> None:

@@ -87,7 +87,8 @@ def shape_settings(reading: Reading, row: Row, made_by: Value | None) -> dict[st
     if prompt is None:
         taken: dict[str, Any] = {"prompt_column": "prompt"}
         if made_by is not None and isinstance(made_by, Made) and made_by.name == "map":
-            reading.note("The prompt", made_by, "is not seen to be made: the column “prompt” was taken for it.")
+            message = "is not made in a way that was followed: the column “prompt” was taken for it."
+            reading.note("The prompt", made_by, message)
         else:
             reading.unsaid.set("data.prompt_column", "prompt", "the column that TRL reads")
     elif isinstance(prompt, Column):
@@ -218,7 +219,7 @@ def _answer(reading: Reading, row: Row) -> dict[str, Any]:
     for name, value in made.items():
         same = isinstance(value, Column) and value.name == name
         if name in ("image", "images"):
-            reading.note(f"The column “{name}”", value, "was not taken: pictures are not given to a model here.")
+            reading.note(f"The column “{name}”", value, "was not taken: models get no images here.")
             continue
         if name == found or same:
             continue

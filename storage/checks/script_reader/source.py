@@ -139,7 +139,7 @@ def _named_file(reading: Reading, load: Made, given: Value | None) -> dict[str, 
         reading.note_computed("The data file", given if given is not None else load)
         return {}
     reading.account(given)
-    reading.note(f"The file “{name}”", load, "is looked for among the uploaded files; upload it where it is not there.")
+    reading.note(f"The file “{name}”", load, "is read from the uploaded files: upload it if it is not among them.")
     return {"source": f"file:{name}"}
 
 

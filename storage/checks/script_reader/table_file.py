@@ -21,7 +21,7 @@ _USUAL: dict[str, tuple[Any, ...]] = {
     "names": (None,), "lines": (True,), "orient": (None, "records"),
 }  # fmt: skip
 _NO_MATTER = {"engine", "low_memory", "dtype_backend"}
-_AFTER = {"decimal": "could not be taken: how answers write their numbers, data.answer_numbers says."}
+_AFTER = {"decimal": "could not be taken: set data.answer_numbers to how answers write their numbers."}
 
 
 def reads_file(value: Value | None) -> bool:

@@ -14,7 +14,7 @@ READ_ELSEWHERE = {"model", "reward_funcs", "args", "train_dataset", "eval_datase
 _USUAL = {"padding_side": "left", "trust_remote_code": False, "use_fast": True, "truncation_side": "left"}
 _NOTES = {
     "reward_processing_classes": "was not taken: reward models bring their own tokenizer.",
-    "callbacks": "was not taken: a run has no callbacks of one's own.",
+    "callbacks": "was not taken: a run takes no custom callbacks.",
     "optimizers": "was not taken: training.optim and lr_scheduler_type choose optimizer and schedule.",
     "tools": "was not taken: models cannot call tools here.",
     "rollout_func": "was not taken: TRL generates the completions here.",

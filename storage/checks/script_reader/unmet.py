@@ -30,7 +30,7 @@ def note_unmet(reading: Reading) -> None:
     for test, body in reading.script.unmet:
         done = list(dict.fromkeys(found for part in body for found in _done_in(part)))
         if done:
-            after = f"does not hold by default, so what stands under it was not taken: {list_names(done)}."
+            after = f"does not hold by default, so its block was not taken: {list_names(done)}."
             reading.note(f"“{ast.unparse(test)[:80]}”", test, after)
 
 

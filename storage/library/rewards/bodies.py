@@ -85,7 +85,7 @@ def _decorators(function: Function) -> Iterator[Finding]:
         if name in _CACHES:
             yield decorator, f"{name} needs arguments that can be hashed, and a reward function gets lists.", BLOCKING
         if name in ("staticmethod", "classmethod", "property"):
-            yield decorator, f"@{name} belongs into a class. Take it out.", BLOCKING
+            yield decorator, f"@{name} belongs in a class. Take it out.", BLOCKING
 
 
 def _not_asked(function: Function, known: set[str]) -> Iterator[Finding]:
@@ -96,7 +96,7 @@ def _not_asked(function: Function, known: set[str]) -> Iterator[Finding]:
     for node in names:
         if node.id in TRL_ARGUMENTS and node.id not in bound:
             bound.add(node.id)
-            message = f"{quote_name(function.name)} uses {node.id} and does not ask for it: add it to the arguments."
+            message = f"{quote_name(function.name)} uses {node.id} and does not take it: add it to the arguments."
             yield node, message, BLOCKING
 
 
@@ -125,11 +125,11 @@ def module_findings(module: ast.Module) -> Iterator[Finding]:
 # What training scripts call what they load, and what stands for it in a reward function.
 _ROWS = "A reward function gets the row's columns as arguments, such as answer"
 _OF_SCRIPTS = {
-    "tokenizer": "completion_ids has the tokens of each completion: ask for it, and take len(ids)",
-    "processing_class": "completion_ids has the tokens of each completion: ask for it, and take len(ids)",
-    "processor": "completion_ids has the tokens of each completion: ask for it, and take len(ids)",
-    "dataset": _ROWS, "train_dataset": _ROWS, "ds": _ROWS, "model": "No model is at hand while it scores",
-    "trainer": "trainer_state says where training is: ask for it",
+    "tokenizer": "completion_ids has the tokens of each completion: add that argument, and use len(ids)",
+    "processing_class": "completion_ids has the tokens of each completion: add that argument, and use len(ids)",
+    "processor": "completion_ids has the tokens of each completion: add that argument, and use len(ids)",
+    "dataset": _ROWS, "train_dataset": _ROWS, "ds": _ROWS, "model": "No model is available while it scores",
+    "trainer": "trainer_state has the step: add that argument",
 }  # fmt: skip
 
 

@@ -32,10 +32,10 @@ def looks_at_form_alone(code: str, name: str) -> bool:
 def say_form_alone(names: Sequence[str]) -> str:
     """What comes of it where all functions that count (`names`) look at form alone."""
     several, named = len(names) > 1, join_words([f"“{name}”" for name in names])
-    which = "all that count, look" if several else "the only function that counts, looks"
+    which = "all that count, read" if several else "the only function that counts, reads"
     return (
-        f"Rows have an answer, and {named}, {which} at no column of the data: a completion earns by how it is written, "
-        "right or wrong, and that is all that can be learned."
+        f"Rows have an answer, and {named}, {which} no column of the data: a completion earns by its form, "
+        "right or wrong, and only that can be learned."
     )
 
 

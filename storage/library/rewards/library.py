@@ -60,7 +60,7 @@ class NewerVersion(LibraryError):
     """Another version than the one a text began with is the newest by now."""
 
     def __init__(self, newest: Reward) -> None:
-        super().__init__(f"Your library has another version of “{newest.name}” by now.")
+        super().__init__(f"Your library now has another version of “{newest.name}”.")
         self.newest = newest
 
 
@@ -247,7 +247,7 @@ def restore_reward(name: str, hash: str) -> None:
     with registry.write_registry() as db:
         if _newest_version(db, name) is not None:
             raise LibraryError(
-                f"Not restored: another “{name[:80]}” was saved meanwhile. What you deleted is among its versions."
+                f"Not restored: another “{name[:80]}” has been saved since. What you deleted is among its versions."
             )
         if not db.execute("SELECT 1 FROM reward_code WHERE name = ? AND hash = ?", [name, hash]).fetchone():
             raise LibraryError(f"There is no deleted function “{name[:80]}”.")

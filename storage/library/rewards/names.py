@@ -79,7 +79,7 @@ def _is_latin_but_for_look_alikes(name: str) -> bool:
 def _misfit_in_words(name: str) -> str:
     """What of a name cannot stand in it, and one that is near and can be used."""
     odd = next((letter for letter in name if not re.fullmatch(r"[A-Za-z0-9_]", letter)), "")
-    why = f"it has “{odd}” in it" if odd.isprintable() and odd else "it begins with no letter"
+    why = f"it has “{odd}” in it" if odd.isprintable() and odd else "it does not begin with a letter"
     if odd in _LOOKS_LIKE and _is_latin_but_for_look_alikes(name):
         called = unicodedata.name(odd).replace(" LETTER", "").capitalize()
         why = f"its “{odd}” only looks like {_LOOKS_LIKE[odd]} ({called})"

@@ -241,9 +241,9 @@ def _not_given(sig: FunctionSig, argument: str, given: set[str]) -> CodeProblem:
     """What to say of a column that is not there: by what name the data has it, if it has."""
     same = column_of_same_meaning(argument, sorted(given))
     if same:
-        message = f"{quote_name(sig.name)} asks for “{argument}”; your data calls it “{same}”."
+        message = f"{quote_name(sig.name)} takes “{argument}”; in your data it is “{same}”."
     else:
-        message = f"{quote_name(sig.name)} asks for “{argument}”, which this dataset does not give."
+        message = f"{quote_name(sig.name)} takes “{argument}”, which this dataset does not have."
         same = meant_column(argument, sorted(given)) or ""
         ours = difflib.get_close_matches(argument, TRL_ARGUMENTS, n=1, cutoff=0.8)
         message += did_you_mean(argument, [same] if same else ours)

@@ -22,7 +22,7 @@ KINDS: dict[str, tuple[type[Ask], type[Answer]]] = {
         (ScoreQuestion, ScoreAnswer), (RescoreQuestion, RescoreAnswer), (CallRewardsQuestion, CallRewardsAnswer),
     )
 }  # fmt: skip
-UNKNOWN = "The worker and the dashboard have different versions. Restart both, and ask again."
+UNKNOWN = "The worker and the dashboard have different versions. Restart both, and try again."
 
 
 def question(kind: str, payload: Any) -> Ask:

@@ -130,7 +130,7 @@ def no_number_words(words: str) -> str:
     """That what was typed is no number, and the numbers that it may mean."""
     meant = " or ".join(meant_numbers(words))
     hint = f" Did you mean {meant}?" if meant else ""
-    return f"“{words[:40]}” is no number.{hint}"
+    return f"“{words[:40]}” is not a number.{hint}"
 
 
 def _is_taken(number: int | float | None, *, whole: bool) -> bool:

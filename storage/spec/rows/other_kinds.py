@@ -2,7 +2,7 @@
 
 TABLE = "Save it as .xlsx or .csv; .tsv, .json, .jsonl, .parquet, .xls, .ods and text in .gz can be read too."
 _COPY = "Copy its table into a spreadsheet, and save that as .xlsx or .csv."
-_CHOOSE = "Choose the file that has the rows: .xlsx, .csv, .jsonl or .parquet, say."
+_CHOOSE = "Choose the file that has the rows, such as .xlsx, .csv, .jsonl or .parquet."
 _UNPACK = "Unpack it, and choose the data file that is in it."
 _AGAIN = "Save its rows as .xlsx, .csv or .parquet."
 PICTURE, SOUND, PROGRAM = "a picture", "sound or video", "a program"

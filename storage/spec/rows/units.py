@@ -36,7 +36,7 @@ def say_unit(problem: Problem, value: Any) -> Problem:
     counted = _COUNTED.get(name, "steps" if name.endswith("_steps") else "")
     if typed is None or "number" not in problem.message or typed == counted or not (counted or typed in _OF_TIME):
         return problem
-    words = f" It counts {counted}, not {typed}." if counted else f" It is no number of {typed}."
+    words = f" It counts {counted}, not {typed}." if counted else f" It is not a number of {typed}."
     message = _ASKED.sub("", problem.message) + words
     kept = tuple(fix for fix in problem.fixes if fix.fallback or problem.field in fix.removed)
     return replace(problem, message=message, fixes=kept)

@@ -28,7 +28,7 @@ RECIPE_ONLY = {
     "num_machines": "a run is on one machine.",
     "env": "environment variables are set where Groupwise is started.",
     "benchmarks": "benchmarks are not run here.",
-    "callbacks": "a run has no callbacks of one's own.",
+    "callbacks": "a run takes no custom callbacks.",
     "hub_model_revision": "a run has no such setting.",
     "overwrite_hub_revision": "a run has no such setting.",
     "push_to_hub_revision": "a run has no such setting.",

@@ -9,9 +9,9 @@ from groupwise.storage.spec.words.unseen_signs import signs_in, without_signs
 from groupwise.storage.spec.words.word_quotes import QUOTES_ARE_LETTERS, inside_quotes
 
 NEEDED = "A run needs a name"
-UNSEEN = f"{NEEDED}: nothing of this one can be seen."
+UNSEEN = f"{NEEDED}: this one has no visible character."
 CONTROL = "has a control character, which cannot be seen. Remove it."
-SEVERAL_LINES = "goes over several lines: lists and charts have one for it."
+SEVERAL_LINES = "has several lines: lists and charts show one."
 # The kinds of characters that draw nothing by themselves: spaces, line ends, controls, zero-width signs and turns of
 # direction, half characters, and marks, which change the letter before them.
 _WITHOUT_INK = ("Z", "C", "M")

@@ -71,7 +71,7 @@ REMOVED = {
     "evaluation_strategy": Removed(TRANSFORMERS_5, "Its name is eval_strategy.", "eval_strategy"),
     "no_cuda": Removed(TRANSFORMERS_5, "Its name is use_cpu.", "use_cpu"),
     "save_safetensors": Removed(TRANSFORMERS_5, "Weights are always saved as safetensors."),
-    "half_precision_backend": Removed(TRANSFORMERS_5, "bf16 and fp16 say all that is needed."),
+    "half_precision_backend": Removed(TRANSFORMERS_5, "bf16 and fp16 replace it."),
     "include_tokens_per_second": Removed(TRANSFORMERS_5, "Groupwise charts tokens per second of every run."),
     "per_gpu_train_batch_size": Removed(
         TRANSFORMERS_5, "Its name is per_device_train_batch_size.", "per_device_train_batch_size"
@@ -85,7 +85,7 @@ REMOVED = {
     "push_to_hub_model_id": Removed(TRANSFORMERS_5, "Its name is hub_model_id.", "hub_model_id"),
     "push_to_hub_organization": Removed(TRANSFORMERS_5, "hub_model_id names it, too, as in ORG/NAME."),
     "use_mps_device": Removed(TRANSFORMERS_5, "An Apple GPU is used where there is one."),
-    "fp16_backend": Removed(TRANSFORMERS_5, "bf16 and fp16 say all that is needed."),
+    "fp16_backend": Removed(TRANSFORMERS_5, "bf16 and fp16 replace it."),
     "use_legacy_prediction_loop": Removed(TRANSFORMERS_5, _NOTHING),
     "tpu_metrics_debug": Removed(TRANSFORMERS_5, "debug takes tpu_metrics_debug."),
     "fsdp_min_num_params": Removed(TRANSFORMERS_5, "fsdp_config takes min_num_params."),
@@ -96,7 +96,7 @@ REMOVED = {
     ),
     "adafactor": Removed(TRANSFORMERS_5, "optim: adafactor does the same.", "optim", _word_if_true("adafactor")),
     "group_by_length": Removed("transformers 5.2", "It had no effect on GRPO."),
-    "fp16_opt_level": Removed(TRANSFORMERS_5, "bf16 and fp16 say all that is needed."),
+    "fp16_opt_level": Removed(TRANSFORMERS_5, "bf16 and fp16 replace it."),
     "xpu_backend": Removed("transformers 4.32", "Its name is ddp_backend.", "ddp_backend"),
     "vllm_max_model_len": Removed(TRL_VLLM, "Its name is vllm_max_model_length.", "vllm_max_model_length"),
     "vllm_device": Removed(TRL_VLLM, "vllm_mode says where vLLM runs."),
@@ -109,7 +109,7 @@ REMOVED = {
 
 def removed_words(name: str) -> str:
     """What is said of a setting of REMOVED: since when it is gone, and what there is instead."""
-    return f"is no longer there since {REMOVED[name].since}. {REMOVED[name].instead}"
+    return f"was removed in {REMOVED[name].since}. {REMOVED[name].instead}"
 
 
 # Settings that people write beside `training`, though they belong under it.

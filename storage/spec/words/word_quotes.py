@@ -3,7 +3,7 @@
 from groupwise.storage.spec.words.odd_spaces import trim_spaces
 
 SIGNS = "“”„‟‘’‚‛«»‹›＂「」"
-QUOTES_ARE_LETTERS = "the quotation marks around it are a word processor's: to YAML they are part of the text."
+QUOTES_ARE_LETTERS = "the quotation marks around it are a word processor's: in YAML they are part of the text."
 
 
 def inside_quotes(text: str) -> str:

@@ -7,7 +7,7 @@ from groupwise.storage.spec.yaml.fences import FENCE
 from groupwise.storage.spec.yaml.plain_rows import shorten
 from groupwise.storage.spec.yaml.repairs import EQUALS, Repair
 
-FENCE_WORDS = "this line is no setting: it marks code in a chat or a Markdown text."
+FENCE_WORDS = "this line is not a setting: it marks code in a chat or a Markdown text."
 OF_A_COMMAND = "this is an argument of a command. A setting is its name, a colon and its value."
 _ARGUMENT = re.compile(r"( *)(?:--([A-Za-z_][\w-]*)(?: *= *| +)|([A-Za-z_]\w*) *= *)([^\s=].*?),? *")
 

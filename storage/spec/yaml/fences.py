@@ -8,7 +8,7 @@ from groupwise.storage.spec.yaml.line_above import PARTS
 from groupwise.storage.spec.yaml.plain_rows import rows_outside_text
 from groupwise.storage.spec.yaml.repairs import Repair
 
-AROUND = "the text around the ``` lines is no setting."
+AROUND = "the text around the ``` lines is not a setting."
 LABEL = "Keep only what is between the ``` lines"
 FENCE = re.compile(r"\s*(?:```+|~~~+)\s*[\w-]*\s*")
 _PART = re.compile(rf"\s*[\"']?(?:{'|'.join(PARTS)})[\"']?\s*:|\s*\{{")

@@ -91,7 +91,7 @@ def _of_name(text: str, key: ScalarNode, value: Node, path: str, before: tuple[s
     elif wide and empty:
         yield _problem(path, wide[1], key, WIDE, [(LABEL, name, f"{wide[1]}: {wide[3]}")])
     elif odd:
-        message = "a special space stands before this name, such as a non-breaking one: to YAML it is no indentation."
+        message = "a special space stands before this name, such as a non-breaking one: it is not indentation in YAML."
         yield _problem(path, name[odd.end() :], key, message, [("Write ordinary spaces", odd[0], " " * len(odd[0]))])
     elif re.match(r"-\w", name) and _OF_ENTRIES.fullmatch(path):
         message, written = "there is no space after the dash.", f"- {name[1:]}"

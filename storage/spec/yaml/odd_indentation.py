@@ -9,8 +9,8 @@ from groupwise.storage.spec.words.odd_spaces import ODD
 from groupwise.storage.spec.yaml.plain_rows import rows_outside_text
 from groupwise.storage.spec.yaml.repairs import Repair
 
-ONE = "a special space, such as a non-breaking one, stands before this line's text: it is no indentation."
-SEVERAL = "special spaces, such as non-breaking ones, stand before the text of {}: they are no indentation."
+ONE = "a special space, such as a non-breaking one, stands before this line's text: it is not indentation."
+SEVERAL = "special spaces, such as non-breaking ones, stand before the text of {}: they are not indentation."
 WITHOUT_WIDTH = "\u200b\u200c\u200d\u2060\ufeff"
 WIDTHS = (1, 2)  # columns that one of them may stand for: an ideographic space looks like two
 MOST = 3  # lines that are named

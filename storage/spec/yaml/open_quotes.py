@@ -50,8 +50,8 @@ def _problem_of_quote(rows: list[str], path: str, value: ScalarNode) -> Problem:
     closed = rest.removesuffix(remark).rstrip() + value.style
     label = f"Close the quotation mark: {closed if len(closed) <= LONGEST else closed[: LONGEST - 1] + '…'}"
     message = (
-        f"the quotation mark in this line is not closed before line {value.end_mark.line + 1}: to YAML all between is "
-        "text."
+        f"the quotation mark in this line is not closed before line {value.end_mark.line + 1}: YAML reads all "
+        "between as text."
     )
     fix = Fix(label, {}, cut=Cut(at + 1, column, rest, closed + remark))
     return Problem(path, message, at + 1, fixes=(fix,))

@@ -12,8 +12,8 @@ from groupwise.storage.spec.words.problem import Problem
 from groupwise.storage.spec.yaml.plain_rows import TEXTS, rows_outside_text, shorten
 
 SIGNS = "–—−‒―‐‑•●◦▪‣·∙⁃"
-WORDS = "“{}” before this entry is no dash to YAML: an entry begins with “-”."
-SEVERAL = "“{}” before the entries in lines {} is no dash to YAML: an entry begins with “-”."
+WORDS = "“{}” before this entry is not a dash in YAML: an entry begins with “-”."
+SEVERAL = "“{}” before the entries in lines {} is not a dash in YAML: an entry begins with “-”."
 MOST = 3  # lines that are named
 
 _ODD_ENTRY = re.compile(rf"( *)([{SIGNS}])[ \t{ODD}]*(?=[^\W\d]|[\"'{{“])(.*)")

@@ -91,13 +91,13 @@ def test_a_model_is_loaded_once(models: list[str]):
 
 def test_a_language_model_is_no_reward_model(tmp_path: Path):
     tiny_models.make("qwen2", tmp_path)
-    with pytest.raises(ValueError, match="no trained reward model .* no score.weight"):
+    with pytest.raises(ValueError, match="not a trained reward model .* no score.weight"):
         scores(models=[str(tmp_path)])
 
 
 def test_a_classifier_of_several_labels_is_no_reward_model(tmp_path: Path):
     name = make(tmp_path, 0, labels=3)
-    with pytest.raises(ValueError, match="no trained reward model"):
+    with pytest.raises(ValueError, match="not a trained reward model"):
         scores(models=[name])
 
 

@@ -83,7 +83,7 @@ def test_two_functions_of_one_name_are_refused():
         ("def other(completions): ...", "defines no function ‘score’", None),
         ("x = 1\n\nraise ValueError('early')", "early", 3),
         ("import os\nos._exit(4)", "exit status 4", None),
-        ("def score(completions, anser, **kwargs): ...", "asks for ‘anser’, which this data does not give", 1),
+        ("def score(completions, anser, **kwargs): ...", "takes ‘anser’, which this data does not have", 1),
     ],
 )
 def test_what_is_wrong_before_the_call_is_each_calls_failure(code: str, words: str, line: int | None):

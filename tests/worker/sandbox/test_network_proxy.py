@@ -209,7 +209,7 @@ def test_by_way_of_this_machines_own_proxy_nothing_is_reached_that_is_closed(
     through = {"http_proxy": f"http://127.0.0.1:{here.port}", "https_proxy": f"http://127.0.0.1:{here.port}"}
     assert " 403 Port 80 " in ask("CONNECT localhost:80 HTTP/1.1", **through)
     assert " 403 " in ask("CONNECT 169.254.169.254:80 HTTP/1.1", **through)
-    assert " 403 both.test means addresses" in ask("CONNECT both.test:80 HTTP/1.1", **through)
+    assert " 403 both.test resolves to addresses" in ask("CONNECT both.test:80 HTTP/1.1", **through)
     assert "it is given addresses only" in ask("CONNECT unknown.invalid:443 HTTP/1.1", **through)
     assert here.heard == []
 

@@ -76,7 +76,7 @@ def test_a_bubblewrap_that_confines_nothing_is_not_trusted(tmp_path: Path, monke
     )
     bwrap.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "does not hold what it should" in tiers.probe().sentence
+    assert "does not block what it should" in tiers.probe().sentence
 
 
 def test_a_bubblewrap_that_leaves_the_kernels_settings_open_is_not_trusted(
@@ -93,7 +93,7 @@ def test_a_bubblewrap_that_leaves_the_kernels_settings_open_is_not_trusted(
     monkeypatch.setenv("PATH", str(tmp_path))
     tier = tiers.probe()
     assert tier.name == "landlock"
-    assert re.search(r"does not hold what it should: a function can open /proc/\S+ for writing", tier.sentence)
+    assert re.search(r"does not block what it should: a function can open /proc/\S+ for writing", tier.sentence)
 
 
 def test_a_landlock_that_leaves_files_below_proc_open_is_not_trusted(

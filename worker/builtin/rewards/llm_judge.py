@@ -186,7 +186,7 @@ def ask(url: str, body: str, timeout: float) -> dict:
     except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:  # out of reach, or no JSON
         why = str(getattr(error, "reason", ""))
         told = why if why.startswith("Tunnel connection failed") else type(error).__name__
-        raise Refused(f"the endpoint cannot be understood or reached ({told})") from None
+        raise Refused(f"the endpoint cannot be reached, or its reply not read ({told})") from None
     if not isinstance(read, dict):
         raise Refused("the endpoint's reply is not an object")
     return read

@@ -82,7 +82,7 @@ def loaded(name: str) -> tuple[Any, Any]:
     # transformers fills with chance what is missing or of another size, and says so only in the log
     wrong = sorted(about["missing_keys"]) + sorted(key for key, *_ in about["mismatched_keys"])
     if wrong:
-        raise ValueError(f"models: {name} is no trained reward model with one score: it has no {wrong[0]} for it.")
+        raise ValueError(f"models: {name} is not a trained reward model with one score: it has no {wrong[0]} for it.")
     tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False, truncation_side="left")
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token

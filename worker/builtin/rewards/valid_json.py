@@ -54,7 +54,7 @@ def checker(schema: object) -> Callable[[Any], bool]:
         try:
             return bool(validator.is_valid(value))
         except Unresolvable as error:
-            raise ValueError(f"schema refers to what is not in it: {error}.") from None
+            raise ValueError(f"schema has a reference that it does not contain: {error}.") from None
 
     return fits
 

@@ -73,7 +73,7 @@ class CsvTable:
         if missing and not any("lacks" in note for note in self.notes):
             self.notes.append(
                 f"line {line} of {self.path.name} has {count_words(len(cells), 'cell')}, but the heading has "
-                f"{len(self.columns)}: what such a row lacks is taken as empty."
+                f"{len(self.columns)}: missing cells are taken as empty."
             )
         return dict(zip(self.columns, cells + [""] * missing, strict=True))
 

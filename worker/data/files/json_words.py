@@ -10,10 +10,10 @@ WORDS = {
     "Expecting ',' delimiter": "a comma is missing in it",
     "Expecting ':' delimiter": "a colon is missing after a name",
     "Expecting property name": "a name in it does not stand in double quotes, or a comma is too many",
-    "Expecting value": "a value is missing in it, or is not written as JSON has it",
+    "Expecting value": "a value is missing in it, or is not valid JSON",
     "Illegal trailing comma": "a comma is too many in it",
     "Invalid control character": "a text in it holds a line end or another control character as it is; write \\n",
-    "Invalid \\": "a backslash in it begins nothing that JSON knows; write it twice",
+    "Invalid \\": "a backslash in it begins no JSON escape; write it twice",
     "Extra data": "something follows after its end",
     "Unexpected UTF-8 BOM": "a byte order mark stands in it",
 }
@@ -31,7 +31,7 @@ def json_fault(error: ValueError) -> str:
         return "a number in it has too many digits"
     if isinstance(error, json.JSONDecodeError) and _is_cut_off(error):
         return "its object or list is never closed"
-    return next((words for begin, words in WORDS.items() if said.startswith(begin)), "it is not written as JSON has it")
+    return next((words for begin, words in WORDS.items() if said.startswith(begin)), "it is not valid JSON")
 
 
 def _is_cut_off(error: json.JSONDecodeError) -> bool:
@@ -120,5 +120,5 @@ def no_number(line: bytes) -> str:
     if not odd or not isinstance(value, dict):
         return ""
     empty = [name for name, cell in value.items() if cell is None]
-    null = f". Its “{empty[0][:BEGINS]}” is null: a row that asks nothing is left out" if empty else ""
+    null = f". Its “{empty[0][:BEGINS]}” is null: a row with an empty prompt is left out" if empty else ""
     return f"holds {odd[0]}, which is no number in JSON, and no answer equals it; write null{null}"

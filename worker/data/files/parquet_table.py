@@ -142,11 +142,11 @@ def _parquet_fault(path: Path, error: Exception) -> str:
     if end[-4:] != MARK:
         return "its end is missing, as when a download or a copy stops. Save or download it again."
     if isinstance(error, (pa.ArrowNotImplementedError, NotImplementedError)):
-        return "it uses a compression or type that this reader does not know. Save it with snappy or zstd."
+        return "it uses a compression or type that this reader does not support. Save it with snappy or zstd."
     if size < int.from_bytes(end[:4], "little") + 12:
         return "it is shorter than it says. Save or download it again."
     try:
         pyarrow.parquet.read_metadata(path)
     except (pa.ArrowException, OSError, ValueError, TypeError):
-        return "its list of columns (the footer) is damaged, or of a newer form than this reader knows. Save it again."
+        return "its list of columns (the footer) is damaged, or newer than this reader supports. Save it again."
     return "the rows in it are damaged. Save or download it again."

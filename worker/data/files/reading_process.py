@@ -68,11 +68,11 @@ def ask_process(module: str, path: Path, *words: str, seconds: float) -> dict[st
     except subprocess.TimeoutExpired as error:
         raise DataError(f"{path.name} was not read in {seconds / 60:.0f} minutes. Make it smaller.") from error
     if done.returncode < 0:
-        raise DataError(f"{path.name} finds no room in memory: it unpacks to far more than its size. Save it again.")
+        raise DataError(f"{path.name} does not fit in memory: it unpacks to far more than its size. Save it again.")
     if done.returncode:
         log.warning("%s cannot be read: %s", path.name, done.stderr.decode("utf-8", "replace")[-2000:])
         raise DataError(
-            f"{path.name} cannot be read: what does that ended with code {done.returncode}. The "
+            f"{path.name} cannot be read: the reading process ended with code {done.returncode}. The "
             "file may be damaged: save it again, as .csv if you can."
         )
     answer: dict[str, Any] = json.loads(done.stdout)
@@ -91,7 +91,7 @@ def answer_asker(name: str, read: Callable[[], dict[str, Any]]) -> int:
     except DataError as error:
         said = {"error": str(error), "field": error.field, "sheets": error.sheets}
     except MemoryError:
-        message = f"{name} finds no room in {MEMORY >> 30} GB of memory. Make it smaller."
+        message = f"{name} does not fit in {MEMORY >> 30} GB of memory. Make it smaller."
         said = {"error": message, "field": "data.source", "sheets": []}
     print(json.dumps(said))
     return 0

@@ -22,7 +22,7 @@ from groupwise.worker.data.files.workbook_parts import (
 PERCENT = {9, 10}  # Excel's own formats of per cent: 0% and 0.00%
 STYLED = re.compile(rb'<c\s([^>]*\bs="([0-9]+)"[^>]*)>\s*<v>([-0-9.eE]+)</v>')
 OTHER_TYPE = re.compile(rb'\bt="(?!n")')  # than a number
-OTHERWISE = "read otherwise than a spreadsheet shows them"  # by which such a note is known
+OTHERWISE = "read differently from what a spreadsheet shows"  # by which such a note is known
 QUOTED = re.compile(r'"[^"]*"|\\.')  # of a format: signs that are shown as they are
 NAMED = 5  # columns that a sentence names
 

@@ -97,7 +97,7 @@ def _recorded_completions(question: CompletionsQuestion) -> Made:
         ]
     count = sum(len(group.completions) for group in groups)
     said = f"{count_words(count, 'completion')} that the run wrote at step {at}."
-    return groups, said if tokenizer else f"{said} Its tokenizer is not at hand, so functions get no token ids."
+    return groups, said if tokenizer else f"{said} Its tokenizer is not available, so functions get no token ids."
 
 
 def _recorded_completion(one: dict[str, Any], tokenizer: Any) -> Completion:

@@ -55,9 +55,10 @@ def _find_blind(probes: list[str | None], total: Floats) -> dict[str, Any] | Non
         return None
     count, score = sum(probe is not None for probe, _ in judged), given.pop()
     said = (
-        f"All {count} probes earn {score:.3g}, the right answer as well: either this tells nothing apart, and training"
+        f"All {count} probes earn {score:.3g}, the right answer as well: either all completions earn the same, and "
+        "training"
     )
-    said += " would learn nothing from it, or it looks for a form that the probes do not have."
+    said += " would learn nothing from it, or it needs a format that the probes do not have."
     return {"probe": RIGHT, "function": None, "score": score, "share": None, "kind": "blind", "sentence": said}
 
 

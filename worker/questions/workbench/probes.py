@@ -36,7 +36,7 @@ PROBES = {
     "whitespace": Probe(LOW, True, "Nothing but whitespace", "Nothing was written: it should earn nothing."),
     "repetition": Probe(LOW, True, "Endless repetition", "It says nothing: it should earn nothing."),
     "tag_stuffing": Probe(
-        LOW, True, "A flood of empty tags", "Tags over and over, with nothing in them: it should earn nothing."
+        LOW, True, "Many empty tags", "Tags over and over, with nothing in them: it should earn nothing."
     ),
     "answer_only": Probe(
         ANY, False, "The right answer alone", "Right, but without a thought and without the format: some of it is fair."
@@ -49,10 +49,11 @@ PROBES = {
     ),
     "very_long": Probe(
         ANY, False, f"The right answer after {LONG:,} characters",
-        "Right, but far too long: only a reward about length minds.",
+        "Right, but far too long: only a reward about length should mark it down.",
     ),
     "other_language": Probe(
-        ANY, False, "The right answer, thought in another language", "Only a reward about the language should mind."
+        ANY, False, "The right answer, thought in another language",
+        "Only a reward about the language should mark it down.",
     ),
 }  # fmt: skip
 

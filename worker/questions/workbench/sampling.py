@@ -142,7 +142,8 @@ def _ids(found: Loaded, prompt: Any, template: dict[str, Any]) -> list[int]:
         return list(made["input_ids"])
     except Exception as error:  # a template is a program of the model's makers: it can fail in any way
         reason = (str(error).splitlines() or [type(error).__name__])[0][:200].rstrip(".")
-        raise DataError(f"the model's chat template refuses this prompt: {reason}", "data.prompt_template") from error
+        message = f"the model's chat template cannot format this prompt: {reason}"
+        raise DataError(message, "data.prompt_template") from error
 
 
 def _config(found: Loaded, settings: dict[str, Any]) -> Any:

@@ -19,8 +19,8 @@ def about_ties(ties: dict[str, int], highest: str = TOP) -> list[str]:
     if not count:
         return []
     if bearing == count:
-        whole = "The one group teaches: it" if count == 1 else f"All {count} groups teach: each"
-        return [f"{whole} has better and worse completions."]
+        whole, each = ("The one group has", "it") if count == 1 else (f"All {count} groups have", "each")
+        return [f"{whole} a learning signal: {each} has better and worse completions."]
     why = [
         f"{ties[kind]} {words}"
         for kind, words in (
@@ -30,10 +30,10 @@ def about_ties(ties: dict[str, int], highest: str = TOP) -> list[str]:
     ]  # fmt: skip
     if not bearing:
         return [f"No group has a learning signal: {', '.join(why)}."]
-    teach = "teaches" if bearing == 1 else "teach"
+    have = "has" if bearing == 1 else "have"
     others = "The other does not" if count - bearing == 1 else "The others do not"
     groups = f"{bearing} of {count_words(count, 'group')} ({percent(bearing / count)})"
-    return [f"{groups} {teach}. {others}: {', '.join(why)}."]
+    return [f"{groups} {have} a learning signal. {others}: {', '.join(why)}."]
 
 
 def about_agreement(found: dict[str, Any]) -> list[str]:
@@ -44,11 +44,11 @@ def about_agreement(found: dict[str, Any]) -> list[str]:
     for name, share in found["variance_share"].items():
         if share is not None and share >= DOMINATES:
             part = percent(min(share, 1.0))
-            said.append(f"{name} decides nearly alone: {part} of the differences in the total are its own.")
+            said.append(f"{name} decides nearly alone: {part} of the differences in the total come from it.")
     for a, row in enumerate(found["correlation"]):
         for b in range(a + 1, len(names)):
             if row[b] is not None and row[b] >= ALIKE:
-                said.append(f"{names[a]} and {names[b]} say nearly the same (correlation {row[b]:.2f}).")
+                said.append(f"{names[a]} and {names[b]} score nearly the same (correlation {row[b]:.2f}).")
             if row[b] is not None and row[b] <= AGAINST:
                 said.append(f"{names[a]} and {names[b]} work against each other (correlation {row[b]:.2f}).")
     return said

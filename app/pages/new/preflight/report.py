@@ -143,7 +143,7 @@ def _show_waiting(label: str, awaited: str, typed: Mapping[str, str]) -> dict[st
 def _say_refused(kept: str, path: str, blamed: Collection[str]) -> list[str]:
     """What a refused setting keeps from being known; nothing where its field says what is wrong with it."""
     said_there = any(field == path or field.endswith(f".{path}") for field in blamed)
-    return [f"{kept}: “{own_label(path)}” is no number to reckon with."] if path and not said_there else []
+    return [f"{kept}: “{own_label(path)}” is not a number to reckon with."] if path and not said_there else []
 
 
 def _say_no_memory(facts: ModelFacts | None) -> str:

@@ -104,8 +104,8 @@ KINDS: dict[str, dict[str, Any]] = {
             _setting("value", "Or always this number", "float none", None, "The same for every row, instead of a "
                      "column."),
             _setting("where", "Where the number stands", "str", "tag", "Which of its numbers counts.", PLACES),
-            _setting("tag", "Name of the tag", "str", "answer", "answer looks inside the last <answer>…</answer>, and "
-                     "where there is none in the whole text.", only={"where": "tag"}),
+            _setting("tag", "Name of the tag", "str", "answer", "With answer, the last <answer>…</answer> "
+                     "counts; without one, the whole text.", only={"where": "tag"}),
             _setting("marker", "The marker", "str", "####", "The first number after the last marker counts; without "
                      "a marker there is none.", only={"where": "marker"}),
             _setting("decimal", "Numbers are written", "str", "point", "In the column and by the model. It begins as "
@@ -146,7 +146,7 @@ KINDS: dict[str, dict[str, Any]] = {
         "settings": [
             _setting("question", "Question", "str", "", "What the judge is asked: “Is the answer polite?”"),
             _setting("model", "Model", "str", "gpt-4o-mini", "The name of the model at the endpoint."),
-            _setting("endpoint", "Endpoint", "str", "https://api.openai.com/v1", "Any that speaks as OpenAI's does. "
+            _setting("endpoint", "Endpoint", "str", "https://api.openai.com/v1", "Any with OpenAI's API. "
                      "The key comes from the environment: GROUPWISE_JUDGE_KEY, or OPENAI_API_KEY."),
         ],
     },
@@ -170,7 +170,7 @@ def settings_of(block: Block) -> dict[str, Any]:
 def block_problems(blocks: list[Block]) -> list[BlockProblem]:
     """What is wrong with blocks, in their order; none where they can be built."""
     if not blocks:
-        return [BlockProblem(None, None, "Add a block: a reward needs something to look for.")]
+        return [BlockProblem(None, None, "Add a block: a reward needs something to check.")]
     if len(blocks) > MOST_BLOCKS:
         return [BlockProblem(None, None, f"These are {len(blocks)} blocks; {MOST_BLOCKS} is the most.")]
     return [BlockProblem(at, *found) for at, block in enumerate(blocks) for found in _problems_of_block(block)]
@@ -196,7 +196,7 @@ def _bad_weight(block: Block) -> str:
     if abs(block.weight) > HIGHEST:
         return f"The weight is too large: {HIGHEST:,} is the most."
     if not block.weight:
-        return "A weight of 0 counts nothing. Give it another, or take the block out."
+        return "A weight of 0 has no effect. Give it another, or take the block out."
     if block.required and block.weight < 0:
         return "A penalty cannot be required. Turn “required” off, or give a weight above 0."
     return ""
@@ -277,7 +277,7 @@ def _contains(settings: Setting, partial: bool) -> Found:
     if not settings["texts"]:
         return [("texts", "Write at least one text to look for.")]
     if partial and settings["need"] == "any":
-        return [("need", "Where one text is enough there is no partial credit. Take it off, or need all.")]
+        return [("need", "Where one text is enough there is no partial credit. Take it off, or require all.")]
     return []
 
 
@@ -332,7 +332,7 @@ def _json(settings: Setting, partial: bool) -> Found:
 
 def _judge(settings: Setting, partial: bool) -> Found:
     found: Found = [
-        (name, f"Say the {name}.") for name in ("question", "model") if not settings[name].strip()
+        (name, f"Give the {name}.") for name in ("question", "model") if not settings[name].strip()
     ]  # fmt: skip
     try:
         place = urlsplit(settings["endpoint"])

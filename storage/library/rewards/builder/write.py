@@ -52,7 +52,7 @@ def to_code(name: str, blocks: list[Block], sentence: str) -> str:
         raise BuilderError(wrong)
     parts = _parts(blocks)
     if name in _names_in_use(parts):
-        raise BuilderError(f"“{name}” is what the builder calls a part of the code. Choose another name.")
+        raise BuilderError(f"“{name}” is a name that the builder itself uses. Choose another name.")
     sentence = _one_line(sentence) or default_sentence(blocks)
     direct = len(blocks) == 1 and blocks[0].weight > 0
     functions = [
