@@ -69,7 +69,7 @@ def _some_runs(ids: Sequence[str]) -> str:
 def restore_file(options: argparse.Namespace) -> int:
     """Make a data home of a backup; the exit code."""
     if len(options.runs) > 1:
-        raise CommandError("Give one backup alone: a home is made of one file.", WRONG_INPUT)
+        raise CommandError("Give one backup at a time: a home is restored from one file.", WRONG_INPUT)
     archive = paths.expand_home(options.runs[0]).absolute()
     into = paths.expand_home(options.into).absolute() if options.into is not None else paths.home()
     if not archive.is_file():
@@ -92,7 +92,7 @@ def _restored_words(restored: Restored, into: Path) -> list[str]:
         ids = restored.interrupted
         lines.append(f"{join_words(ids, MOST)} {are_words(len(ids))} interrupted: `groupwise resume RUN` goes on.")
     if restored.damaged:
-        lines.append(f"The record is damaged of {join_words(restored.damaged, MOST)}; it is kept as it was.")
+        lines.append(f"Damaged records, kept as they were: {join_words(restored.damaged, MOST)}.")
     if into != paths.home():
         lines.append(f"GROUPWISE_HOME={into} groupwise opens it.")
     return lines

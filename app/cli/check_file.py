@@ -28,7 +28,7 @@ from groupwise.storage.spec.words.setting_names import without_answered
 
 OF_FUNCTION = re.compile(r"rewards\.\d+\.name")
 SOON = 40.0  # seconds for the worker's word where the spec cannot be launched anyway
-UNASKED = "The worker did not answer in time: what only it knows of the model, the data and the functions is not said."
+UNASKED = "The worker did not answer in time: the model, the data and the functions are not fully checked."
 WORDS = {BLOCKING: "", WARNING: "warning", ADVICE: "advice"}
 
 

@@ -176,7 +176,7 @@ def _refuse_foreign(path: Path, text: str) -> None:
         except SpecError:
             return  # said of it as a spec
     if kind is not None:
-        advice = "Import it under New run (groupwise serve), look at what was taken, and export the YAML there."
+        advice = "Import it under New run (groupwise serve), check what was imported, and export the YAML there."
         raise CommandError(f"{_name_in_messages(path)} is {kind}, not a run in YAML. {advice}", WRONG_INPUT)
 
 
@@ -268,7 +268,7 @@ def published_offer() -> Offer:
     """What the worker offers; where none ever said, one is started and waited for."""
     deadline = time.monotonic() + PATIENCE
     if not _is_published():
-        print("Reading what the installed TRL offers…", file=sys.stderr, flush=True)
+        print("Reading the settings of the installed TRL…", file=sys.stderr, flush=True)
     while not _is_published():
         worker_process.ensure_worker()
         if time.monotonic() > deadline:

@@ -16,7 +16,7 @@ SUMMARIES = {
     "stop": "Stop a run at its next step; a checkpoint is saved first.",
     "resume": "Go on with a stopped, failed or interrupted run from its last checkpoint.",
     "rename": "Give a run another name; its id stays.",
-    "tag": "Put tags on runs, or take them off.",
+    "tag": "Add tags to runs, or remove them.",
     "delete": "Delete runs that have ended or wait in the queue; for a day they can be restored.",
     "restore": "Bring back runs that were deleted less than a day ago, or make a data home of a backup.",
     "backup": "Write the whole data home into one file, while runs go on.",
@@ -97,15 +97,15 @@ def _serve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=_port, metavar="N", help="port to listen on (7860, or a free one)")
     parser.add_argument("--open", dest="open", action="store_true", default=None, help="open a browser")
-    parser.add_argument("--no-open", dest="open", action="store_false", help="open none (a desktop terminal would)")
+    parser.add_argument("--no-open", dest="open", action="store_false", help="open no browser (on a desktop one opens)")
     parser.add_argument(
         "--token", metavar="auto|TEXT", default=None,
-        help="ask for this token to log in; auto takes $GROUPWISE_TOKEN, or makes one and prints it once, in a link. "
+        help="require this token to log in; auto takes $GROUPWISE_TOKEN, or makes one and prints it once, in a link. "
         "$GROUPWISE_TOKEN alone does the same and is not seen by other users of this machine",
     )  # fmt: skip
     parser.add_argument(
         "--allow-host", dest="allow_hosts", action="append", default=[], metavar="NAME",
-        help="a name or address by which browsers may call this machine, beside localhost; can be repeated",
+        help="a name or address by which browsers may call this machine, besides localhost; can be repeated",
     )  # fmt: skip
     parser.add_argument(
         "--proxy",
@@ -113,8 +113,8 @@ def _serve(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="ADDRESS",
-        help="trust the proxy at this address, or in this network (10.0.0.0/24), when it says who asks, by which "
-        "name and whether over https (X-Forwarded-For, -Host, -Proto); can be repeated. No other proxy is trusted",
+        help="trust the headers X-Forwarded-For, -Host and -Proto of the proxy at this address, or in this network "
+        "(10.0.0.0/24); can be repeated. No other proxy is trusted",
     )
     parser.add_argument(
         "--trust-reward-code", dest="trusted", action="store_true",
@@ -123,7 +123,7 @@ def _serve(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--no-warm-start", dest="warm_start", action="store_false",
-        help="keep no training process waiting, its libraries imported, for the next launch: that saves 0.4 GB of "
+        help="keep no training process ready for the next launch: that saves 0.4 GB of "
         "memory, and runs begin some seconds later. It holds for this home until the dashboard is started without it",
     )  # fmt: skip
 
@@ -150,7 +150,7 @@ def _list(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--sort", default="-created", metavar="KEY", type=_sort_key,
-        help=f"the order: {', '.join(SORTS)}; a - before it turns it round, as in --sort=-reward",
+        help=f"the order: {', '.join(SORTS)}; a - before it reverses it, as in --sort=-reward",
     )  # fmt: skip
     parser.add_argument("--deleted", action="store_true", help="the deleted runs that can be restored, instead")
 
@@ -184,7 +184,7 @@ def _rename(parser: argparse.ArgumentParser) -> None:
 def _tag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tags", metavar="TAG[,TAG…]", help="tags, with commas between")
     parser.add_argument("runs", nargs="+", metavar="RUN", help=RUN_HELP)
-    parser.add_argument("--remove", action="store_true", help="take them off")
+    parser.add_argument("--remove", action="store_true", help="remove them")
 
 
 def _delete(parser: argparse.ArgumentParser) -> None:

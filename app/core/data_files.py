@@ -53,7 +53,7 @@ def why_renamed(name: str) -> str:
     stem = name[: len(name) - len(data_suffix(name) or Path(name).suffix)]
     if len(stem) > MOST_LETTERS or len(stem.encode()) > MOST_BYTES:
         return f"its name has {len(name)} characters, more than fit here"
-    return "its name has signs that a name here cannot have"
+    return "its name has characters that names here cannot have"
 
 
 def _parts_of(name: str) -> tuple[str, str]:

@@ -37,8 +37,8 @@ async def call(request: Request, table: Functions) -> Response:
         body = orjson.loads(sent)
     except ValueError:
         if HALF_A_CHARACTER.search(sent):  # a person can paste that: it is said on the page
-            return JSONResponse({"sentence": "This text holds half of a character, which no file can. Take it out."})
-        return PlainTextResponse("This is no JSON.\n", status_code=400)
+            return JSONResponse({"sentence": "This text has half of a character, which cannot be saved. Remove it."})
+        return PlainTextResponse("This is not JSON.\n", status_code=400)
     if not isinstance(body, dict):
         return PlainTextResponse("A call is a JSON object.\n", status_code=400)
     number, name = body.get("component_id"), body.get("fn_name")

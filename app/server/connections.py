@@ -33,8 +33,8 @@ def _refusal(status: str, sentence: str) -> bytes:
     return f"{head}\r\n\r\n{sentence}".encode()
 
 
-HEAD_TOO_LARGE = _refusal("431 Request Header Fields Too Large", "The head of this request is too large.\n")
-TOO_MANY = _refusal("503 Service Unavailable", "Too many are connected just now.\n")
+HEAD_TOO_LARGE = _refusal("431 Request Header Fields Too Large", "The headers of this request are too large.\n")
+TOO_MANY = _refusal("503 Service Unavailable", "Too many connections just now.\n")
 
 
 def most_connections() -> int:

@@ -60,7 +60,7 @@ def folder_reply(given: dict[str, str]) -> Response:
     asked = given.get("folder")
     place = next((one for one in _offered(run) if one.relative_to(run.folder.path).as_posix() == asked), None)
     if place is None:
-        raise Unanswerable("There is no such checkpoint (any more). The Checkpoints tab lists those that there are.")
+        raise Unanswerable("There is no such checkpoint (any more). The Checkpoints tab lists those that exist.")
     name = f"{run.id}-{place.name}"
     members = list_members(place, name)
     headers = {"Content-Length": str(tar_size(members)), **_as_file(f"{name}.tar")}
@@ -81,7 +81,7 @@ def file_reply(given: dict[str, str]) -> Response:
     run = _run(given)
     place = config.text_files(run.folder).get(given.get("name", ""))
     if place is None:
-        raise Unanswerable("There is no such file (any more). The Config tab lists those that there are.")
+        raise Unanswerable("There is no such file (any more). The Config tab lists those that exist.")
     pieces = _pieces(files.open_file(place))
     return StreamingResponse(pieces, media_type="text/plain; charset=utf-8", headers=_as_file(place.name))
 

@@ -86,7 +86,7 @@ class HeadSize:
             headers = scope["headers"]
             size = sum(len(name) + len(value) for name, value in headers) + len(scope.get("raw_path") or b"")
             if len(headers) > MAX_HEADERS or size + len(scope["query_string"]) > MAX_HEAD:
-                await refuse(scope, receive, send, 431, "The head of this request is too large.")
+                await refuse(scope, receive, send, 431, "The headers of this request are too large.")
                 return
         await self.app(scope, receive, send)
 
@@ -237,7 +237,7 @@ class _CountedRequest:
         elif self.upload and not self.upload.take(size):
             self.problem = FULL
         elif message["type"] == "http.disconnect" and not self.whole:
-            self.problem = "The connection ended before the body did."
+            self.problem = "The connection ended before the whole body came."
 
 
 def _at_most(limit: int) -> str:

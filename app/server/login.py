@@ -117,8 +117,8 @@ async def leave(request: Request, gate: Gate) -> Response:
     try:
         await run_in_threadpool(gate.sessions.end, request)
     except OSError as error:
-        note = f"You are logged out, but that could not be written down ({error.strerror}): once Groupwise is started "
-        return _page("/", f"{note}anew, this session would count again. Make room in its home, and log out again.", 507)
+        note = f"You are logged out, but that could not be saved ({error.strerror}): once Groupwise is started "
+        return _page("/", f"{note}again, this session is valid. Free space in its home, and log out again.", 507)
     return RedirectResponse("/login", status_code=303)
 
 

@@ -46,7 +46,7 @@ async def tell(request: Request, waiting: Waiting) -> Response:
         return PlainTextResponse("This request came from another site.\n", status_code=403)
     who = network_of(request.client.host if request.client else "")
     if not waiting.enter(who):
-        return PlainTextResponse("Too many wait for news just now.\n", status_code=429)
+        return PlainTextResponse("Too many open requests for news just now.\n", status_code=429)
     try:
         await _news(request.query_params.get("run", ""), request.query_params.get("seen", ""))
     finally:

@@ -198,8 +198,8 @@ def ports_for_judges(settings: Settings) -> list[int]:
         raise CommandError(str(error), WRONG_INPUT) from error
     if settings.port in ports:
         raise CommandError(
-            f"{judge_ports.VARIABLE} opens port {settings.port} to reward functions, so the dashboard cannot have it. "
-            "Choose another with --port, or take it out of the variable.",
+            f"{judge_ports.VARIABLE} opens port {settings.port} to reward functions, so the dashboard cannot use it. "
+            "Choose another with --port, or remove it from the variable.",
             WRONG_INPUT,
         )
     return ports

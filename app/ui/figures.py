@@ -63,7 +63,7 @@ def metric_label(name: str) -> str:
 
 
 NEVER_EVALUATED = "This run ended before its first evaluation."
-NOTHING_RIGHT = "No reward function of this run says what is right: each looks at form alone."
+NOTHING_RIGHT = "No reward function of this run says what is right: all score form alone."
 
 
 def sections(
@@ -159,7 +159,7 @@ def stability_panels(no_kl: bool, kl_target: bool = False, tells_right: bool = T
             note="all rewards alike: no learning signal; top score: the highest seen", stack=True,
             colours=("--ink-2", "--low", "--high", "--ink-3"),
         ),
-        panel("gradient norm", ["grad_norm"], note="how strongly a step pulls at the weights; jumps are a warning"),
+        panel("gradient norm", ["grad_norm"], note="how large the gradient is; jumps are a warning"),
         panel(
             "clip ratio", ["clip_ratio/region_mean", "clip_ratio/low_mean", "clip_ratio/high_mean"],
             ["either", "low", "high"], unit="%", note="updates held back by clipping",

@@ -110,7 +110,7 @@ def answer(function: Callable[[Payload], dict[str, Any]]) -> Answer:
             if isinstance(error, OSError):
                 return {"sentence": f"The run's folder could not be read ({error.strerror or error})."}
             LOG.exception("%s failed", function.__name__)
-            sentence = "Something went wrong inside Groupwise. The terminal it was started in says what."
+            sentence = "Something went wrong inside Groupwise: see the terminal that it was started in."
             return {"sentence": sentence, "fault": True}
 
     return answered
@@ -119,7 +119,7 @@ def answer(function: Callable[[Payload], dict[str, Any]]) -> Answer:
 def _why_unread(error: sqlite3.OperationalError) -> str:
     """Why a record could not be read, which may be another matter in a moment."""
     if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
-        return f"Reading this run's record took more than {db.LONGEST:.0f} s, and was given up."
+        return f"Reading this run's record took more than {db.LONGEST:.0f} s, and was stopped."
     return f"The record could not be read just now ({error}). Trying again."
 
 

@@ -24,7 +24,7 @@ def runs_asked(payload: Payload) -> list[str]:
     if not ids:
         raise Unanswerable("Choose a run first.")
     if len(ids) > MOST:
-        raise Unanswerable(f"{MOST:,} runs are the most that can be changed at once.")
+        raise Unanswerable(f"At most {MOST:,} runs can be changed at once.")
     return ids
 
 
@@ -80,9 +80,9 @@ def _say_why(what: str, refused: commands.Refused) -> dict[str, Any]:
         return {"sentence": str(refused)}
     now = refused.now
     if what == "name":
-        return {"sentence": f"It was renamed to “{now}” meanwhile.", "meanwhile": now}
+        return {"sentence": f"It has since been renamed to “{now}”.", "meanwhile": now}
     words = f"changed to “{format.shorten(now, SHOWN)}”" if now else "removed"
-    return {"sentence": f"The note was {words} meanwhile.", "meanwhile": now}
+    return {"sentence": f"The note has since been {words}.", "meanwhile": now}
 
 
 @answer

@@ -196,7 +196,7 @@ def test_a_step_and_the_time_left_add_up() -> None:
     assert "3.6 s a step · 54 s left" in header.progress_line(states.RUNNING, 45, 60, 3.6, 2.5, 0.0, 1.0)
     assert "· 2.0 s a step · 30 s left" in header.progress_line(states.RUNNING, 45, 60, 2.0, 2.1, 0.0, 1.0)
     seen = header.progress_line(states.RUNNING, 169, 400, 0.26, 1.04, 1.0, 2.0)
-    assert "· 0.26 s a step, 1.0 s all counted · 4 min left · " in seen, "it saves, evaluates and waits, too"
+    assert "· 0.26 s a step, 1.0 s overall · 4 min left · " in seen, "it saves, evaluates and waits, too"
     assert "counted" not in header.progress_line(states.STOPPING, 169, 400, 0.26, 1.04, 0.0, 1.0), "nothing is left"
     assert header.progress_line(states.FINISHED, 60, 60, 2.0, 4.0, 0.0, 1.0) == "step 60 of 60 · 2.0 s a step"
 

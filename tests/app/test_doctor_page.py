@@ -361,7 +361,7 @@ def test_what_is_no_list_of_changes_is_none(asked: object) -> None:
 
 
 def test_before_the_worker_has_said_what_there_is_that_is_why() -> None:
-    assert "the worker has not said yet" in url_settings.change("name: x\n", ["training.beta=1"], Offer())[2]
+    assert "the worker has not listed" in url_settings.change("name: x\n", ["training.beta=1"], Offer())[2]
 
 
 @pytest.mark.usefixtures("no_worker")

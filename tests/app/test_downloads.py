@@ -73,7 +73,7 @@ def test_no_other_folder_is_reached(run: registry.Run, client: TestClient, tmp_p
     reply = client.get("/download", params={"id": run.id, "folder": folder})
     assert (reply.status_code, reply.text) == (
         404,
-        "There is no such checkpoint (any more). The Checkpoints tab lists those that there are.\n",
+        "There is no such checkpoint (any more). The Checkpoints tab lists those that exist.\n",
     )
     assert client.get("/download", params={"id": run.id, "folder": "checkpoints/checkpoint-99"}).status_code == 404
 
@@ -107,7 +107,7 @@ def test_settings_and_code_come_byte_for_byte_and_no_other_file(
         reply = client.get("/file", params={"id": run.id, "name": name})
         assert (reply.status_code, reply.text) == (
             404,
-            "There is no such file (any more). The Config tab lists those that there are.\n",
+            "There is no such file (any more). The Config tab lists those that exist.\n",
         )
 
 

@@ -48,7 +48,7 @@ def test_estimates_wait_for_what_is_given_and_cannot_be_read(
 
 def test_what_sentences_are_made_without_is_said(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps = "training: {max_steps: 10}\n"
-    words = "This is reckoned without “Rows”."
+    words = "This is calculated without “Rows”."
     assert words in described(f"data: {{limit: many}}\n{steps}", monkeypatch)["sentences"]
     assert words not in described(steps, monkeypatch)["sentences"]
 

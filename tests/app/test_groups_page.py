@@ -176,14 +176,14 @@ def test_the_same_prompt_is_followed_down_the_steps(run_id: str):
     assert [time["step"] for time in counting] == list(range(1, 13))
     assert len(found["times"]) == 20  # attempt 1 also made steps 5 to 12
     assert found["told"].startswith(
-        "Came 12 times, from step 1 to step 12, and 8 times in steps that a later attempt trained again."
+        "Seen 12 times, from step 1 to step 12, and 8 times in steps that a later attempt trained again."
     )
     html = groups.show_group({"run": run_id, "group": ids(run_id, 2)[0]})["html"]
     assert "and 8 times in steps that a later attempt trained again" in html and "of 20 times" not in html
     assert {time["solved"] for time in found["times"]} == {0.5}
     assert (found["then"], found["now"]) == (counting[0]["id"], counting[-1]["id"])
     assert "html" not in same_prompt.prompt_history({"run": run_id, "prompt": prompt, "mark": found["mark"]})
-    assert "The very same text both times." in found["html"] and found["html"].count("<article") == 2
+    assert "The same text both times." in found["html"] and found["html"].count("<article") == 2
     each = same_prompt.prompt_history({"run": run_id, "prompt": prompt, "each": True})["html"]
     assert each.count("<article") == 8 and "<mark>1</mark>" in each and "<mark>12</mark>" in each
 
@@ -218,7 +218,7 @@ def test_a_prompt_that_comes_all_the_time_is_thinned_from_first_to_last(registry
     steps = [time["step"] for time in found["times"]]
     assert (steps[0], steps[-1]) == (1, 61) and 10 <= len(steps) <= 12
     assert same_prompt.history_in_words(found).startswith(
-        f"Came 61 times, from step 1 to step 61. {len(steps)} of them are shown."
+        f"Seen 61 times, from step 1 to step 61. {len(steps)} of them are shown."
     )
     one = record.read_group(path, 61)
     assert one is not None and (one["times"], len(one["history"])) == (61, record.HISTORY)

@@ -172,7 +172,7 @@ def test_where_nothing_is_published_it_waits_for_the_worker_and_says_so(
     start: Start, registry_home: Path, no_worker: None, tmp_path: Path
 ):
     process = start("-m", "groupwise.app", "launch", str(write(tmp_path, SPEC)))
-    assert process.stderr is not None and "Reading what the installed TRL offers" in process.stderr.readline()
+    assert process.stderr is not None and "Reading the settings of the installed TRL" in process.stderr.readline()
     offer.publish()
     with offer.answering():
         out, _ = process.communicate(timeout=30)

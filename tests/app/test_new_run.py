@@ -255,7 +255,7 @@ def test_a_question_that_nobody_takes_up_says_why_and_what_to_do(registry_home: 
     assert waiting(10) == f"The worker is still starting, {busy}{goes_on}"
     assert waiting(60) == f"The worker is still starting, {busy}{goes_on}{log}"
     with playing_supervisor(registry_home):
-        assert waiting(1) == "Waiting for the worker…"
+        assert waiting(1) == "Reading the data…"
         assert waiting(10) == f"The worker is loading its libraries, {busy}{goes_on}"
         with holding(paths.questions_lock()):
             assert waiting(10) == f"The worker is loading its libraries, {busy}{goes_on}", "which it does for seconds"

@@ -138,7 +138,7 @@ def test_a_run_that_begins_with_anothers_settings_has_a_name_of_its_own(name: st
         ("Größe und Maß.csv", "Größe und Maß.csv", "Größe und Maß.csv", "Größe und Maß.csv is uploaded."),
         ("U\u0308bung.csv", "Ubung.csv", "Übung.csv", "Übung.csv is uploaded."),  # a Mac's letters
         ("sums (1).csv", "sums 1.csv", "sums 1.csv",
-         "“sums (1).csv” is uploaded as sums 1.csv: its name has signs that a name here cannot have."),
+         "“sums (1).csv” is uploaded as sums 1.csv: its name has characters that names here cannot have."),
         ("ä" * 240 + ".csv", "a.csv", "ä" * 100 + ".csv", f"“{'ä' * 80}” is uploaded as {'ä' * 100}.csv: "
          "its name has 244 characters, more than fit here."),
         ("../../evil.csv", "evil.csv", "evil.csv", "evil.csv is uploaded."),

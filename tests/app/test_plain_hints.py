@@ -13,10 +13,10 @@ from groupwise.app.ui.figures import stability_panels
 def test_each_curated_chart_and_that_of_the_gradient_says_what_it_shows() -> None:
     assert all(note for _, _, note, _ in CURATED)
     (gradient,) = [one for one in stability_panels(no_kl=False) if one["title"] == "gradient norm"]
-    assert gradient["note"].startswith("how strongly a step pulls at the weights")
+    assert gradient["note"].startswith("how large the gradient is")
 
 
 def test_what_counts_as_right_and_leave_to_use_the_network_are_in_plain_words() -> None:
     assert "A completion is right if" in statistics.template() and "gives at least" in statistics.template()
     page = (Path(str(rewards.__file__)).parent / "page.html").read_text(encoding="utf-8")
-    assert "may use the network (to ask a judge)" in page and "such as a model that judges answers" in page
+    assert "may use the network (to call a judge)" in page and "such as a model that judges answers" in page

@@ -212,7 +212,7 @@ def test_a_warm_up_as_long_as_the_run_is_said_with_a_usual_one() -> None:
     ):
         (problem,) = said(a_spec(warmup_steps=warm, lr_scheduler_type=schedule))
         assert (problem.field, problem.level) == ("training.warmup_steps", WARNING)
-        assert problem.message == f"the learning rate never gets where it is set: {words}"
+        assert problem.message == f"the learning rate never reaches its set value: {words}"
         assert [fix.settings for fix in problem.fixes] == [{"training.warmup_steps": steps} for steps in (6, 0)]
     for warm, schedule in ((59, "linear"), (0.5, "cosine"), (0, "linear"), (500, "constant")):
         assert said(a_spec(warmup_steps=warm, lr_scheduler_type=schedule)) == []
@@ -248,7 +248,7 @@ def test_an_estimate_waits_for_a_number_that_is_refused(
     there = offer()
     fields = {**FIELDS, "num_generations": {"types": ["int"], "default": 8}}
     found = report(a_spec(**training), replace(there, training=fields), MODEL)
-    assert f"Steps cannot be counted: “{label}” is not a number to reckon with." in found.sentences
+    assert f"Steps cannot be counted: “{label}” is not a usable number." in found.sentences
     waits = {one["label"]: one["detail"] for one in found.figures if one["value"] == "—"}
     assert waits == dict.fromkeys(waiting, f"waits until “{label}” is fixed")
     assert {one["label"] for one in found.figures} == {"Memory", "Time", "Disk"}
@@ -356,8 +356,7 @@ def test_completions_that_are_too_short_for_the_tags_of_format() -> None:
     (problem,) = said(a_spec(max_completion_length=33))  # the starter reads characters
     assert (problem.field, problem.level) == ("training.max_completion_length", WARNING)
     assert problem.message == (
-        "33 tokens cannot hold the tags that “format” wants, which take 34 at the least: no completion will earn from "
-        "it."
+        "33 tokens cannot hold the tags that “format” scores, which take at least 34: no completion will earn from it."
     )
     assert [fix.label for fix in problem.fixes] == ["Use 48"]
     assert said(a_spec(max_completion_length=34)) == []
@@ -425,7 +424,7 @@ def test_whatever_is_typed_into_the_settings_there_is_a_report(
 def test_a_run_from_a_checkpoint_says_what_begins_anew(registry_home: Path) -> None:
     place = paths.runs_folder() / "a" / "checkpoints" / "checkpoint-20"
     begun = a_spec().model_copy(update={"model": ModelSpec(id=str(place))})
-    words = "Begins from an earlier run’s weights alone: the optimizer and the learning rate schedule start anew"
+    words = "Begins from an earlier run’s weights alone: the optimizer and the learning rate schedule start over"
     assert f"{words}, and KL is measured from these weights." in report(begun, offer(), MODEL).sentences
     free = a_spec(beta=0.0).model_copy(update={"model": ModelSpec(id=str(place))})
     assert f"{words}." in report(free, offer(), MODEL).sentences
@@ -434,7 +433,7 @@ def test_a_run_from_a_checkpoint_says_what_begins_anew(registry_home: Path) -> N
 
 def test_what_keeps_memory_from_being_estimated_is_named(registry_home: Path) -> None:
     refused = report(a_spec(max_completion_length=1.5), offer(), MODEL)
-    words = "Memory cannot be estimated: “Max completion length” is not a number to reckon with."
+    words = "Memory cannot be estimated: “Max completion length” is not a usable number."
     assert words in refused.sentences
     blamed = report(a_spec(max_completion_length=1.5), offer(), MODEL, blamed={"training.max_completion_length"})
     assert words not in blamed.sentences and blamed.figures[0]["label"] == "Memory"

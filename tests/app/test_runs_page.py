@@ -361,7 +361,7 @@ def test_a_page_renames_notes_and_tags(registry_home: Path) -> None:
     assert "at most 2,000" in run_labels.annotate_run({"ids": [one], "note": "x" * 5000})["sentence"]
     told = run_labels.tag_runs({"ids": [one], "add": ["short", "x" * 500]})
     assert told["sentence"] == f"A tag has at most 40 characters; “{'x' * 30}…” has 500."
-    assert "2,000 runs are the most" in run_labels.tag_runs({"ids": [str(n) for n in range(2001)]})["sentence"]
+    assert "At most 2,000 runs" in run_labels.tag_runs({"ids": [str(n) for n in range(2001)]})["sentence"]
 
 
 def test_a_page_is_told_what_was_written_meanwhile(registry_home: Path) -> None:
@@ -369,12 +369,12 @@ def test_a_page_is_told_what_was_written_meanwhile(registry_home: Path) -> None:
     labels.rename(one, "B")
     labels.write_note(one, "theirs")
     told = run_labels.rename_run({"ids": [one], "name": "mine", "was": "waits"})
-    assert told == {"sentence": "It was renamed to “B” meanwhile.", "meanwhile": "B"}
+    assert told == {"sentence": "It has since been renamed to “B”.", "meanwhile": "B"}
     told = run_labels.annotate_run({"ids": [one], "note": "mine", "was": ""})
-    assert told == {"sentence": "The note was changed to “theirs” meanwhile.", "meanwhile": "theirs"}
+    assert told == {"sentence": "The note has since been changed to “theirs”.", "meanwhile": "theirs"}
     labels.write_note(one, "")
     told = run_labels.annotate_run({"ids": [one], "note": "mine", "was": "theirs"})
-    assert told == {"sentence": "The note was removed meanwhile.", "meanwhile": ""}
+    assert told == {"sentence": "The note has since been removed.", "meanwhile": ""}
     run = registry.get_run(one)
     assert run and (run.name, run.note) == ("B", "")
     assert run_labels.rename_run({"ids": [one], "name": "mine", "was": "B"}) == {"done": 1}

@@ -20,7 +20,7 @@ ANSWERED = """tab => {
   const part = document.querySelector(`#part-${tab}`), text = part?.innerText.trim() ?? "";
   const spoke = [...part?.querySelectorAll(".says, .nothing, .wait") ?? []]
     .some(node => node.innerText.trim() && !node.innerText.includes("Counting…"));
-  return text.length > 20 && !text.includes("Looking…") && (tab !== "statistics" || spoke);
+  return text.length > 20 && !text.includes("Loading prompts…") && (tab !== "statistics" || spoke);
 }"""
 
 

@@ -50,7 +50,7 @@ def weights_are_read_as_meant(rewards: Page) -> None:
     )
     expect(rewards.locator(".live .total.old b").nth(1)).to_have_text("0.5")  # those before it stay
     way(rewards, "Code")
-    expect(rewards.locator(".code-before")).to_contain_text("The blocks are not complete: this is the code of before.")
+    expect(rewards.locator(".code-before")).to_contain_text("The blocks are not complete: this is the earlier code.")
     expect(rewards.locator("[data-do=save]")).to_have_attribute("title", re.compile("^Complete the blocks first"))
     way(rewards, "Blocks")
     wrong.get_by_role("button", name="Use 2.5").click()
@@ -117,14 +117,14 @@ def test_the_empty_page_offers_to_build_without_code_and_three_rows_are_scored_a
     )
     expect(rewards.get_by_role("button", name="Save", exact=True)).to_be_disabled()
     rewards.locator(".ace_content, body").first.press("Control+s")
-    expect(rewards.locator(".said-saved")).to_have_text("Complete the blocks first: what is missing stands at each.")
+    expect(rewards.locator(".said-saved")).to_have_text("Complete the blocks first: what is missing is shown at each.")
     assert library.newest_rewards() == []
     texts = rewards.locator(".blocks li").nth(2).locator("textarea")
     texts.fill("<answer>;x, </answer>")
     expect(rewards.get_by_role("button", name="Put each on a line")).to_be_visible()
     texts.fill("<answer>; </answer>")
     expect(rewards.locator(".blocks li .commas").nth(0)).to_contain_text(
-        "“<answer>; </answer>” is looked for as one text."
+        "“<answer>; </answer>” is searched for as one text."
     )
     rewards.get_by_role("button", name="Put each on a line").click()
     expect(texts).to_have_value("<answer>\n</answer>")
@@ -311,7 +311,7 @@ def test_a_function_that_is_not_ready_says_why_it_cannot_be_used(rewards: Page) 
         expect(button).to_be_disabled()
         expect(button).to_have_attribute("title", "Add a block first.")
     form.locator(".kinds").get_by_role("button", name="Contains words").click()
-    expect(use).to_have_attribute("title", "Complete the blocks first: what is missing stands at each.")
+    expect(use).to_have_attribute("title", "Complete the blocks first: what is missing is shown at each.")
     expect(use).to_be_disabled()
     form.locator(".blocks textarea").first.fill("so")
     expect(use).to_be_enabled()
@@ -334,7 +334,7 @@ def test_a_text_of_thirty_megabytes_is_refused_before_it_is_in_a_box(rewards: Pa
     build(rewards, "Contains words")
     assert rewards.evaluate(paste, [".building textarea", 30 * 1024**2]) is False
     expect(rewards.locator(".trouble")).to_have_text(
-        "What you brought is 30.0 MB: this takes at most 20 KB. Nothing was changed."
+        "This text is 30.0 MB: the limit here is 20 KB. Nothing was changed."
     )
     with rewards.expect_response(lambda reply: "component_server" in reply.url):
         # Another answer does not take away what is to be read.
@@ -345,6 +345,6 @@ def test_a_text_of_thirty_megabytes_is_refused_before_it_is_in_a_box(rewards: Pa
     expect(rewards.locator(".trouble")).to_be_hidden()
     do(rewards, "Import")
     assert rewards.evaluate(paste, ["dialog.importing .paste", 30 * 1024**2]) is False
-    expect(rewards.locator("dialog.importing .said")).to_contain_text("this takes at most 64 KB")
+    expect(rewards.locator("dialog.importing .said")).to_contain_text("the limit here is 64 KB")
     expect(rewards.locator("dialog.importing .paste")).to_have_value("")
     assert rewards.evaluate(paste, [".ace textarea", 30 * 1024**2]) is False

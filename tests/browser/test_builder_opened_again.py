@@ -187,7 +187,7 @@ def test_from_new_run_a_function_of_its_own_is_begun_on_the_data_of_that_run(rew
     do(ready(rewards), "Build without code")
     expect(data).to_have_value("new")
     said = rewards.locator(".live .wait")
-    expect(said).to_have_text("New run’s draft has no data yet. Choose it there, or take the quickstart’s rows.")
+    expect(said).to_have_text("New run’s draft has no data yet. Choose it there, or use the quickstart’s rows.")
     expect(rewards.locator(".live.failed")).to_have_count(0)  # nothing is wrong
     expect(rewards.get_by_text("has no data yet")).to_have_count(1)
     expect(said.get_by_role("link")).to_have_attribute("href", "/new")
@@ -220,7 +220,7 @@ def test_a_common_pattern_is_chosen_and_words_typed_as_a_pattern_are_told_of(rew
     pattern, common = form.get_by_label("Pattern", exact=True), form.locator("label.common select")
     note = form.locator(".alike-here")
     pattern.fill("endet mit einer Zahl")
-    expect(note).to_contain_text("as it is, it finds only these very words", timeout=LIVE_FOR)
+    expect(note).to_contain_text("as it is, it matches only exactly these words", timeout=LIVE_FOR)
     picture(rewards, "rewards-words-as-pattern")
     common.select_option("ends with a number")
     expect(pattern).to_have_value(r"\d[.!]?\s*\Z")

@@ -83,7 +83,7 @@ def test_prompts_are_those_of_the_newest_words(open_page: OpenPage, runs: Runs) 
     settings.release()
     expect(of_settings).to_be_visible()
     page.locator(".alike").scroll_into_view_if_needed()
-    expect(page.locator(".told")).to_have_text("Looking…")
+    expect(page.locator(".told")).to_have_text("Loading prompts…")
     csv = page.get_by_role("button", name="Download the shared prompts as CSV")
     expect(csv).to_be_hidden()  # there is nothing to be saved yet
     questions.release()

@@ -141,7 +141,7 @@ def test_a_healthy_run_and_one_that_ended_too_soon_are_told_so(open_page: OpenPa
         return len(asked) > 2
 
     wait_for("it asks until it has it", asks_on)
-    anew = re.compile("optimizer and schedule begin anew, and KL is measured from here")
+    anew = re.compile("optimizer and schedule start over, and KL is measured from here")
     expect(follows.get_by_role("link", name="more steps")).to_have_attribute("title", anew)
     follows.get_by_role("link", name="more steps").click()  # from the model that the run has trained
     page.wait_for_url(re.compile(r"/new\?from=.*model\.id"))

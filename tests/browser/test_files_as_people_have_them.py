@@ -327,7 +327,7 @@ def test_a_file_is_dropped_on_the_data_and_nowhere_else(new_run: Page, tmp_path:
         file.truncate(120 * 2**20)
     address, note = new_run.url, new_run.locator(".upload-note")
     drop(new_run, huge, data.locator("h2"))
-    expect(note).to_have_text("“h.csv” is 120 MB; 100 MB is the most. Copy it to the home's data folder instead; "
+    expect(note).to_have_text("“h.csv” is 120 MB; 100 MB is the limit. Copy it to the home's data folder instead; "
                               "then it is in the list.")  # fmt: skip
     assert "source: task:" in yaml_of(new_run)
     picture(new_run, "new-dropped-too-large")

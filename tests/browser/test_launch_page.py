@@ -44,7 +44,7 @@ def test_one_step_is_tried_and_leaves_nothing_behind(new_run: Page) -> None:
     new_run.get_by_label("Max completion length", exact=True).fill("1")
     expect(tried.locator(".outdated")).to_be_visible()
     new_run.get_by_role("button", name="Try one step").click()
-    expect(tried.locator(".verdict-at.warning")).to_contain_text("there is nothing to learn from", timeout=180_000)
+    expect(tried.locator(".verdict-at.warning")).to_contain_text("there is no learning signal", timeout=180_000)
     assert re.match(r"All \d+ completions earned 0,", tried.locator(".verdict-at.warning").inner_text())
     expect(tried.locator(".outdated")).to_be_hidden()
     picture(new_run, "new-tried-alike")

@@ -37,7 +37,7 @@ def test_an_overview_says_what_it_knows_and_draws_when_plotly_is_there(
     expect(page.locator(".gw-overview .window")).to_have_text("mean of the last 4 logged steps")
     expect(page.locator("#gw-offline")).to_have_text("Reconnecting…")
     place = page.locator('[data-chart="reward"] .plot')
-    assert "Loading what draws" in place.evaluate("plot => getComputedStyle(plot, '::after').content")
+    assert "Loading the chart" in place.evaluate("plot => getComputedStyle(plot, '::after').content")
     page.wait_for_timeout(1200)
     assert plotly.refused > 1
     plotly.there = True

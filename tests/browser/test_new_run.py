@@ -52,7 +52,7 @@ def test_rows_and_counts_of_before_are_said_to_be_so_while_the_yaml_cannot_be_re
     good = yaml_of(new_run)
     write_yaml(new_run, good + "name: twice\n")
     show(new_run, "Form")
-    expect(old).to_have_text("These rows and counts are of before: the YAML cannot be read.")
+    expect(old).to_have_text("These rows and counts are from before: the YAML cannot be read.")
     expect(old).to_be_visible()
     assert new_run.evaluate(dimmed) == [0.55, 0.55, 1]
     picture(new_run, "new-unreadable")

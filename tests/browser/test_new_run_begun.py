@@ -146,7 +146,7 @@ def test_a_form_begun_before_it_is_known_what_is_installed_is_not_lost(
 ) -> None:
     page = open_page(f"{shared_dashboard}/new?from={past}&set=training.max_completion_length=96")
     expect(page.locator(".waiting")).to_have_text(re.compile("within a minute, or later while a run loads\\.$"))
-    refused = "Not changed: “training.max_completion_length”; the worker has not said yet which settings there are."
+    refused = "Not changed: “training.max_completion_length”; the worker has not listed the settings yet."
     expect(page.locator(".arrival")).to_contain_text(refused)
     expect(page.locator(".gw-new_run[data-ready]")).to_be_attached()
     leave_and_come_back(page)

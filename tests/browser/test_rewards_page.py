@@ -125,7 +125,7 @@ def test_what_is_typed_outlasts_what_another_tab_saves(rewards: Page) -> None:
     rewards.reload()
     ready(rewards)
     assert text_of(rewards) == SHORT.replace("20", "40")
-    expect(rewards.locator(".writing .draft")).to_contain_text("Another version was saved meanwhile")
+    expect(rewards.locator(".writing .draft")).to_contain_text("Another version has been saved since")
     picture(rewards, "rewards-draft-beside-another-version")
     other.reload()
     ready(other)
@@ -147,7 +147,7 @@ def test_a_version_that_another_tab_saved_is_not_written_over_unsaid(rewards: Pa
     do(rewards, "Save")
     said = rewards.locator(".said-saved")
     expect(said).to_contain_text(
-        f"Not saved: another version of “short” was saved meanwhile, version {theirs[:8]}, saved just now."
+        f"Not saved: another version of “short” has been saved since, version {theirs[:8]}, saved just now."
     )
     picture(rewards, "rewards-newer")
     do(rewards, "What differs")

@@ -108,7 +108,7 @@ def test_a_run_is_renamed_tagged_and_noted_in_its_head(open_page: OpenPage, addr
     dialog.get_by_label("Tags, with commas between").fill("day, night")
     labels.write_note(run_id, "said by another")
     save.click()
-    told = "The note was changed to “said by another” meanwhile. Save again to put yours in its place."
+    told = "The note has since been changed to “said by another”. Save again to put yours in its place."
     expect(why).to_have_text(told)
     picture(page, "run-labels")
     save.click()

@@ -195,7 +195,7 @@ def test_nothing_that_happens_takes_away_what_is_written_chosen_or_focused(open_
     expect(run(page, one).get_by_label("Note", exact=True)).to_have_value("half a thought")
     expect(run(page, one).get_by_label("Note", exact=True)).to_be_focused()
     run(page, one).get_by_role("button", name="Edit tags").click()
-    told = "The note was changed to “said by another” meanwhile."
+    told = "The note has since been changed to “said by another”."
     first = f"{told} Save or cancel the note first."
     expect(run(page, one).locator(".editing .problem")).to_have_text(first)
     page.keyboard.type("into no field")
@@ -348,7 +348,7 @@ def test_the_chosen_runs_have_their_colours_in_compare_and_compare_is_in_the_nav
     expect(page.locator(".choosing .many")).to_have_text("3 runs still chosen")
     trash.delete_run(ids[2])  # elsewhere
     expect(page.locator(".choosing .many")).to_have_text("2 runs still chosen")
-    expect(page.locator(".choosing .words")).to_have_text("1 run deleted meanwhile")
+    expect(page.locator(".choosing .words")).to_have_text("1 run deleted since then")
     trash.restore_run(ids[2])
     run(page, ids[2]).get_by_role("checkbox").check()
     expect(page.locator(".choosing .many")).to_have_text("3 runs chosen")

@@ -71,7 +71,7 @@ def test_from_a_number_to_what_is_behind_it(open_page: OpenPage, reading_dashboa
     page.get_by_label("Score from which on it is right").press("Enter")
     expect(solved).to_have_text(re.compile("pass@1 0\u202f%"))
     expect(page).to_have_url(re.compile("solved=correctness%3A2"))
-    expect(solved).to_have_text(re.compile(r"No completion came to 2: the most was 1\.$"))
+    expect(solved).to_have_text(re.compile(r"No completion reached 2: the highest was 1\.$"))
     page.get_by_role("button", name="as the run counts it").click()
     expect(solved).not_to_have_text(re.compile("pass@1 0\u202f%"))
     a_number_that_is_none_is_said_and_the_function_counts(page)

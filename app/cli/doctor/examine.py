@@ -11,7 +11,7 @@ from groupwise.app.core.command_errors import DONE, FAILED
 from groupwise.storage.home import paths, redaction
 from groupwise.storage.spec.words.number_words import count_words
 
-MISSING = "Install what is missing (above, or `make run` in the folder of Groupwise), and ask again."
+MISSING = "Install what is missing (above, or `make run` in the folder of Groupwise), and check again."
 
 GRAVE = ("Python", "Libraries", "Groupwise", "Data home", "Registry")  # without these nobody can say that runs train
 
@@ -67,11 +67,11 @@ def _safely(name: str, look: Callable[[], list[Finding]]) -> list[Finding]:
     try:
         return look()
     except ImportError as error:
-        return [Finding(name, PROBLEM, f"Could not be looked at: {error}.", MISSING)]
+        return [Finding(name, PROBLEM, f"Could not be checked: {error}.", MISSING)]
     except Exception as error:
         state = PROBLEM if name in GRAVE else NOTE
-        says = f"Could not be looked at ({type(error).__name__}: {error})."
-        return [Finding(name, state, says, "Look at what it names. If nothing is wrong there, Groupwise has a fault.")]
+        says = f"Could not be checked ({type(error).__name__}: {error})."
+        return [Finding(name, state, says, "Check what it names. If nothing is wrong there, it is a bug in Groupwise.")]
 
 
 def _without_secrets(one: Finding) -> Finding:

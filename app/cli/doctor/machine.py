@@ -94,7 +94,7 @@ def look_at_sandbox(readable: bool) -> list[Finding]:
     if fact.name == "bubblewrap" and not lacks:
         return [Finding("Sandbox", OK, says), *_network(fact)]
     again = (
-        "What it needs is installed: where that was done since, start Groupwise again; else the reason stands above."
+        "What it needs is installed. If it was installed just now, start Groupwise again; else see the reason above."
     )
     return [Finding("Sandbox", NOTE, says, lacks or again), *_network(fact)]
 
@@ -121,12 +121,9 @@ def look_at_hardware(asked: Asked, readable: bool) -> list[Finding]:
     """What there is to train on, and whether torch can use it."""
     told = asked.answer()
     if "hardware" not in told:
-        do = "Install Groupwise anew (make run), and ask again."
-        return [
-            Finding(
-                "Hardware", PROBLEM, f"What there is could not be looked at: {told.get('failed', 'no answer')}.", do
-            )
-        ]
+        do = "Reinstall Groupwise (make run), and check again."
+        says = f"The hardware could not be read: {told.get('failed', 'no answer')}."
+        return [Finding("Hardware", PROBLEM, says, do)]
     now = Hardware.from_plain(told["hardware"])
     return [_devices(now), *_published(now, readable), _memory(now, told.get("free")), _torch(now, told)]
 
@@ -137,11 +134,11 @@ def _devices(now: Hardware) -> Finding:
         each = ", ".join(f"{gpu.name} ({format.size(gpu.free)} of {format.size(gpu.memory)} free)" for gpu in now.gpus)
         return Finding("GPU", OK, f"{each}{f'; CUDA_VISIBLE_DEVICES is {hidden}' if hidden is not None else ''}.")
     if hidden is not None and shutil.which("nvidia-smi"):
-        says = f"None is seen: CUDA_VISIBLE_DEVICES is “{hidden}”."
+        says = f"No GPU is visible: CUDA_VISIBLE_DEVICES is “{hidden}”."
         return Finding("GPU", NOTE, says, "Unset it where Groupwise is started.")
     if _has_nvidia():
         do = "Install NVIDIA’s driver with nvidia-smi; in a container, start it with the GPU (docker run --gpus all)."
-        return Finding("GPU", NOTE, "This machine has a device of NVIDIA’s, and nvidia-smi shows none that works.", do)
+        return Finding("GPU", NOTE, "This machine has an NVIDIA device, but nvidia-smi shows none that works.", do)
     return Finding("GPU", OK, "None: runs train on the CPU, which is enough for tiny models such as the starter.")
 
 
@@ -159,8 +156,8 @@ def _published(now: Hardware, readable: bool) -> list[Finding]:
     fact = registry.read_fact(Hardware) if readable else None
     if fact is None or [gpu.name for gpu in fact.gpus] == [gpu.name for gpu in now.gpus]:
         return []
-    says = f"New run goes by what the worker saw {format.age(registry_check.time_of_fact(Hardware))}: {fact.sentence}."
-    return [Finding("Published hardware", NOTE, says, "The next worker to start says it anew: start Groupwise again.")]
+    says = f"New run uses what the worker found {format.age(registry_check.time_of_fact(Hardware))}: {fact.sentence}."
+    return [Finding("Published hardware", NOTE, says, "The next worker updates it: start Groupwise again.")]
 
 
 def _memory(now: Hardware, free: int | None) -> Finding:
@@ -168,7 +165,7 @@ def _memory(now: Hardware, free: int | None) -> Finding:
     says = f"{format.size(now.memory)} of memory{f', {format.size(free)} free' if free is not None else ''}; {cores}."
     if free is not None and free < LITTLE_MEMORY:
         do = "End what is not needed, or use a larger machine."
-        return Finding("Memory", NOTE, f"{says} A training may be ended for lack of it.", do)
+        return Finding("Memory", NOTE, f"{says} Training may run out of it.", do)
     return Finding("Memory", OK, says)
 
 
@@ -178,7 +175,7 @@ def _torch(now: Hardware, told: dict[str, Any]) -> Finding:
         says = f"torch could not be imported: {str(told.get('failed', 'no answer')).rstrip('.')}."
         late = "it took more than" in says
         again = f"Run {shlex.quote(sys.executable)} -m pip install --force-reinstall torch"
-        do = "Ask again when the machine is less busy." if late else again
+        do = "Check again when the machine is less busy." if late else again
         return Finding("torch", NOTE if late else PROBLEM, says, do)
     says = f"{found['version']}, built for {found['built_for'] or 'the CPU'}"
     if now.gpus and not found["usable"]:

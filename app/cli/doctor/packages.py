@@ -36,7 +36,7 @@ def look_at_python() -> list[Finding]:
 
     running = platform.python_version()
     where = f"{running} ({sys.executable})"
-    anew = "Make the environment anew with a newer Python (make PYTHON=/some/python3 run)."
+    anew = "Recreate the environment with a newer Python (make PYTHON=/some/python3 run)."
     asked = _asked_python()
     if asked and not SpecifierSet(asked).contains(running, prereleases=True):
         return [Finding("Python", PROBLEM, f"{where}; Groupwise needs {asked}.", anew)]
@@ -58,7 +58,7 @@ def look_at_libraries() -> list[Finding]:
     """Groupwise, what it cannot do without, and what it can do more with."""
     version = installed_version(US)
     if version is None:
-        says = f"Groupwise in {ROOT} is not installed as a package, so what it needs is not known."
+        says = f"Groupwise in {ROOT} is not installed as a package, so its dependencies are unknown."
         return [Finding("Groupwise", PROBLEM, says, "Run `make run` in its folder, or `pip install .` there.")]
     own = Finding("Groupwise", OK, f"{version}, in {ROOT}.")
     needed = [(one, installed_version(one.name)) for one in _requirements(US)]
@@ -66,7 +66,7 @@ def look_at_libraries() -> list[Finding]:
     names = {one.name: there for one, there in needed}
     shown = ", ".join(f"{name} {names[name]}" for name in SHOWN if names.get(name))
     more = len([name for name in names if name not in SHOWN])
-    fitting = f"{shown}, and {more} more: each in the range that is asked for."
+    fitting = f"{shown}, and {more} more: each in the required range."
     return [own, *(bad or [Finding("Libraries", OK, fitting)]), *_extras()]
 
 
@@ -119,7 +119,7 @@ def _extras() -> list[Finding]:
     installed = ", ".join(f"{name} {version}" for name, version in there.items() if version)
     missing = ", ".join(name for name, version in there.items() if version is None)
     words = [f"installed: {installed}" if installed else ""]
-    words += [f"not installed, and only needed where a run asks for it: {missing}" if missing else ""]
+    words += [f"not installed, and needed only by runs that use them: {missing}" if missing else ""]
     said = "; ".join(filter(None, words))
     notes = [Finding(one.name, NOTE, one.says, one.do) for one in bad]  # no run needs one that does not ask for it
     return [Finding("Optional packages", OK, f"{said}."), *notes]

@@ -17,7 +17,7 @@ from groupwise.storage.registry.messages.facts import Worker
 from groupwise.storage.spec.words.number_words import are_words, join_words
 
 ROOMS = ("worker", "storage")  # whose code a worker has in memory
-AGAIN = "It leaves by itself when no run trains and no dashboard is open; the next start has the new one."
+AGAIN = "It ends by itself when no run trains and no dashboard is open; the next start uses the new one."
 READ = 256 * 1024  # bytes of the end of its log
 RECENT = 24 * 3600  # seconds
 LONGEST = 300  # characters of a line of it
@@ -37,7 +37,7 @@ def _worker(lives: bool, readable: bool) -> list[Finding]:
         waiting = registry.list_runs(only={*states.LIVE, states.QUEUED}, curves=False) if readable else []
         if waiting:
             says = f"None runs, and {format.plural(len(waiting), 'run')} {are_words(len(waiting))} queued or training."
-            return [Finding("Worker", NOTE, says, "Start `groupwise`: a worker then looks after them.")]
+            return [Finding("Worker", NOTE, says, "Start `groupwise`: its worker then runs them.")]
         return [Finding("Worker", OK, "None runs; the first launch, or the dashboard, starts it.")]
     return [_whose_worker() if readable else Finding("Worker", OK, "One runs.")]
 
@@ -47,7 +47,7 @@ def _whose_worker() -> Finding:
     fact, begun = registry.read_fact(Worker), registry_check.time_of_fact(Worker)
     own = packages.installed_version(packages.US) or ""
     if fact is None or begun is None:
-        return Finding("Worker", NOTE, "One runs, and does not say its version: an older one, perhaps.", AGAIN)
+        return Finding("Worker", NOTE, "One runs, without a version: perhaps an older one.", AGAIN)
     says = f"One runs, which began {_since(begun)}"
     if fact.version != own:
         return Finding("Worker", NOTE, f"{says}, of version {fact.version or '?'}; this is {own or '?'}.", AGAIN)

@@ -34,13 +34,13 @@ def _registry(look: registry_check.RegistryLook) -> Finding:
         return Finding("Registry", OK, "The registry is intact.")
     if look.state == registry_check.ABSENT:
         folders = home_check.unlisted_folders(())
-        there = f" {format.plural(len(folders), 'run folder')} will be taken in." if folders else ""
+        there = f" {format.plural(len(folders), 'run folder')} will be added." if folders else ""
         return Finding("Registry", OK, f"There is no registry of runs yet; the next start makes it.{there}")
     if look.state == registry_check.OLDER:
-        says = "An older version of Groupwise has written the registry; the next start brings it up to date."
+        says = "The registry is from an older version of Groupwise; the next start updates it."
         return Finding("Registry", OK, says)
     if look.state == registry_check.CUT_SHORT:
-        do = "Start Groupwise, or run `groupwise list`: that takes it back."
+        do = "Start Groupwise, or run `groupwise list`: that undoes the unfinished write."
         return Finding("Registry", NOTE, "A process was killed as it wrote to the registry.", do)
     if look.state == registry_check.DAMAGED:
         says = says.partition("No run is lost")[0].strip()
@@ -49,9 +49,9 @@ def _registry(look: registry_check.RegistryLook) -> Finding:
         says, _, advice = says.rpartition(". Update Groupwise")
         says, do = f"{says}.", f"Update Groupwise{advice}"
     elif "locked" in says:
-        do = "End the process that holds it, or wait until it is done, and ask again."
+        do = "End the process that holds it, or wait until it is done, and check again."
     else:
-        do = f"Look at the owner and the rights of {paths.registry_path()}, and at its disk."
+        do = f"Check the owner and the permissions of {paths.registry_path()}, and its disk."
     return Finding("Registry", PROBLEM, says, do)
 
 
@@ -93,7 +93,7 @@ def _records(runs: Sequence[Run]) -> list[Finding]:
     if look.newer:
         counted = format.plural(len(look.newer), "record")
         newer = f"A newer version of Groupwise has written {counted}: {_named(look.newer)}."
-        found.append(Finding("Records", NOTE, newer, "Update Groupwise to resume what they are of."))
+        found.append(Finding("Records", NOTE, newer, "Update Groupwise to resume these runs."))
     return found or [Finding("Records", OK, f"{says}.")]
 
 

@@ -35,7 +35,7 @@ async function offer() {
       el(
         "p.s.mut",
         full
-          ? `${MOST} runs are the most that can be compared at once. Remove one first.`
+          ? `At most ${MOST} runs can be compared at once. Remove one first.`
           : reply
             ? (reply.sentence ??
               (adder.value ? "No other run has this in its name, state, model or data." : "There is no other run."))

@@ -234,7 +234,7 @@ function hint() {
   const here = runsHere().length;
   const some = state.ids.length && here < 2 ? "Add another run to compare it with." : "";
   const more = leftOut
-    ? `${MOST} runs are the most that can be compared at once: ` +
+    ? `At most ${MOST} runs can be compared at once: ` +
       `${leftOut} of the address ${leftOut === 1 ? "is" : "are"} left out.`
     : "";
   showText(find(".hint"), [some, more].filter(Boolean).join(" "));

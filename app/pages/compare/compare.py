@@ -36,7 +36,7 @@ CURATED = (
     ("kl", "KL", "distance from the reference model", ""),
     ("entropy", "entropy", "near 0: always the same answer", ""),
     ("completions/mean_length", "length", "tokens of a completion", ""),
-    ("grad_norm", "gradient norm", "how strongly a step pulls at the weights", ""),
+    ("grad_norm", "gradient norm", "how large the gradient is", ""),
 )
 TEMPLATE = """
 <div class="row between top"><h1>Compare</h1><div class="adder"><input class="input" type="search" autocomplete="off"
@@ -46,9 +46,9 @@ placeholder="add a run by name, state, model" aria-label="Add a run"><div class=
 <p class="s mut kept" role="status" hidden><span></span> <button class="link s every" type="button">Show
 all</button></p><p class="s mut hint" hidden></p><p class="s mut stale" role="status" hidden><span></span>
 <button class="link s" type="button"></button></p>
-<section class="choose panel" aria-label="Choose runs" hidden><h2>Choose runs to compare</h2><p class="lead">Lay the
-curves of several runs over each other, see in which settings they differ and what each came to, and read what they
-answered to the same prompts.</p><div class="row between"><p class="s mut said">Choose two or more of the newest runs,
+<section class="choose panel" aria-label="Choose runs" hidden><h2>Choose runs to compare</h2><p class="lead">Overlay
+the curves of several runs, compare their settings and final metrics, and read their answers to the same
+prompts.</p><div class="row between"><p class="s mut said">Choose two or more of the newest runs,
 or search for others above. On the Runs page any can be ticked.</p><a class="btn pri go"
 aria-disabled="true">Compare</a></div>
 <div class="offers" role="group" aria-label="Runs"></div></section>
@@ -60,7 +60,7 @@ fewer than 20, of the later half); held-out, its last evaluation. An earlier pea
 <p class="s mut windows" hidden></p>
 <div class="panel flush scroll" tabindex="-1"><table class="finals"></table></div></section>
 <section><div class="row controls steer"><h2>Curves</h2><span class="s mut">over</span><span class="switch s x"
-role="group" aria-label="Lay the curves over"><button data-x="step">step</button><button data-x="tokens">tokens</button>
+role="group" aria-label="Curves over"><button data-x="step">step</button><button data-x="tokens">tokens</button>
 <button data-x="time">time</button><button data-x="attempt"
 title="Each start and each resume from its own first step">steps since start</button>
 </span><label class="s mut">grouped by <select class="input s by" aria-label="Group the runs by"></select></label>
@@ -94,7 +94,7 @@ placeholder="words in the prompt" aria-label="Search prompts"><select class="inp
 aria-label="Order of the prompts"><option value="">in most runs first</option><option value="differ">largest difference
 first</option></select>
 <button class="link s csv" type="button" aria-label="Download the shared prompts as CSV" hidden>CSV</button></div>
-<p class="s mut told">Looking…</p><div class="panel flush scroll prompts" tabindex="-1"><table></table></div>
+<p class="s mut told">Loading prompts…</p><div class="panel flush scroll prompts" tabindex="-1"><table></table></div>
 <div class="one"></div></section></div>
 """
 SHARES = ("completions/clipped_ratio", "frac_reward_zero_std", "groups/")

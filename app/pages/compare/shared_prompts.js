@@ -62,7 +62,7 @@ function sharedWords({ rows, count, seen }, asked) {
       ? `${countWords(seen, "prompt has", "prompts have")} these words, none shared by two of these runs.`
       : "No prompt of these runs has these words.";
   return seen
-    ? "No two of these runs were given the same prompt, so there is nothing to lay side by side."
+    ? "No two of these runs were given the same prompt, so there is nothing to compare."
     : "None of these runs has recorded a prompt yet.";
 }
 offerCsv(".alike", "prompts", () => promptRows(drawn.runs, drawn.rows));

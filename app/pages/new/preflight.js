@@ -214,7 +214,7 @@ async function launch() {
       const found = await askWorker("build", {}, note);
       if (!found || found.lost || found.error) buildKey = null;
       if (found?.error) return answer(found.error);
-      if (page.text !== text) return answer("The settings changed meanwhile. Launch again.");
+      if (page.text !== text) return answer("The settings have changed since. Launch again.");
       if (found?.lost) await new Promise((done) => setTimeout(done, 1000)); // the worker's helper is starting anew
       if (!found || found.lost) continue; // or another question about the same settings took its place
       built = found.question;

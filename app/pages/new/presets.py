@@ -120,7 +120,7 @@ def unknown_reward(name: str, offer: Offer) -> str:
     if name in offer.rewards:
         return ""
     if offer.training is None:
-        return f"“{name[:80]}” was not added yet: the worker has not said which reward functions there are."
+        return f"“{name[:80]}” was not added: the worker has not listed the reward functions yet."
     return f"There is no reward function “{name[:80]}”, so none was added."
 
 
@@ -321,7 +321,7 @@ def store_preset(name: str, sentence: str, text: str, *, replace: bool) -> dict[
     except PresetExists as error:
         return {"taken": True, "sentence": f"{error} Save again to replace it."}
     except SpecError as error:
-        raise Unanswerable(f"Only what is a spec can be kept as one: {error.problems[0]}") from error
+        raise Unanswerable(f"Only a valid spec can be saved as a preset: {error.problems[0]}") from error
     return {"presets": list_presets()}
 
 

@@ -75,12 +75,12 @@ def cancel_all(payload: Payload) -> dict[str, Any]:
 
 
 def _waiting_sentence(question: questions.Question) -> str:
-    """What a question waits for that says nothing of itself; after a while also why, and what one can do."""
-    if question.taken:
-        return DOING[question.kind]
+    """What is being done for a question that does not say so itself; after a while why it waits, and what to do."""
     waited = time.time() - question.asked_at
+    if question.taken or (waited < PATIENCE and locks.is_held(paths.supervisor_lock())):
+        return DOING[question.kind]
     if waited < PATIENCE:
-        return "Waiting for the worker…" if locks.is_held(paths.supervisor_lock()) else "Starting the worker…"
+        return "Starting the worker…"
     before = questions.count_before(question)
     if not locks.is_held(paths.supervisor_lock()):
         why = "The worker is still starting, which takes longer on a busy machine"

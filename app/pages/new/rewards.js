@@ -208,7 +208,7 @@ function schedule(reward, path, id) {
       "div.schedule",
       el(
         "p.xs.mut",
-        "The weight moves in straight lines between the points and is constant before the first and after the last.",
+        "The weight changes linearly between the points and is constant before the first and after the last.",
       ),
       table(
         el("tr", el("th", { scope: "col" }, "step"), el("th", { scope: "col" }, "weight"), el("th")),

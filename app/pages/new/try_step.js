@@ -145,7 +145,7 @@ function alike(scored) {
   return el(
     "p.s.verdict-at.warning",
     `All ${countWords(scores.length, "completion")} earned ${number(scores[0])}, and where all earn the same there ` +
-      "is nothing to learn from. Read them below: the reward functions may miss what is right, or the model may " +
+      "is no learning signal. Read them below: the reward functions may miss what is right, or the model may " +
       "not be able to do this yet.",
   );
 }
@@ -173,7 +173,7 @@ function showTried(answer) {
   return result.replaceChildren(
     failures.length ? failedRewards(failures) : "",
     el("p.s", el("b", failures.length ? "One step was made. " : "One step works. "), answer.sentence ?? ""),
-    el("p.xs.mut.outdated", "The settings have changed since: try again to see what they come to now."),
+    el("p.xs.mut.outdated", "The settings have changed since: try again to see their result."),
     failures.length ? "" : alike(answer.completions),
     el(
       "div.figures",

@@ -116,7 +116,7 @@ export class Upload {
   takeDropped(files) {
     if (files.length > 1) this.refuse("Drop one file at a time: a run has one.");
     else if (files.length) this.take(files[0]);
-    else this.refuse("What was dropped is no file: a folder, perhaps.");
+    else this.refuse("What was dropped is not a file: perhaps a folder.");
   }
 }
 // Whether the file that was chosen is the `earlier` one, or one that was uploaded in place of it: sums.csv, sums-2.csv.
@@ -125,5 +125,5 @@ const isOfName = (source, earlier) => {
   return !!earlier && (source === earlier || plain(source) === earlier);
 };
 const tooLarge = (file) =>
-  `“${file.name}” is ${Math.ceil(file.size / 1024 / 1024)} MB; ${page.form.upload_limit_words} is the most. Copy it ` +
+  `“${file.name}” is ${Math.ceil(file.size / 1024 / 1024)} MB; ${page.form.upload_limit_words} is the limit. Copy it ` +
   "to the home's data folder instead; then it is in the list.";

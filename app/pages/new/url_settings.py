@@ -129,7 +129,5 @@ def _label(field: str, text: str) -> str:
 def _refusal(refused: list[str], offer: Offer) -> str:
     if not refused:
         return ""
-    why = (
-        "the worker has not said yet which settings there are" if offer.training is None else "there is no such setting"
-    )
+    why = "the worker has not listed the settings yet" if offer.training is None else "there is no such setting"
     return f"Not changed: {', '.join(f'“{one}”' for one in refused)}; {why}."

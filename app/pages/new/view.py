@@ -111,7 +111,7 @@ def _say_what_happens(about: Report, raw: dict[str, Any], read: RunSpec | None) 
     known = read.model_dump(mode="json")
     given = [(path, _setting_at(raw, path)) for path in COUNTED if path not in about.awaited]
     out = [own_label(path) for path, value in given if value not in (None, yaml_edit.ABSENT, _setting_at(known, path))]
-    without = [f"This is reckoned without {join_words([f'“{label}”' for label in out])}."] if out else []
+    without = [f"This is calculated without {join_words([f'“{label}”' for label in out])}."] if out else []
     return [*about.sentences, *without]
 
 

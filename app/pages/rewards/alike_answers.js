@@ -37,7 +37,7 @@ const noteOf = (...said) =>
 const isPlainText = (pattern) => !/[\\^$|*+()[\]{}]|[.?](?!\s|$)/.test(pattern);
 const isTypedAsWords = ({ kind, settings }) => kind === "matches" && isPlainText(settings.pattern ?? "");
 const WORDS_ONLY =
-  "Nothing shown matches. The pattern is a regular expression: as it is, it finds only these very words.";
+  "Nothing shown matches. The pattern is a regular expression: as it is, it matches only exactly these words.";
 
 // Of each block what is said of it where it gives the same to all that is tried; nothing where the score does so, too.
 export function alikeBlocks(scored, blocks, worth, isOfExamples) {

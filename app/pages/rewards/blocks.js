@@ -126,7 +126,7 @@ function weightAndCredit(desk, block, n, about) {
     block.required = required.checked;
     desk.changed();
   });
-  const zero = "What earns nothing by this block scores 0, whatever the other blocks give.";
+  const zero = "A completion that earns nothing from this block scores 0, whatever the other blocks give.";
   const help = "How much it counts beside the others. Below 0 it is a penalty.";
   return [
     el("label.choice", { title: help, "data-setting": "weight" }, "weight ", weight),
@@ -227,7 +227,7 @@ function commaHint(input) {
       input.dispatchEvent(new Event("input", { bubbles: true }));
       input.focus();
     };
-    const words = `“${plain(line.length > 40 ? `${line.slice(0, 40)}…` : line)}” is looked for as one text. `;
+    const words = `“${plain(line.length > 40 ? `${line.slice(0, 40)}…` : line)}” is searched for as one text. `;
     return hint.replaceChildren(words, button("Put each on a line", part, "link xs"));
   };
   input.addEventListener("input", say);

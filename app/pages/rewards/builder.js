@@ -55,7 +55,7 @@ function sayByHand(reading) {
     el(
       "p",
       line
-        ? `Edited by hand: line ${line}. Blocks cannot say that; the code goes on as it is.`
+        ? `Edited by hand: line ${line}. Blocks cannot show that; the code stays as it is.`
         : "This function is written in Python, not made of blocks.",
     ),
     line
@@ -187,7 +187,7 @@ function isUntouched({ name, sentence }) {
 }
 const PENALTIES =
   "A weight below 0 is a penalty. The score is the sum of all blocks by weight, divided by the weights above 0: " +
-  "it can fall below 0. Of penalties alone it is 0 at most.";
+  "it can fall below 0. With penalties alone it is 0 at most.";
 // What is wrong with no block of its own: with the name, at its field, or with all of them.
 function sayOfAll(problems, fault) {
   const said = (words) => el("p.verdict-at.warning", plain(words));
@@ -205,7 +205,7 @@ export function requireBlock(n) {
 function sayName(typed, name, fault) {
   if (typed !== written) asTyped = typed;
   written = fault ? "" : name;
-  const is = name === asTyped ? "" : `Its name in the code is ${name}: only a to z, digits and _ can stand there.`;
+  const is = name === asTyped ? "" : `Its name in the code is ${name}: only a to z, digits and _ are allowed.`;
   const words = fault ? [] : [is, namesake(name).all].filter(Boolean);
   showText(form.querySelector(".name-written"), words.join(" "));
 }

@@ -71,7 +71,7 @@ export function columnList() {
   return el(
     "details.columns",
     { open: names.length <= 6 },
-    el("summary.s", "What the data gives beside the prompt"),
-    names.length ? el("dl.s", ...names.slice(0, 60).flatMap(row)) : el("p.s.mut", "Nothing: it has prompts only."),
+    el("summary.s", "Columns of the data besides the prompt"),
+    names.length ? el("dl.s", ...names.slice(0, 60).flatMap(row)) : el("p.s.mut", "None: it has prompts only."),
   );
 }

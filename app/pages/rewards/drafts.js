@@ -78,7 +78,7 @@ export function sayDraft(kept, before, begin) {
     ageNode(kept.at),
     " restored; not saved yet. ",
     kept.onto && page.open.newest && kept.onto !== page.open.newest
-      ? "Another version was saved meanwhile; both are kept once you save. "
+      ? "Another version has been saved since; both are kept once you save. "
       : "",
     button(
       "Discard it",

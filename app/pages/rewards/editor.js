@@ -155,7 +155,7 @@ export function drawLooked() {
   if (unsaved()) tell("typed"); // by the name it has now
 }
 export function asksFor(chosen) {
-  const given = chosen.arguments.length ? `Asks for ${chosen.arguments.join(", ")}.` : "Asks for nothing by name.";
+  const given = chosen.arguments.length ? `Arguments: ${chosen.arguments.join(", ")}.` : "No named arguments.";
   const settings = chosen.parameters.length
     ? ` Parameters: ${chosen.parameters.map((one) => one.name).join(", ")}.`
     : "";
@@ -237,7 +237,7 @@ export function changedWords({ commented, stand_ins: tokens }, alone) {
 export function standInWords(tokens) {
   if (!tokens?.length) return "";
   const each = tokens.map((token) => `tokenizer.${token} became the text "<${token}>"`).join(", ");
-  return `Changed: ${each}. The tokenizer is not at hand here, and completions come without its special tokens.`;
+  return `Changed: ${each}. There is no tokenizer here, and completions come without its special tokens.`;
 }
 export function goToLine(line) {
   tell("line"); // it is shown as code
@@ -260,11 +260,11 @@ export function noFunction(what) {
 
 // Why blocks make no code yet.
 const CODE_BEFORE =
-  "The blocks are not complete: this is the code of before. It changes, and can be saved, once they are.";
+  "The blocks are not complete: this is the earlier code. It is updated, and can be saved, once they are.";
 export function unfinished() {
   const { fault, blocks } = page.unfinished ?? {};
   if (!fault && !blocks?.length) return "Add a block first.";
-  return fault || "Complete the blocks first: what is missing stands at each.";
+  return fault || "Complete the blocks first: what is missing is shown at each.";
 }
 // Why nothing is there yet that a run could use; empty where something is, be it with faults.
 export function notBuilt() {

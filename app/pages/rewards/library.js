@@ -52,7 +52,7 @@ export function drawLibrary() {
           ageNode(one.at),
           page.open?.draft === one.id,
           () => openDraft(one.id),
-          remover(`Throw ${one.which || "this"} away`, () => dropNew(one.id)),
+          remover(`Discard ${one.which || "this"}`, () => dropNew(one.id)),
         ),
       ),
     ),

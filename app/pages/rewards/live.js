@@ -41,9 +41,9 @@ const HOW = {
   model: "The model wrote these, as it is before training. Change them, and see what each block gives.",
 };
 const STILL = {
-  probes: "The examples are on their way. Until then, these are the answers from before.",
-  model: "The model is writing. Until then, these are the answers from before.",
-  run: "The run's answers are on their way. Until then, these are the answers from before.",
+  probes: "Loading the examples… Until then, these are the earlier answers.",
+  model: "Generating answers… Until then, these are the earlier answers.",
+  run: "Loading the run's answers… Until then, these are the earlier answers.",
 };
 let how = ""; // what is said of the answers that are here
 
@@ -64,7 +64,7 @@ function wishNothing(words = "") {
 function sayNoData(words) {
   wishNothing();
   const there = el("a", { href: "/new" }, "Choose it there");
-  const example = button("take the quickstart’s rows", takeQuickstart, "link s");
+  const example = button("use the quickstart’s rows", takeQuickstart, "link s");
   box.querySelector(".wait").replaceChildren(`${words} `, there, ", or ", example, ".");
 }
 // A file's rows are not there: what one click does about it, and where all of how it is read can be set.
@@ -80,7 +80,7 @@ function sayOfFile(words) {
 async function fetchRows(rows, source = wished, anew = false) {
   const data = dataChosen();
   wish(source);
-  say(source === "model" ? "Waiting for the model…" : "Reading the rows…");
+  say(source === "model" ? "Generating answers…" : "Reading the rows…");
   const asked = { from: source, data, rows, size: 1 };
   const got = await askWorker("completions", asked, (words) => say(words), "live-rows");
   if (!got || data !== dataChosen()) return false;
@@ -187,7 +187,7 @@ function answerBox(one, n) {
   });
   area.value = one.row === null ? plain(one.text) : one.text;
   const nothing = el("span.xs.warn.no-text");
-  const back = button(`Put back what ${from === "model" ? "the model wrote" : "stood here"}`, putBack, "link xs");
+  const back = button(`Put back what ${from === "model" ? "the model wrote" : "was here"}`, putBack, "link xs");
   const sayOfText = () => {
     setText(nothing, one.text === "" ? "(empty: no text at all)" : one.text.trim() ? "" : "(only white space)");
     back.hidden = one.text === one.given;
@@ -244,7 +244,7 @@ async function score() {
     for (const node of box.querySelectorAll(some ? ".paid" : ".points, .total, .paid")) node.replaceChildren();
     if (!some) drawTotals();
     const old = box.querySelector(".total b") ? "These scores are from before the last change. " : "";
-    return say(some ? old + traced.why : "Add a block: what it gives stands here.");
+    return say(some ? old + traced.why : "Add a block: its scores are shown here.");
   }
   const key = keyOf();
   if (kept?.key !== key) {

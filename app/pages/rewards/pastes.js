@@ -16,7 +16,7 @@ function roomFor(event) {
 }
 function refuse(text, event) {
   const most = size(roomFor(event));
-  const words = `What you brought is ${size(text.length)}: this takes at most ${most}. Nothing was changed.`;
+  const words = `This text is ${size(text.length)}: the limit here is ${most}. Nothing was changed.`;
   const dialog = boxOf(event).closest("dialog");
   if (dialog) dialog.querySelector(".said").textContent = words;
   else {

@@ -18,7 +18,7 @@ export function drawPoint(block, n, value) {
     {
       title: known
         ? `Block ${n + 1} gives ${number(value)}; its weight is ${block.weight}`
-        : "It says nothing of this row",
+        : "It gives this row no score",
     },
     el("span.number", String(n + 1)),
     `${label} `,

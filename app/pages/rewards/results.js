@@ -83,7 +83,7 @@ export function failuresOf(one) {
 }
 
 const TIES = [
-  ["bearing", "can be learned from", "var(--high)"],
+  ["bearing", "with a learning signal", "var(--high)"],
   ["all_high", "", "var(--ink-3)"], // by what is possible: the answer has the words
   ["other", "tied in between", "var(--line-strong)"],
   ["all_low", "all failed", "var(--low)"],

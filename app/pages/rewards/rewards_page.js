@@ -177,7 +177,7 @@ function sayLevelOfSafety() {
     );
   const note = find(".sandbox");
   note.hidden = none || !label;
-  setText(note, label ? `Your functions run shut off from your files and secrets (${label})` : "");
+  setText(note, label ? `Your functions run isolated from your files and secrets (${label})` : "");
   note.title = sentence ?? "";
 }
 // The way back to an address that names a function which is gone by now.

@@ -90,7 +90,7 @@ function sayBefore(saved, before) {
 function sayNewer(name, newer) {
   const begun = page.open.name === name && page.open.hash;
   const words = begun
-    ? `Not saved: another version of “${name}” was saved meanwhile, `
+    ? `Not saved: another version of “${name}” has been saved since, `
     : `Not saved: your library has another “${name}” already, `;
   const hash = newer.hash.slice(0, 8);
   const said = [`version ${hash}, saved `, ageNode(ofServer(newer.at)), ". Both can be kept as versions. "];

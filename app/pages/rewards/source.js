@@ -313,7 +313,7 @@ async function askColumns() {
   const [got, set] = await Promise.all([askWorker("columns", { data }), call("run_rewards", { data }, () => {})]);
   if (!got) return;
   if (!got.answer) {
-    page.notGiven = isWithoutData(got.sentence) ? "Its columns stand here once data is chosen." : (got.sentence ?? "");
+    page.notGiven = isWithoutData(got.sentence) ? "Its columns are shown once data is chosen." : (got.sentence ?? "");
     tell("columns");
     if (got.lost)
       setTimeout(() => {

@@ -48,7 +48,7 @@ function draw() {
   };
   box.replaceChildren(
     found.length > 1
-      ? el("p", "Which one do you want to open? All of them come along, and each can be saved by its own name.")
+      ? el("p", "Which one do you want to open? All of them are kept, and each can be saved under its own name.")
       : "",
     ...(found.length > 1
       ? found.map(one)
@@ -66,7 +66,7 @@ function draw() {
 }
 // What became of what stood around the Python: lines of a shell or an output stay as comments, prompts (>>>) go.
 const cleanedWords = ({ commented }) =>
-  changedWords({ commented }) || "What a notebook or a terminal puts around the Python was removed.";
+  changedWords({ commented }) || "Notebook and terminal text around the Python was removed.";
 // Of a script only the functions and what they need, unless all of it is wanted.
 function aloneChoice() {
   const input = el("input", { type: "checkbox" });

@@ -204,7 +204,7 @@ function drawLoopholes(answer, offer) {
   };
   box.replaceChildren(
     el("h3", headOf(found.map(({ kind }) => kind))),
-    found.length ? el("ul", ...found.map(item)) : el("p.s.mut", `${who} earned no more than they deserve.`),
+    found.length ? el("ul", ...found.map(item)) : el("p.s.mut", `${who} earned no more than they should.`),
     offer ? button("Show the probes", show, "link s") : "",
   );
 }

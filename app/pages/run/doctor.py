@@ -62,7 +62,7 @@ INSTEAD = {"groups/tied": "frac_reward_zero_std"}  # what the chart of one metri
 SEEN = 4  # groups of a prompt, at least, before it is called never solved
 LEVELS = {"problem": "Problem", "warning": "Warning", "suspicion": "Suspicion", "calm": "Good to know"}
 TEMPLATE = """
-<section class="panel" aria-label="The doctor"><div class="row stands"><i class="sign" aria-hidden="true"></i>
+<section class="panel" aria-label="Diagnostics"><div class="row stands"><i class="sign" aria-hidden="true"></i>
 <p class="headline" role="status">Loading the diagnostics…</p><span class="mut xs at"></span></div>
 <p class="s next" hidden></p>
 <div class="verdicts"></div><details class="more" hidden><summary class="s"></summary>

@@ -269,7 +269,7 @@ def gentler(spec: RunSpec, defaults: dict[str, Any], stage: int = 0) -> tuple[di
     )
     rate = float(now.get("learning_rate") or learning_rates.DEFAULT)
     if now.get("fp16") is True and not usual.is_high(rate):
-        return {"training.fp16": False, "training.bf16": True}, "bf16, not fp16: its numbers reach further."
+        return {"training.fp16": False, "training.bf16": True}, "bf16, not fp16: its range is larger."
     lower = usual.lower(rate, LOWER)
     if lower is None:
         return {}, ""

@@ -21,10 +21,10 @@ TIED = {
     "other": "Tied: every completion scored the same, so this group gives no learning signal.",
 }
 ALL_RIGHT = "Tied: every completion is right, and all earned the same, so this group gives no learning signal."
-TOO_HARD = "The prompt may be too hard as yet."
+TOO_HARD = "The prompt may still be too hard."
 NOT_SCORED = (
-    "Tied: the function that compares with the answer scored none of these. Does the row lack its answer? Then nothing "
-    "can be learned from it, whatever is written."
+    "Tied: the function that compares with the answer scored none of these. Does the row lack its answer? Then it "
+    "gives no learning signal."
 )
 # Of what a ruined model writes, such as <<<<<<<, nothing follows for the prompt.
 NO_ANSWERS = "None of them has a letter or a digit in it, so this says nothing about the prompt."

@@ -45,8 +45,8 @@ TAB_BUTTONS = "".join(
     for tab in TABS
 )
 TOOK = (
-    "It took as long as all its attempts trained, evaluation between steps and steps that a resume did anew included, "
-    "the pauses between attempts not."
+    "The time that all attempts trained, with evaluation between steps and the steps that a resume repeated, without "
+    "the pauses between attempts."
 )
 TEMPLATE = f"""
 <div class="missing" hidden><h1></h1><p class="why mut"></p><p class="s problem" role="alert" hidden></p>
@@ -232,13 +232,13 @@ def progress_line(
     """step 12 of 60 · 0.5 s a step · 20 s left · updated 1 s ago; of a run that is over: step 60 of 60 · took 5 min,
     and what a step takes stands below. `each`: seconds that a step of training takes; `pace`: those between two steps,
     more where it evaluates, saves or waits. What is left is told by the more of both, which stands before it: 0.26 s a
-    step, 1.0 s all counted · 4 min left."""
+    step, 1.0 s overall · 4 min left."""
     if not step and not at:
         return ""
     parts = [format.progress(step, total)]
     known = pace and state in states.LIVE - {states.STOPPING} and total > step and not silent(at, pace, now)
     slower = pace if pace and (not each or pace > MORE * each) else None
-    counted = f", {format.duration(slower)} all counted" if known and slower else ""
+    counted = f", {format.duration(slower)} overall" if known and slower else ""
     parts += [f"{format.duration(each)} a step{counted}"] if each and took is None else []
     parts += [f"took {format.duration(took)}"] if took else []
     if state in states.LIVE:

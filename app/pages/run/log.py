@@ -46,7 +46,7 @@ OF_RANK = re.compile(RANK)
 Hit = tuple[int, str]  # where a line begins, and its head
 VALUE = frozenset("0123456789,.e+-\u2212\u2013\u221e")  # what a metric's value is written with on the page
 NOT_YET = "Nothing has been printed yet."
-NEVER = "Nothing was printed before this run ended. What is known of its end stands above."
+NEVER = "Nothing was printed before this run ended. How it ended is shown above."
 TEMPLATE = """
 <p class="s mut wait">Reading…</p><div class="tools row" hidden>
 <input class="input find" type="search" placeholder="Search the log" aria-label="Search the log" maxlength="200">

@@ -37,7 +37,7 @@ def then_and_now(then: Side, now: Side, *, each: bool) -> str:
 
     def side_of(side: Side, role: str, completion: Row | None, apart: Difference | None, said: str) -> str:
         if completion is None:
-            return '<p class="s mut">There is none to set beside it.</p>'
+            return '<p class="s mut">There is none to compare with.</p>'
         marks = spans(apart)[0 if role == "then" else 1]
         shown = Shown(
             side.group["id"], side.notes.get(completion["idx"]), differences=marks, remark=said, role=role
@@ -47,7 +47,7 @@ def then_and_now(then: Side, now: Side, *, each: bool) -> str:
     cells = [heading(then.group, "then"), heading(now.group, "now")]
     for one, other in pairs:
         apart = word_differences(one["text"], other["text"], MOST // 3 if each else MOST) if one and other else None
-        said = "The very same text both times." if apart and one["text"] == other["text"] else remark(apart)
+        said = "The same text both times." if apart and one["text"] == other["text"] else remark(apart)
         cells += [side_of(then, "then", one, apart, said), side_of(now, "now", other, apart, said)]
     return f'<div class="grid two comps pairs">{"".join(cells)}</div>{left_out(then, now) if each else ""}'
 

@@ -61,12 +61,12 @@ def history_in_words(found: Row, over: bool = False) -> str:
     times = [time for time in found["times"] if time["counts"]]
     again = trained_again(found["over"])
     if not times:
-        return f"Came {again}."
+        return f"Seen {again}."
     first, last = times[0], times[-1]
     if len(times) == 1:
         beside = f", and {again}" if again else ": nothing to compare"
         return f"Seen once{'' if over else ' so far'}, at step {format.count(first['step'])}{beside}."
-    came = f"Came {format.count(found['total'])} times, from step {first['step']:,} to step {last['step']:,}."
+    came = f"Seen {format.count(found['total'])} times, from step {first['step']:,} to step {last['step']:,}."
     if len(times) < found["total"]:
         came += f" {format.count(len(times))} of them are shown."
     parts = []
@@ -75,7 +75,7 @@ def history_in_words(found: Row, over: bool = False) -> str:
     if first["solved"] is not None and last["solved"] is not None:
         parts.append(f"solved {percent(first['solved'])} → {percent(last['solved'])}")
     if again:
-        came = f"{came[:-1]}, and {again}." if len(times) == found["total"] else f"{came} It also came {again}."
+        came = f"{came[:-1]}, and {again}." if len(times) == found["total"] else f"{came} It was also seen {again}."
     return " ".join([came, *([f"{', '.join(parts).capitalize()}."] if parts else [])])
 
 

@@ -38,7 +38,7 @@ SECTIONS = (
          "none right, or all failed (all earned the least): too hard; all at top score (all earned the highest "
          "reward seen in the run): too easy, where no more can be earned."),
         ("spread", "spread within groups", "How far apart the rewards of one group are (standard deviation). Above 0.1 "
-         "is good; falling to 0, nothing is left to learn from."),
+         "is good; falling to 0, no learning signal is left."),
     )),
     ("Solving", (
         ("pass", "pass@k", "The chance that at least one of k completions is right. Rising is good; where a large k is "
@@ -56,11 +56,11 @@ SECTIONS = (
         ("scores", "scores by function", "What each function gave in the newest groups. Several values are good: a "
          "function that always gives the same gives no learning signal. A click finds the completions."),
         ("lengths", "length against reward", "The newest completions by tokens and reward. No slope is good: a strong "
-         "one says that length itself is rewarded. A click finds the completions."),
+         "one means that length itself is rewarded. A click finds the completions."),
     )),
     ("Functions", (
-        ("correlation", "agreement of functions", "Correlation of each two functions' scores: 1 they say the same, 0 "
-         "nothing of each other, below 0 they are at odds."),
+        ("correlation", "agreement of functions", "Correlation of two functions' scores: 1 they agree, 0 they are "
+         "unrelated, below 0 they disagree."),
         ("share", "share of the reward's variance", "Whose scores the differences in reward come from; together 100 %. "
          "One near 100 % decides alone; below 0 it works against the rest."),
     )),
@@ -68,7 +68,7 @@ SECTIONS = (
 # What the title of a section and the words under a panel's are for groups that nothing is learnt from.
 HELD_OUT = {
     "Learning signal": "Ties",
-    "ties": "Groups whose completions all scored the same. All failed: these prompts are too hard as yet; all at top "
+    "ties": "Groups whose completions all scored the same. All failed: these prompts are still too hard; all at top "
     "score (the highest reward seen in the run): nothing to gain, where no more can be earned.",
     "spread": "How far apart the rewards of one group are (standard deviation): near 0, it always answers alike.",
     "pass": "The chance that at least one of k completions is right, at each evaluation. Rising is good; where a large "
@@ -77,7 +77,7 @@ HELD_OUT = {
     "completions.",
     "advantage": "How far above or below its group each completion is. A click finds those of this evaluation.",
     "scores": "What each function gave in the last evaluation. A click finds the completions.",
-    "lengths": "The completions of the last evaluation by tokens and reward. A slope says that length itself is "
+    "lengths": "The completions of the last evaluation by tokens and reward. A slope means that length itself is "
     "rewarded. A click finds the completions.",
 }
 ORDERS = {"hardest": "hardest", "easiest": "easiest", "improved": "most improved", "forgotten": "forgotten"}

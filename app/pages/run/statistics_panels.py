@@ -146,7 +146,7 @@ def unreached_words(statistics: Statistics, asked: Asked, groups: Sequence[Solve
     if asked.function is None or any(group.c for group in groups):
         return ""
     most = statistics.highest_score(asked.function)
-    return "" if most is None else f" No completion came to {digits(asked.threshold)}: the most was {digits(most)}."
+    return "" if most is None else f" No completion reached {digits(asked.threshold)}: the highest was {digits(most)}."
 
 
 def digits(value: float) -> str:
@@ -267,7 +267,7 @@ def length_words(found: dict[str, Any], mode: str) -> str:
     if value is None:
         told = f"No correlation over {many}: all are of one length or have one reward."
     elif abs(value) < SMALL:
-        told = f"Correlation {correlation_text(value)} over {many}: reward hardly goes with length."
+        told = f"Correlation {correlation_text(value)} over {many}: reward and length are hardly related."
     else:
         how = "" if abs(value) > 0.5 else " somewhat" if abs(value) > 0.25 else " slightly"
         more = "more" if value > 0 else "less"
@@ -290,7 +290,7 @@ def score_correlation(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     means = [mean_of_last(line, count) for line in found["correlation"]]
     told = [(value, pair) for value, pair in zip(means, found["pairs"], strict=True) if value is not None]
     if not told:
-        same = f"No two functions can be compared {where}: all but one gave always the same."
+        same = f"No two functions can be compared {where}: all but one always gave the same score."
         return found | {"says": f"{same}{sample_words(found)}"}
     value, pair = max(told, key=lambda one: abs(one[0]))
     a, b = (found["names"][k] for k in pair)

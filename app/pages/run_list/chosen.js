@@ -70,7 +70,7 @@ function drawBar(there) {
   setText(every, `Choose all ${told.found.toLocaleString("en")}`);
   const said = [
     old && old < n ? `${old.toLocaleString("en")} of them from before` : "",
-    lost ? `${runs(lost)} deleted meanwhile` : "",
+    lost ? `${runs(lost)} deleted since then` : "",
     hiddenWords(n - ticked),
     n > MOST && !look.deleted ? `${MOST} at most can be compared` : "",
   ].filter(Boolean);

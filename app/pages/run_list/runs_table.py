@@ -33,7 +33,7 @@ NAMED = 10  # of the chosen runs that are in no row
 TEMPLATE = f"""
 <div class="row between"><h1>Runs</h1><div class="row tools">
 <input class="input search" type="search" placeholder="search names, tags, notes…" aria-label="Search runs"
-title="Searches names, tags, notes, states with verdicts, models and data; of a run’s id what begins with its day
+title="Searches names, tags, notes, states with verdicts, models, data, and run ids from the day on
 (20261126-…). {search.HINT} / jumps here">
 <a class="btn pri" href="/new">Start a run</a></div></div>
 <div class="row between filters"><div class="row chips" role="group" aria-label="Show runs in these states"></div>
@@ -329,7 +329,7 @@ def nothing_of_deleted(words: str) -> str:
 def hardware_words() -> str:
     """What an empty home says of this machine."""
     hardware = registry.read_fact(Hardware)
-    return f"This machine: {hardware.sentence}." if hardware else "Looking at this machine…"
+    return f"This machine: {hardware.sentence}." if hardware else "Checking this machine…"
 
 
 @answer

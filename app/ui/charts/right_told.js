@@ -10,13 +10,13 @@ export function whyNotTold(teller, { curves, live, known, graded }, drawn) {
   const [means, spreads] = ["mean", "std"].map((kind) => logged(`rewards/${teller}/${kind}`));
   if (!drawn) {
     const asked = curves.names.includes(`rewards/${teller}/mean`) && !means.length;
-    return asked ? `“${teller}” has scored nothing${soFar}, which says nothing of what is right.` : "";
+    return asked ? `“${teller}” has scored nothing${soFar}, so it does not say what is right.` : "";
   }
-  if (graded) return `“${teller}” ${graded}, which says nothing of what is right.`;
+  if (graded) return `“${teller}” ${graded}, so it does not say what is right.`;
   const solved = logged("groups/solved").some((value) => value > 0);
   const constant = means.every((value) => Span.same(value, means[0]));
   const alike = spreads.length > 0 && Math.max(...spreads) < 1e-8;
   if (constant ? !alike || (known && !solved) : known || solved) return "";
-  if (constant) return `“${teller}” gave every completion the same${soFar}, which says nothing of what is right.`;
-  return `“${teller}” has not scored 1${soFar}, which would count as right. Its scores may be by another scale.`;
+  if (constant) return `“${teller}” gave every completion the same score${soFar}, so it does not say what is right.`;
+  return `“${teller}” has not scored 1${soFar}, which would count as right. Its scores may use another scale.`;
 }

@@ -135,7 +135,7 @@ def _positions(settings: Settings, facts: ModelFacts | None, prompt_tokens: int 
     fixes = (_set_training(f"At most {format.plural(fits, 'token')}", max_completion_length=fits),) if fits > 0 else ()
     prompt = f"{format.plural(prompt_tokens, 'token')} of prompt and" if prompt_tokens else "a prompt and"
     asked = f"{prompt} {format.count(longest)} of completion"
-    message = f"{asked} are more than the {format.count(room)} positions that this model knows."
+    message = f"{asked} are more than the {format.count(room)} positions of this model."
     level = BLOCKING if facts.model_type in LEARNED_POSITIONS else WARNING
     yield _training("max_completion_length", message, level, *fixes)
 
@@ -147,8 +147,8 @@ def _tags(settings: Settings, facts: ModelFacts | None) -> Iterator[Problem]:
     if room is None or longest is None or longest >= room.least:
         return
     message = (
-        f"{format.plural(longest, 'token')} cannot hold the tags that “format” wants, which take {room.least} at the "
-        "least: no completion will earn from it."
+        f"{format.plural(longest, 'token')} cannot hold the tags that “format” scores, which take at "
+        f"least {room.least}: no completion will earn from it."
     )
     fix = _set_training(f"Use {room.usual}", max_completion_length=room.usual)
     yield _training("max_completion_length", message, WARNING, fix)
@@ -161,13 +161,13 @@ def _sampling(settings: Settings) -> Iterator[Problem]:
     if given is None:
         return
     if type(settings.get("temperature")) is int and given > 1:
-        message = f"transformers wants a decimal number here: {given:.1f} instead of {given:.0f}."
+        message = f"transformers needs a decimal number here: {given:.1f} instead of {given:.0f}."
         yield _training("temperature", message, BLOCKING, _set_training(f"Write {given:.1f}", temperature=given))
     if given <= 0:
         message = "should be above 0: completions of a group must differ to be compared."
         yield _training("temperature", message, BLOCKING, _set_training("Use 1.0", temperature=1.0))
     elif given < 0.4:
-        message = f"at {given:g} the completions of a group will be nearly alike, and there is little to learn from."
+        message = f"at {given:g} the completions of a group will be nearly alike, with little learning signal."
         yield _training("temperature", message, WARNING, _set_training("Use 1.0", temperature=1.0))
 
 
@@ -191,7 +191,7 @@ def _devices(settings: Settings) -> Iterator[Problem]:
 
 def _rewards(spec: RunSpec) -> Iterator[Problem]:
     if all(reward.weight == 0 and not reward.schedule for reward in spec.rewards):
-        message = "every reward has weight 0: there is nothing to learn from."
+        message = "every reward has weight 0: there is no learning signal."
         fix = Fix("Give the first one weight 1", {"rewards.0.weight": 1.0})
         yield Problem("rewards", message, level=WARNING, fixes=(fix,))
 
@@ -220,7 +220,7 @@ def _steps(settings: Settings, found: Counts | None) -> Iterator[Problem]:
         epochs = f"{settings.number('num_train_epochs') or 0:g}"
         message = (
             f"is not set, and {epochs} passes over {format.plural(found.rows or 0, 'row')} are "
-            f"{format.count(found.steps)} steps. Most runs show what they can in a thousand."
+            f"{format.count(found.steps)} steps. Most runs need no more than a thousand."
         )
         yield _training("max_steps", message, ADVICE, _set_training("Stop after 1,000 steps", max_steps=1000))
 
@@ -289,11 +289,11 @@ def _watching(settings: Settings, found: Counts | None) -> Iterator[Problem]:
         message = f"{few}: the run has {format.plural(steps, 'step')} and logs every {every:g} steps."
         yield _training("logging_steps", message, ADVICE, _set_training("Log every step", logging_steps=1))
     elif every and every > 10:
-        message = f"one point on the charts for {every:g} steps: what goes wrong shows late."
+        message = f"one point on the charts for {every:g} steps: problems show late."
         yield _training("logging_steps", message, ADVICE, _set_training("Log every step", logging_steps=1))
     if settings.get("beta") == 0 and "loss_type" not in settings.spec.training:
         # Who chose a method decided this, too. Common practice; TRL computes no KL then and needs no reference model.
-        message = "at 0 nothing holds the model near where it began, and there is no KL chart. It also saves memory."
+        message = "at 0 nothing keeps the model near where it began, and there is no KL chart. It also saves memory."
         yield _training("beta", message, ADVICE, _set_training("Use 0.02", beta=0.02))
     if settings.evaluates and not settings.on("eval_on_start"):
         message = "There is no evaluation before the first step, so nothing to compare held-out figures with."

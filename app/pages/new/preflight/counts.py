@@ -157,7 +157,7 @@ def _sentences(settings: Settings, found: Counts) -> list[str]:
         lines.append(fit(found))
     lines += [line for line in (length(settings, found), evaluation(found)) if line]
     if settings.get("beta") == 0:
-        lines.append("No KL: nothing anchors the model to where it began, and no reference model takes memory.")
+        lines.append("No KL: nothing keeps the model near where it began, and no reference model takes memory.")
     return lines
 
 

@@ -41,7 +41,7 @@ SENTENCES = {
     "gradient buckets": "a second copy of the gradients, sent between processes",
     "optimiser’s work space": "copies made while the parameters are changed",
     "activations": "what each layer keeps of each token until the gradients are taken",
-    "one layer at work": "what a single layer needs while its part is computed",
+    "work space of one layer": "what a single layer needs while its part is computed",
     "logits": "logits of the whole vocabulary, in tiles",
     "embedding’s gradient": "made last, before it is added to the others",
     "KV cache": "keys and values of every token that is being generated",
@@ -192,7 +192,7 @@ def _generation_terms(parts: Parts) -> dict[str, float]:
     )
     return {
         "KV cache": parts.cache() + parts.cache_growth(), "logits": parts.sampling(),
-        "one layer at work": parts.prefill(), "16-bit copies": parts.generation_copies(),
+        "work space of one layer": parts.prefill(), "16-bit copies": parts.generation_copies(),
         "gradients": parts.gradients() if parts.accumulation > often else 0.0,
     }  # fmt: skip
 
@@ -201,7 +201,7 @@ def _scoring_terms(parts: Parts) -> dict[str, float]:
     """The reference's (or the old policy's) log-probabilities, a per-device batch at a time, without gradients."""
     batch = max(parts.batch, parts.eval_batch)
     layer = parts.prefill() / max(1, parts.completions_at_once * parts.prompt_tokens) * batch * parts.tokens
-    return {"logits": parts.head_forward(batch), "one layer at work": layer, "16-bit copies": parts.copies()}
+    return {"logits": parts.head_forward(batch), "work space of one layer": layer, "16-bit copies": parts.copies()}
 
 
 def _update_terms(parts: Parts) -> dict[str, float]:
@@ -218,9 +218,9 @@ def _update_terms(parts: Parts) -> dict[str, float]:
          "16-bit copies": 0.0 if checkpointing else copies},
         {"activations": parts.held_activations(), "logits": parts.head_forward(parts.batch), "gradients": waiting,
          "16-bit copies": copies},
-        {"activations": parts.held_activations(), "one layer at work": parts.working_layer(), "gradients": made,
+        {"activations": parts.held_activations(), "work space of one layer": parts.working_layer(), "gradients": made,
          "16-bit copies": 0.0 if checkpointing else copies},
-        {"activations": one_layer, "one layer at work": parts.working_layer(), "gradients": parts.gradients()},
+        {"activations": one_layer, "work space of one layer": parts.working_layer(), "gradients": parts.gradients()},
         {"activations": one_layer, "gradients": parts.gradients(), "embedding’s gradient": parts.embedding_gradient()},
         {"gradients": parts.gradients(), "optimiser’s work space": parts.optimiser_work()},
     ]  # fmt: skip

@@ -14,7 +14,7 @@ MOST = {
     "temperature": (2, "completions are hardly more than random tokens", "1 is usual", 1.0),
     "epsilon": (0.99, "nothing keeps a token from losing all its probability in one step", "0.2 is usual", 0.2),
     "repetition_penalty": (2, "a model cannot write a word twice, not even where it must", "1 is usual", 1.0),
-    "num_iterations": (64, "each generation is trained on until it says nothing of the model", "1 to 4 are usual", 1),
+    "num_iterations": (64, "each generation is trained on until it is far off-policy", "1 to 4 are usual", 1),
 }  # fmt: skip
 
 
@@ -36,7 +36,7 @@ def _warm_up(settings: Settings, steps: int | None) -> Iterator[Problem]:
     if not steps or not warm or warm < steps:
         return
     message = (
-        f"the learning rate never gets where it is set: {format.plural(warm, 'step')} of warm-up, and there "
+        f"the learning rate never reaches its set value: {format.plural(warm, 'step')} of warm-up, and there "
         f"{'is' if steps == 1 else 'are'} {format.plural(steps, 'step')} in all."
     )
     yield _problem("warmup_steps", message, WARNING, *dict.fromkeys((short_warm_up(steps), 0)))

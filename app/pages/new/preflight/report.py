@@ -108,7 +108,7 @@ def _begin_sentence(spec: RunSpec) -> str:
     """What is not taken over where a run begins from what an earlier one saved; "" for any other model."""
     if not Path(spec.model.id).is_relative_to(paths.runs_folder()):
         return ""
-    anew = "Begins from an earlier run’s weights alone: the optimizer and the learning rate schedule start anew"
+    anew = "Begins from an earlier run’s weights alone: the optimizer and the learning rate schedule start over"
     kept = any(stage.training.get("beta", 1) != 0 for stage in spec.by_stage())
     return f"{anew}, and KL is measured from these weights." if kept else f"{anew}."
 
@@ -143,7 +143,7 @@ def _show_waiting(label: str, awaited: str, typed: Mapping[str, str]) -> dict[st
 def _say_refused(kept: str, path: str, blamed: Collection[str]) -> list[str]:
     """What a refused setting keeps from being known; nothing where its field says what is wrong with it."""
     said_there = any(field == path or field.endswith(f".{path}") for field in blamed)
-    return [f"{kept}: “{own_label(path)}” is not a number to reckon with."] if path and not said_there else []
+    return [f"{kept}: “{own_label(path)}” is not a usable number."] if path and not said_there else []
 
 
 def _say_no_memory(facts: ModelFacts | None) -> str:
