@@ -35,7 +35,7 @@ RETIRED = (
     r"on their way\. until", r"which says nothing of what is right", r"number to reckon with\.\"", r"this is reckoned",
     r"hardly goes with", r"pulls at the weights", r"nothing (holds|anchors) the model (near|to)", r"one layer at work",
     r"positions that this model knows", r"until it says nothing", r"never gets where it is set", r"as yet[.;]",
-    r"these very words", r"delete lets go", r"lay side by side", r"more than they deserve", r"what it gives stands here",
+    r"these very words", r"delete lets go", r"lay side by side", r"more than they deserve", r"it gives stands here",
     r"runs are the most that can", r"lists those that there are", r"other\.now}” meanwhile", r"\bbody did\b",
     r"asks for nothing by name", r"its numbers reach", r"looks after them\.", r"asks another computer",
     r"hears too little", r"thought of them", r"groups taught nothing", r"has not said (yet )?which",
