@@ -232,7 +232,7 @@ def test_a_question_is_asked_about_the_sound_part_of_a_spec_and_answered_once() 
     assert question is not None
     assert question.payload["row"] == 3
     assert question.payload["data"]["limit"] is None
-    assert "worker" in new_run.read_answer(asked)["waiting"]
+    assert new_run.read_answer(asked)["waiting"] == "Reading the data…"
     newer = new_run.ask_worker({"kind": "preview", "text": TEXT, "topic": "page", "row": 4})
     assert new_run.read_answer(asked) == {"gone": True}
     questions.answer_question(newer["question"], offer.PREVIEWED)

@@ -364,7 +364,7 @@ def test_completions_that_are_too_short_for_the_tags_of_format() -> None:
     assert said(a_spec(max_completion_length=4, rewards=partial)) == []
     other = a_spec(max_completion_length=4).model_copy(update={"model": ModelSpec(id="org/name")})
     (problem,) = (one for one in said(other) if one.field == "training.max_completion_length")
-    assert "which take 6 at the least" in problem.message
+    assert "which take at least 6" in problem.message
 
 
 def test_rows_held_out_for_nothing_and_rewards_that_weigh_nothing() -> None:

@@ -290,7 +290,7 @@ def test_the_steps_that_a_resume_does_anew_add_to_its_duration(registry_home: Pa
     assert [cells(now, run_id)[3] for run_id in (once, twice)] == ["40 s", "1 min 20 s"]
     said = header.run_status({"run": twice})
     assert str(said["line"]).endswith("took 1 min 20 s")
-    assert "all its attempts" in str(said["about"])
+    assert "all attempts" in str(said["about"])
 
 
 def test_the_head_of_a_run_that_is_over_has_no_second_time_of_a_step(registry_home: Path) -> None:
