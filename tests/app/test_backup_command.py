@@ -25,7 +25,7 @@ def test_a_home_goes_through_a_file_by_command(groupwise: Groupwise, registry_ho
     assert told.returncode == 0 and f"Backed up 3 runs to {file}: " in told.stdout
     assert "Left out: the worker's log, logins, and what is rebuilt." in told.stdout
     again = groupwise("backup", file)
-    assert again.returncode == 2 and "is there already" in again.stderr and "--force" in again.stderr
+    assert again.returncode == 2 and "already exists" in again.stderr and "--force" in again.stderr
     one_only = groupwise("backup", "--force", "--run", one[:-1], "--no-checkpoints", file)
     assert one_only.returncode == 0 and "Backed up 1 run " in one_only.stdout and "(--run)" in one_only.stdout
     assert not any(two in name for name in names_in(Path(file)))

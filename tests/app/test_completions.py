@@ -73,7 +73,7 @@ def test_a_step_and_a_number_of_tokens_are_whole_and_none_is_below_0() -> None:
     why = "type a whole number, 0 or more."
     for words, what, says in [("-1..", "steps", f"Steps, from: “-1” is no step: {why}"),
                               ("2..2.5", "steps", f"Steps, to: “2.5” is no step: {why}"),
-                              ("..−5", "tokens", f"Tokens, to: “−5” is not a number of tokens: {why}")]:  # fmt: skip
+                              ("..−5", "tokens", f"Tokens, to: “−5” is no number of tokens: {why}")]:  # fmt: skip
         with pytest.raises(Unanswerable) as error:
             completion_query.read_range(words, what)
         assert str(error.value) == says

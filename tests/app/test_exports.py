@@ -166,7 +166,7 @@ def test_an_export_that_would_not_be_whole_is_refused(
 ) -> None:
     monkeypatch.setattr(export, "SECONDS", 0.05)
     reply = client.get("/export", params={"id": run_id, "q": "(a+)+$", "regex": "1"})
-    assert reply.status_code == 400 and "Nothing was exported" in reply.text
+    assert reply.status_code == 400 and "nothing was exported" in reply.text
 
 
 def test_another_site_s_page_cannot_make_it_work(client: TestClient, run_id: str) -> None:

@@ -80,7 +80,7 @@ def test_rewards_of_which_none_looks_at_the_answer_are_said_before_the_launch() 
     assert [one.field for one in advise(a_spec(), shipped, MODEL)] == ["rewards.0.name"]
     stages = [{}, {"rewards": [{"name": "correctness"}]}]
     staged = spec.from_dict({"name": "a", "rewards": [{"name": "format"}], "training": GOOD, "stages": stages})
-    assert not any("looks at the answer" in one.message for one in advise(staged, shipped, MODEL))
+    assert not any("reads the answer" in one.message for one in advise(staged, shipped, MODEL))
     of_file = a_spec(rewards=[{"name": "mine"}], data={"source": "file:a.csv"})
     for columns, warned in {None: [], ("question",): [], ("question", "answer"): ["rewards.0.name"]}.items():
         warnings = [one.field for one in advise(of_file, there, MODEL, columns=columns) if one.level == WARNING]
@@ -98,7 +98,7 @@ def test_what_is_said_of_a_stages_own_rewards_is_said_there() -> None:
 def test_what_the_starter_can_do_is_said_where_the_data_is_none_of_its_own() -> None:
     for source in ("file:fragen.csv", "hub:openai/gsm8k", "gym:chain_sum"):
         (found,) = said(a_spec(data={"source": source}))
-        assert (found.field, found.level) == ("model.id", ADVICE) and "only sums such as “12+30?”" in found.message
+        assert (found.field, found.level) == ("model.id", ADVICE) and "only do sums such as “12+30?”" in found.message
         other = a_spec(data={"source": source}).model_copy(update={"model": ModelSpec(id="a/b")})
         assert "model.id" not in {one.field for one in said(other)}
         (fix,) = found.fixes  # a model that can, by name, with what it takes

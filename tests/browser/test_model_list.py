@@ -48,7 +48,7 @@ def test_where_the_starter_knows_no_answer_one_click_takes_a_model_by_name(new_r
     text = yaml_of(new_run).replace("task:arithmetic", "file:questions.csv")
     write_yaml(new_run, text.replace("id: starter", "id: starter\n  revision: v1"))
     show(new_run, "Form")
-    said = new_run.locator(".verdict", has_text="only sums such as")
+    said = new_run.locator(".verdict", has_text="only do sums such as")
     expect(said).to_contain_text(f"such as {SMALL}: 1 GB, downloaded once from the Hugging Face Hub")
     picture(new_run, "new-starter-advice")
     assert no_sideways_scroll(new_run)

@@ -113,7 +113,7 @@ def test_a_record_of_blocks_that_all_failed_says_that_the_prompts_are_too_hard(t
     e = gather(tmp_path / "run.db", spec.parse_spec(WRITTEN))
     assert [told.tells_right for told in e.functions.values()] == [False, True, True]
     first = examine(replace(e, ended=True)).verdicts[0]
-    assert (first.key, first.title) == ("too_hard", "The prompts are too hard") and "only sums" in first.sentence
+    assert (first.key, first.title) == ("too_hard", "The prompts are too hard") and "only do sums" in first.sentence
     assert first.changes[0].label == "Another model"
 
 

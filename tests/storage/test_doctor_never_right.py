@@ -184,7 +184,7 @@ def test_where_nothing_was_ever_earned_the_form_may_be_what_is_wrong() -> None:
     assert told is not None and told.title == "No completion has earned anything"
     assert (
         "“format” and “mine” gave 0 to every completion: the prompts are too hard for the model, or the functions need "
-        "for something that the model does not write." in told.sentence
+        "something that the model does not write." in told.sentence
     )
     assert told.changes[0].edit_reward == "" and told.changes[1].field == "data.system_prompt"
     right = replace(e, functions={"correctness": never}, rewards=(RewardSpec(name="correctness"),))
@@ -347,7 +347,7 @@ def test_right_answers_scored_wrong_come_before_prompts_that_seem_too_hard() -> 
     e = healthy(curves={**curves, "reward": line(0, 0)}, functions=never, first=[], last=given, low=0.0, high=0.0)
     (told,) = examine(e).verdicts
     assert (told.key, told.level) == ("scored_wrong", "problem")
-    assert told.sentence.endswith("called all of them wrong. Fix that before judging how hard the prompts are.")
+    assert told.sentence.endswith("scored all of them wrong. Fix that before judging how hard the prompts are.")
     right = {"format": 0.0, "correctness": 1.0}
     some = [replace(one, text="49", scores=right) if one.grp == 2 and one.idx == 0 else one for one in given]
     assert [one.key for one in examine(replace(e, last=some)).verdicts] == ["too_hard", "scored_wrong"]

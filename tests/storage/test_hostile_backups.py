@@ -129,9 +129,9 @@ def test_an_archive_that_groupwise_did_not_make_is_called_so(tmp_path: Path, hea
 
 def test_other_files_are_no_backups(tmp_path: Path) -> None:
     (tmp_path / "text.tar.gz").write_text("hello\n" * 999)
-    refused(tmp_path / "text.tar.gz", "no backup of Groupwise, or a damaged one")
+    refused(tmp_path / "text.tar.gz", "not a backup of Groupwise, or a damaged one")
     (tmp_path / "empty.tar.gz").write_bytes(b"")
-    refused(tmp_path / "empty.tar.gz", "no backup of Groupwise, or a damaged one")
+    refused(tmp_path / "empty.tar.gz", "not a backup of Groupwise, or a damaged one")
     refused(pack_as_is(tmp_path / "other.tar.gz", file_entry("data/a.csv")), "not a backup that Groupwise made")
     refused(packed(tmp_path / "newer.tar", head={**HEAD, "form": 2, "groupwise": "9.0"}), r"newer version .*\(9.0\)")
 

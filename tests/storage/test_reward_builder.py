@@ -183,7 +183,7 @@ WRONG = {
     "lengths": ([Block("length_between", {"least": 5, "most": 4})], "no length is both"),
     "keys of an array": ([Block("valid_json", {"must_be": "array", "keys": ["a"]})], "Only an object has keys"),
     "partial json": ([Block("valid_json", partial=True)], "Partial credit is for keys"),
-    "no question": ([Block("judge_says")], "Say the question"),
+    "no question": ([Block("judge_says")], "Give the question"),
     "endpoint": ([Block("judge_says", {"question": "?", "endpoint": "file:///etc/passwd"})],
                  "The endpoint is an address"),
     "key in it": ([Block("judge_says", {"question": "?", "endpoint": "https://me:key@x.org/v1"})], "Keep keys"),

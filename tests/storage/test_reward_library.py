@@ -101,7 +101,8 @@ def test_what_is_not_there_is_said():
 
 BAD_NAMES = {
     "": "Give the function a name", "1st": "begin with a letter", "a-b": "has “-” in it.*such as “a_b”",
-    "_own": "does not begin with a letter.*such as “own”", "größe": "has “ö” in it.*, such as “groesse”", "a/../b": "has “/”",
+    "_own": "not begin with a letter.*such as “own”", "größe": "has “ö” in it.*, such as “groesse”",
+    "a/../b": "has “/”",
     "x" * 65: "64 is the most", "class": "a word of Python", "None": "a word of Python", "报酬": "letter.$",
     "completions": "what TRL calls an argument", "log_metric": "what TRL calls an argument",
     "kwargs": "what TRL calls", "list": "would hide Python's own list", "correctness": "ships with Groupwise",

@@ -28,7 +28,7 @@ def f(completions, answer, **kwargs):
 
 def test_the_column_of_the_same_meaning_is_named():
     (problem,) = problems_for(analyse(CODE, "f").functions[0], {"question", "answer"})
-    assert problem.message == "“f” asks for “solution”; in your data it is “answer”."
+    assert problem.message == "“f” takes “solution”; in your data it is “answer”."
     assert problem.rename == ("solution", "answer")
     (near,) = problems_for(analyse(CODE.replace("solution", "anser"), "f").functions[0], {"answer"})
     assert near.message.endswith("Did you mean “answer”?") and near.rename == ("anser", "answer")

@@ -168,7 +168,7 @@ def test_a_chat_is_kept_up_to_where_the_model_is_to_speak(registry_home: Path) -
 
 
 def test_a_chat_that_asks_nothing_is_a_sentence(registry_home: Path) -> None:
-    with pytest.raises(DataError, match="asks nothing"):
+    with pytest.raises(DataError, match="has no user message"):
         chats(CHAT[1:2])
     (paths.data_folder() / "odd.jsonl").write_text('{"messages": [1, 2]}\n')
     with pytest.raises(DataError, match="should hold chats"):

@@ -266,7 +266,7 @@ def test_a_mapping_is_no_prompt(cell: Any, kind: str):
         data.load_data(DataSpec(source="file:odd.jsonl"), chat=True)
     asked = DataSpec(source="file:odd.jsonl", prompt_column="question")
     if kind == "a mapping":
-        with pytest.raises(DataError, match="cannot say") as raised:
+        with pytest.raises(DataError, match="cannot be a prompt") as raised:
             data.load_data(asked, chat=True)
         assert raised.value.field == "data.prompt_column"
     else:

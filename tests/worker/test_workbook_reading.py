@@ -64,7 +64,7 @@ def test_cells_that_a_spreadsheet_shows_otherwise_are_said_where_they_are_used(r
     ):
         asked = DataSpec(source="file:shown.xlsx", prompt_column="Frage", answer_column=answer)
         found = [one.message for one in preview.preview(asked, ModelSpec(id="starter")).problems]
-        notes = [one for one in found if "read otherwise" in one]
+        notes = [one for one in found if "read differently" in one]
         assert [one.partition(" Write them as text")[0] for one in notes] == said
 
 

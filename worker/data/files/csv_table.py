@@ -70,7 +70,7 @@ class CsvTable:
     def _by_column_name(self, cells: list[str], line: int) -> dict[str, Any]:
         """A row by column name. What is missing at its end is empty, as in training; that is said once."""
         missing = len(self.columns) - len(cells)
-        if missing and not any("lacks" in note for note in self.notes):
+        if missing and not any("missing cells" in note for note in self.notes):
             self.notes.append(
                 f"line {line} of {self.path.name} has {count_words(len(cells), 'cell')}, but the heading has "
                 f"{len(self.columns)}: missing cells are taken as empty."
