@@ -43,8 +43,14 @@ def with_verdict(words: str, verdict: str) -> str:
     ended, and alike beside each state. What is wrong with its files is none."""
     if not verdict:
         return words
-    link = "" if outcome.is_of_files(verdict) else "verdict: "
-    return f"{words} · {link}{format.mid_sentence(verdict)}"
+    said = verdict_words(verdict)
+    return f"{words} · verdict: {said}" if said else f"{words} · {format.mid_sentence(verdict)}"
+
+
+def verdict_words(verdict: str) -> str:
+    """The verdict on a run's end as it stands in a sentence; "" where there is none, or what is said is of its
+    files."""
+    return "" if not verdict or outcome.is_of_files(verdict) else format.mid_sentence(verdict)
 
 
 def pill(state: str, verdict: str = "", level: str = "", more: str = "") -> str:

@@ -3,6 +3,7 @@
 A shipped file begins with comments: its title, then its sentence; after a bare `#`, what else is good to know.
 """
 
+import contextlib
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from groupwise.storage.home import redaction
 from groupwise.storage.home.value_types import When, field_types, salvage, text_type
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
+from groupwise.storage.spec.words.problem import SpecError
 from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
 
 LONGEST_NAME = 80
@@ -50,6 +52,19 @@ def own_presets() -> list[Preset]:
     with registry.read_registry() as db:
         rows = db.execute("SELECT name, sentence, spec FROM preset ORDER BY at DESC, name").fetchall()
     return [Preset(name, name, sentence, text, True) for name, sentence, text in rows]
+
+
+def presets_with_reward(name: str) -> list[str]:
+    """The names of those of a person's own presets that take the newest version of a reward function."""
+    return [preset.name for preset in own_presets() if name in _newest_named(preset.text)]
+
+
+def _newest_named(text: str) -> set[str]:
+    """The reward functions of a spec, in any stage, of which it names no version; none of what is no spec any more."""
+    with contextlib.suppress(SpecError):
+        found = spec.parse_spec(text)
+        return {one.name for part in (found, *found.by_stage()) for one in part.rewards if one.version is None}
+    return set()
 
 
 def all_presets(folder: Path) -> list[Preset]:

@@ -136,6 +136,32 @@ def test_a_deleted_function_comes_back_as_it_was() -> None:
     assert newest["hash"] in {one["hash"] for one in page.show_function({"name": "short"})["versions"]}
 
 
+def test_a_renamed_function_takes_along_its_draft_and_the_presets_that_name_it_are_told(
+    registry_home: Path,
+) -> None:
+    offer.publish_rewards({"format": {"help": ""}})
+    page.save_function({"name": "short", "text": CODE})
+    given = [("Mine", [{"name": "short"}]), ("Other", [{"name": "format"}])]
+    for name, rewards in given:
+        presets.store_preset(name, "", to_yaml(make_spec(rewards=rewards)), replace=False)
+    typed = CODE + "    (\n"  # no Python yet
+    found = page.rename_function({"name": "short", "new": "brief", "text": typed})
+    assert found["text"] == typed.replace("def short", "def brief") and found["presets"] == ["Mine"]
+    [own] = found["library"]["own"]
+    assert own["name"] == found["name"] == "brief" and own["hash"] == found["hash"]
+    refused = page.rename_function({"name": "brief", "new": "format"})
+    assert "ships with Groupwise" in refused["sentence"]
+
+
+def test_what_was_made_of_blocks_is_of_blocks_under_another_name(registry_home: Path) -> None:
+    block = {"kind": "contains", "settings": {"texts": ["yes"]}, "weight": 1}
+    built = page.build_function({"name": "short", "blocks": [block]})
+    assert not built["problems"]
+    page.save_function({"name": "short", "text": built["code"]})
+    page.rename_function({"name": "short", "new": "brief"})
+    assert page.show_function({"name": "brief"})["blocks"]["blocks"]
+
+
 @pytest.mark.usefixtures("published")
 def test_a_run_that_a_function_failed_begins_anew_with_the_fixed_one() -> None:
     """Also where its settings name the version that failed."""

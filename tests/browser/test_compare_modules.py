@@ -231,12 +231,15 @@ def test_an_axis_reads_as_the_table_and_a_run_without_a_value_is_below_it(bare_p
 
 def test_runs_that_all_finished_with_a_verdict_are_told_of_by_it_alone(bare_page: Page) -> None:
     page = bring(bare_page, "pages/compare/measure.js", "verdictsAlone", "shortWords")
-    fell, flat = "Finished · verdict: the reward fell", "Finished · verdict: the reward is flat"
-    words = "labels => { const runs = labels.map(label => ({label})); return runs.map(verdictsAlone(runs)) }"
+    fell = {"state": "finished", "verdict": "the reward fell", "label": "Finished · verdict: the reward fell"}
+    flat = {"state": "finished", "verdict": "the reward is flat", "label": "Finished · verdict: the reward is flat"}
+    stopped = {"state": "stopped", "verdict": "the reward fell", "label": "Stopped · verdict: the reward fell"}
+    fine = {"state": "finished", "verdict": "", "label": "Finished"}
+    words = "runs => runs.map(verdictsAlone(runs))"
     assert page.evaluate(words, [fell, flat]) == ["the reward fell", "the reward is flat"]
-    for mixed in ([fell, "Finished"], [fell, "Stopped · verdict: the reward fell"], [fell]):
-        assert page.evaluate(words, mixed) == mixed
-    ill = [{**RUNS[0], "kind": "bad", "label": fell}, {**RUNS[1], "kind": "warn", "label": flat}, RUNS[1]]
+    for mixed in ([fell, fine], [fell, stopped], [fell]):
+        assert page.evaluate(words, mixed) == [one["label"] for one in mixed]
+    ill = [{**RUNS[0], "kind": "bad", **fell}, {**RUNS[1], "kind": "warn", **flat}, RUNS[1]]
     said = page.evaluate("runs => shortWords(runs).at(-1)", ill)
     assert said == "Look first at: “a” (the reward fell), “b” (the reward is flat)."
 

@@ -110,6 +110,36 @@ def test_a_function_saved_by_another_name_may_take_the_place_of_the_one_before(r
     assert library.get_reward("short").code == SHORT
 
 
+def test_a_function_is_renamed_where_it_is_open_with_what_is_typed_in_it(rewards: Page) -> None:
+    begin(rewards, SHORT)
+    save(rewards)
+    longer = SHORT.replace("20", "30")
+    write(rewards, longer)
+    rewards.get_by_role("button", name="Rename", exact=True).first.click()
+    form = rewards.locator(".renaming")
+    field = form.get_by_label("Name")
+    expect(field).to_have_value("short")
+    field.fill("most")
+    field.press("Enter")
+    expect(form.locator(".problem")).to_contain_text("something else is called “most”")
+    assert [kept.name for kept in library.newest_rewards()] == ["short"]
+    field.fill("brief")
+    picture(rewards, "rewards-renaming")
+    field.press("Enter")
+    expect(rewards.locator(".said-saved")).to_contain_text("Renamed from short, with all its versions.")
+    expect(rewards.locator(".writing .title")).to_have_text("brief")
+    expect(rewards).to_have_url(re.compile(r"[?&]name=brief(&|$)"))
+    expect(form).to_be_hidden()
+    assert [kept.code for kept in library.newest_rewards()] == [SHORT.replace("def short", "def brief")]
+    assert text_of(rewards) == longer.replace("def short", "def brief")
+    assert rewards.evaluate("localStorage['groupwise:rewards:draft:name:short']") is None
+    rewards.reload()
+    ready(rewards)
+    expect(rewards.locator(".writing .draft")).to_contain_text("restored")
+    save(rewards)
+    assert len(library.versions("brief")) == 2
+
+
 def test_a_notebook_s_functions_are_pasted_exported_and_imported_again(rewards: Page, tmp_path: Path) -> None:
     pasted = f"%pip install trl\nimport re\n\n\ndef helper(x):\n    return re.sub('a', 'b', x)\n\n\n{SHORT}\n\n" + (
         "async def other(completions, **kwargs):\n    return [float(len(helper('a'))) for _ in completions]\n"

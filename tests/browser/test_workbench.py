@@ -83,9 +83,11 @@ def test_a_function_that_looks_for_tags_of_its_own_is_probed_in_them(rewards: Pa
     pattern = "mine = re.compile(r'<SOLUTION>(.+?)</SOLUTION>')\n\n\ndef solution(completions, answer, **kwargs):"
     found = "[mine.search(one[-1]['content']) for one in completions]"
     right = f"[5.0 if m and m.group(1) == a else -2.0 for m, a in zip({found}, answer)]"
-    begin(rewards, f"import re\n\n{pattern}\n    return {right}\n")
+    error = "    if not answer:\n        raise ValueError('<b>none</b>, <wrong>no answers</wrong>')"
+    begin(rewards, f"import re\n\n{pattern}\n{error}\n    return {right}\n")
     source(rewards, "Probes")
     results = try_it(rewards)
+    expect(results).not_to_contain_text("<wrong>")
     expect(rewards.locator(".loopholes")).to_contain_text("No loophole found")
     expect(results.locator("td.text", has_text="<SOLUTION>").first).to_be_visible()
     source(rewards, "Typed")

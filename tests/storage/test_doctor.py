@@ -240,6 +240,23 @@ def test_a_limit_that_no_answer_fits_is_raised_and_no_weight_is_taken_away() -> 
     assert [change.settings for change in known.changes] == proposed, "as New run does"
 
 
+def test_a_form_for_which_the_limit_has_no_room_needs_a_higher_one_also_beside_a_rate_that_is_too_high() -> None:
+    """The second card of such a run offered “Fix format”."""
+    never = Function(1.0, {"ok": 256}, 0.0, 0.0, 0.0, (0.0, 0.0))
+    ruined = healthy(
+        training={"max_completion_length": 6, "learning_rate": 1.0},
+        functions={"format": never, "correctness": Function(1.0, {"ok": 256}, 0.2, 1.0, 0.1, (0.0, 1.0))},
+        curves={"completions/clipped_ratio": line(0.0, 0.0), "rewards/format/mean": line(0, 0), "reward": line(1, 0)},
+    )  # fmt: skip
+    known = replace(ruined, tags=tag_room(ruined.rewards, by_letter=True))
+    card = next(one for one in examine(known).verdicts if one.key == "constant")
+    assert [change.settings for change in card.changes] == [{"training.max_completion_length": 48}]
+    assert card.sentence.endswith("The tags that it wants take 34 tokens at the least, and a completion may have 6.")
+    enough = replace(known, training=known.training | {"max_completion_length": 64})
+    card = next(one for one in examine(enough).verdicts if one.key == "constant")
+    assert [change.label for change in card.changes] == ["Fix format"]
+
+
 def test_a_limit_is_no_cause_where_most_end_far_before_it() -> None:
     """85 % ended after 6 of 48 tokens, all scored 0: “perhaps no full answer fits” stood before “too hard”."""
     never = Function(1.0, {"ok": 256}, 0.0, 0.0, 0.0, (0.0, 0.0))

@@ -68,6 +68,8 @@ def said(text: str) -> Problem:
         ("training: {max_steps: 12.5}", "should be a whole number, not 12.5.", ["Use 12", "Use 13"]),
         ("training: {max_steps: '12.5'}", "should be a whole number, not “12.5”.", ["Use 12", "Use 13"]),
         ("training: {per_device_train_batch_size: 6.5}", "should be a whole number, not 6.5.", []),
+        ("stages: [{training: {num_generations: 6.5}}]", "should be a whole number, not 6.5.", []),
+        ("stages: [{training: {max_steps: 6.5}}]", "should be a whole number, not 6.5.", ["Use 6", "Use 7"]),
         ("training: {max_steps: '12.500'}", "should be a whole number, not “12.500”.",
          ["Use 60", "Leave it to the epochs"]),
         ("training: {max_steps: -1.5}", "should be a whole number, not -1.5.", ["Use 60", "Leave it to the epochs"]),

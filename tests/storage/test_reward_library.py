@@ -258,3 +258,56 @@ def test_a_template_is_a_reward_function_without_a_fault_and_can_be_saved(templa
     assert analysis.problems == [] and len(analysis.functions) == 1
     assert all(each["help"] and each["types"] for each in analysis.functions[0].parameters)
     assert library.save_reward(analysis.functions[0].name, template["code"]).code == template["code"]
+
+
+def test_a_renamed_function_has_all_its_versions_in_which_the_code_says_the_new_name():
+    first = library.save_reward("mine", CODE, network=True)
+    second = library.save_reward("mine", CODE + "# mine\nassert mine([], [])\n")
+    kept = library.rename_reward("mine", "yours")
+    assert library.newest_rewards() == [kept] and kept.name == "yours"
+    assert kept.code == CODE.replace("def mine", "def yours") + "# mine\nassert yours([], [])\n"
+    old = library.versions("yours")[-1]
+    assert [(one.at, one.network) for one in library.versions("yours")] == [(second.at, False), (first.at, True)]
+    assert old.code == CODE.replace("def mine", "def yours") and old.hash == library.hash_of(old.code)
+    assert library.get_reward("mine", first.hash) == first, "what a run or a spec names by its hash is there"
+    assert library.may_use_network("mine", CODE), "a run that goes on has the leave it was launched with"
+    with pytest.raises(LibraryError, match="no function “mine”"):
+        library.get_reward("mine")
+    paths.registry_path().unlink()
+    repair.repair()
+    assert library.newest_rewards() == [kept] and len(library.versions("yours")) == 2
+
+
+def test_a_function_is_renamed_back_and_after_one_that_was_deleted():
+    library.save_reward("mine", CODE)
+    library.rename_reward("mine", "yours")
+    assert library.rename_reward("yours", "mine").code == CODE and len(library.versions("mine")) == 1
+    library.save_reward("third", CODE.replace("mine", "third") + "# later\n")
+    library.delete_reward("third")
+    kept = library.rename_reward("mine", "third")
+    assert library.versions("third")[0] == kept == library.get_reward("third"), "the newest is the one that is used"
+
+
+NOT_NAMES = {
+    "other": "has another function “other”", "format": "ships with Groupwise", "1st": "begin with a letter",
+    "": "Give the function a name", "Other": "You have had a function “other”",
+    "helper": "something else is called “helper”", "most": "something else is called “most”",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOT_NAMES)
+def test_a_name_that_a_function_cannot_have_changes_nothing(name: str):
+    library.save_reward("mine", CODE)
+    library.save_reward("other", CODE.replace("mine", "other"))
+    before = library.all_versions(), library.newest_rewards(), sorted(paths.rewards_folder().rglob("*"))
+    with pytest.raises(LibraryError, match=NOT_NAMES[name]):
+        library.rename_reward("mine", name, taken={"format"})
+    assert before == (library.all_versions(), library.newest_rewards(), sorted(paths.rewards_folder().rglob("*")))
+    with pytest.raises(LibraryError, match="no function “nobody”"):
+        library.rename_reward("nobody", "somebody")
+
+
+def test_a_function_is_not_renamed_where_an_argument_is_called_as_it():
+    library.save_reward("mine", CODE.replace("def helper(text)", "def helper(text, mine=0)"))
+    with pytest.raises(LibraryError, match="Something else in the code is called “mine”, too"):
+        library.rename_reward("mine", "yours")

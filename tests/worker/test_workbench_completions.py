@@ -164,6 +164,13 @@ def test_probes_use_the_tags_of_a_function_where_the_prompts_ask_for_none() -> N
     assert ask("probes", spec=spec, rows=[3], tags=["b"])["groups"][0]["completions"][0]["text"] == "<a>40</a>"
 
 
+def test_what_marks_up_a_text_is_no_format() -> None:
+    """Seen: probes in <b>…</b>, of a prompt that quoted an error in HTML."""
+    spec = {**SPEC, "data": {**SPEC["data"], "system_prompt": "The page said <b>Error</b> and <P>no more</P>."}}
+    text = ask("probes", spec=spec, rows=[3])["groups"][0]["completions"][0]["text"]
+    assert text.startswith("<think>") and "<b>" not in text and "<P>" not in text
+
+
 def test_a_row_without_an_answer_has_only_the_probes_that_need_none() -> None:
     spec = make_spec(data={"answer_column": None, "columns": []}).model_dump()
     found = ask("probes", spec=spec, rows=1)

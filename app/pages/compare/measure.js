@@ -191,10 +191,9 @@ export function shortWords(runs, groups = []) {
   return [heldOut, solved || reward, differWords(runs), badly].filter(Boolean);
 }
 // What is said of each of several runs: where all of them finished, each with a verdict, the verdict alone.
-const ENDED = "Finished · verdict: ";
 export function verdictsAlone(runs) {
-  const are = runs.length > 1 && runs.every(({ label }) => label?.startsWith(ENDED));
-  return ({ label }) => (are ? label.slice(ENDED.length) : label);
+  const are = runs.length > 1 && runs.every(({ state, verdict }) => state === "finished" && verdict);
+  return ({ label, verdict }) => (are ? verdict : label);
 }
 function rankWords(runs, groups, key, title) {
   const lots = lotsOf(runs, key);

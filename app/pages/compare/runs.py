@@ -11,7 +11,7 @@ from groupwise.app.core.errors import Unanswerable
 from groupwise.app.ui import run_colours
 from groupwise.app.ui.live import Payload, is_ongoing, texts
 from groupwise.app.ui.safe_text import visible_text
-from groupwise.app.ui.state_badge import kind, label
+from groupwise.app.ui.state_badge import kind, label, verdict_words
 from groupwise.storage.analysis.outcome import Outcome
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import record_check, run_files, states
@@ -102,6 +102,7 @@ def about_run(run: registry.Run, verdicts: Mapping[str, Outcome]) -> dict[str, A
 
 
 def badge_of(run: registry.Run, facts: Mapping[str, Outcome]) -> dict[str, str]:
-    """The kind of a run's state and its words, with the verdict on its end."""
+    """The kind of a run's state and its words, with the verdict on its end, and that alone ("" for none)."""
     told = facts.get(run.id, Outcome())
-    return {"kind": kind(run.state, told.level), "label": visible_text(label(run.state, told.verdict))}
+    said, alone = label(run.state, told.verdict), verdict_words(told.verdict)
+    return {"kind": kind(run.state, told.level), "label": visible_text(said), "verdict": visible_text(alone)}

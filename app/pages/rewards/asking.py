@@ -14,6 +14,7 @@ from groupwise.storage.home import paths
 from groupwise.storage.registry import questions
 from groupwise.storage.registry.messages.completions import (
     LONGEST_TYPED,
+    MARKUP,
     MOST_ROWS,
     MOST_SIZE,
     MOST_STEP,
@@ -102,9 +103,9 @@ def _as_called(listed: list[Function], data: DataSpec) -> list[Function]:
 
 
 def _read_tags(sent: Any) -> list[str]:
-    """Names of tags; none of what is no list of such."""
-    listed = sent if isinstance(sent, list) else []
-    return [one for one in listed if isinstance(one, str) and re.fullmatch(TAG_NAME, one)][:MOST_TAGS]
+    """Names of tags that may be a format's; none of what is no list of such."""
+    listed = [one for one in sent if isinstance(one, str)] if isinstance(sent, list) else []
+    return [one for one in listed if re.fullmatch(TAG_NAME, one) and one.lower() not in MARKUP][:MOST_TAGS]
 
 
 KINDS = {"columns": ask_columns, "completions": ask_completions, "score": ask_score, "rescore": ask_rescore}

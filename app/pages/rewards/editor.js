@@ -311,7 +311,7 @@ export function drawState() {
         : `${changed ? "changed since" : "version"} ${open.hash.slice(0, 8)}` +
           (open.hash !== open.newest ? ", an older one" : "");
   setText(find(".writing .state"), state + namesake(page.which).few);
-  for (const name of ["save", "delete", "versions"])
+  for (const name of ["save", "delete", "rename", "versions"])
     find(`[data-do=${name}]`).hidden = open.builtIn || (name !== "save" && (!open.hash || other));
   drawUse();
   find("[data-do=own]").hidden = !open.builtIn;

@@ -19,6 +19,11 @@ export const settingsOf = (name) => {
   if (!settings.has(name)) settings.set(name, { weight: "1", timeout: "10", parameters: {} });
   return settings.get(name);
 };
+// A function is called otherwise by now, and is set as it was.
+export function moveSettings(old, name) {
+  if (settings.has(old)) settings.set(name, settings.get(old));
+  settings.delete(old);
+}
 // A parameter's default as it would be typed.
 const typedDefault = (value) =>
   value === null || value === undefined

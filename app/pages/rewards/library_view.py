@@ -2,6 +2,7 @@
 
 import difflib
 import functools
+import re
 import time
 from dataclasses import asdict
 from typing import Any
@@ -11,7 +12,7 @@ from groupwise.app.pages.rewards import lint
 from groupwise.storage.checks.texts import IN_CODE
 from groupwise.storage.home import redaction
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.library.rewards import builder, library, names, pasted, signature, strip_script
+from groupwise.storage.library.rewards import builder, library, names, pasted, renaming, signature, strip_script
 from groupwise.storage.registry import registry
 from groupwise.storage.spec.python_source import quote_in_words
 from groupwise.storage.spec.rows.number_text import meant_number_words, meant_numbers
@@ -70,6 +71,16 @@ def users(name: str) -> list[dict[str, str]]:
     named = {run.id: run.name for run in registry.list_runs()} if found else {}
     newest = sorted(found, key=lambda pair: pair[0], reverse=True)[:MOST_RUNS]
     return [{"id": run_id, "name": named.get(run_id, run_id), "hash": digest} for run_id, digest in newest]
+
+
+def text_under_name(text: str, old: str, new: str) -> str:
+    """A text that is typed with its function under another name. Raises LibraryError where that cannot be; in what is
+    no Python yet, only its def has it."""
+    if not pasted.is_python(text) or not names.NAME.fullmatch(new):  # that is said of the name itself
+        return re.sub(rf"(?<=\bdef ){re.escape(old)}\b", lambda _: new, text)
+    if fault := renaming.rename_fault(text, old, new):
+        raise library.LibraryError(fault)
+    return renaming.rename_function(text, old, new)
 
 
 def analyse_text(code: str, name: str = "", columns: set[str] | None = None) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import { goToLine, makeEditor } from "./editor.js";
 import { drawFunctionActions, drawFunctions } from "./functions.js";
 import { sayHowItFailed, sayWhatLedHere } from "./led_here.js";
 import { beginBuilding, drawLibrary, drawLibraryActions, openDraft, openFirst, openNamed } from "./library.js";
+import { drawRenaming } from "./renaming.js";
 import { drawHistory, drawRescore } from "./rescore.js";
 import { drawSaving } from "./saving.js";
 import { drawSource } from "./source.js";
@@ -41,6 +42,7 @@ async function begin() {
   drawLibraryActions();
   drawDeleted(openNamed);
   drawSaving();
+  drawRenaming();
   keepAges();
   drawBuilder();
   drawLive();

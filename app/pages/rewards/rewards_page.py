@@ -13,6 +13,7 @@ from groupwise.app.pages.new import view
 from groupwise.app.pages.new.question_status import cancel_all, cancel_question, read_answer
 from groupwise.app.pages.rewards import asking, led_here, library_view, sources
 from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text
+from groupwise.storage.library import presets
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import builder, library, pasted, rename, strip_script, templates
 from groupwise.storage.registry.messages.functions import MOST_CODE
@@ -83,6 +84,19 @@ def save_function(payload: Payload) -> dict[str, Any]:
     except library.NewerVersion as error:
         found = {"newer": {"hash": error.newest.hash, "at": error.newest.at, "code": error.newest.code}}
     return {**found, "library": library_view.list_functions(Offer.read_published())}
+
+
+@answer
+def rename_function(payload: Payload) -> dict[str, Any]:
+    """Give one of one's own, with all its versions, the name `new`: {name, hash: of its newest then, text: the one that
+    is typed and not saved, under that name; presets: those that have the function by its old name; library}."""
+    old, new = name_of(payload), text(payload, "new", LONGEST)
+    typed = code_of(payload) if payload.get("text") else ""
+    renamed = library_view.text_under_name(typed, old, new)
+    kept = library.rename_reward(old, new)
+    named = presets.presets_with_reward(old)
+    found = library_view.list_functions(Offer.read_published())
+    return {"name": kept.name, "hash": kept.hash, "text": renamed, "presets": named, "library": found}
 
 
 @answer
@@ -165,6 +179,7 @@ def rewards_page() -> gr.HTML:
         show_function,
         analyse_code,
         save_function,
+        rename_function,
         delete_function,
         restore_function,
         compare_texts,

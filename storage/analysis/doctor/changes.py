@@ -172,6 +172,11 @@ def lacks_room_for_tags(e: Evidence) -> bool:
     return e.tags is not None and longest(e) < e.tags.least
 
 
+def leaves_no_room(e: Evidence, name: str) -> bool:
+    """Whether it is known that what a function wants does not fit into a completion."""
+    return name == "format" and lacks_room_for_tags(e)
+
+
 def shorter(e: Evidence) -> tuple[Change, ...]:
     """Half of them, where there is something left to halve."""
     return (_longest(longest(e) / 2),) if longest(e) >= 128 else ()

@@ -52,7 +52,7 @@ def truncation(e: Evidence) -> Verdict | None:
         return None
     unpaid = _unpaid(e) if cut.opening >= CUT_UNPAID else []
     from_start = bool(unpaid) and cut.opening > cut.now  # then that is what is told, and what is opened
-    if from_start and cut.now < (CUT if _has_no_room(e, unpaid[0]) else GONE):
+    if from_start and cut.now < (CUT if changes.leaves_no_room(e, unpaid[0]) else GONE):
         return _was_cut(e, unpaid[0])
     share = cut.opening if from_start else cut.now
     if not unpaid and (not cut.at_least(CUT) or answers.starter_has_no_answer(e)):
@@ -98,7 +98,7 @@ def _was_cut(e: Evidence, name: str) -> Verdict:
         completions("The cut-off completions", truncated="yes", steps=steps_between(cut.opening_points[1])),
     )
     threshold = f"Shown from {percent(CUT_UNPAID)} at the start on where a function has scored 0 every time."
-    if not _has_no_room(e, name):
+    if not changes.leaves_no_room(e, name):
         words = f"{said}: that went away by itself. “{name}” has scored 0 every time; perhaps no full answer fits."
         return Verdict(
             "truncated", CALM, "Completions were cut off at the start", words, threshold, COMMON, links,
@@ -164,14 +164,9 @@ def _pays_for_cut(e: Evidence) -> str:
 
 
 def _say_what_fits(e: Evidence, name: str) -> str:
-    if e.tags and _has_no_room(e, name):
+    if e.tags and changes.leaves_no_room(e, name):
         return f"the tags that it needs take at least {count_words(e.tags.least, 'token')}"
     return "perhaps no full answer fits"
-
-
-def _has_no_room(e: Evidence, name: str) -> bool:
-    """Whether it is known that what a function wants does not fit."""
-    return name == "format" and changes.lacks_room_for_tags(e)
 
 
 def _unpaid(e: Evidence) -> list[str]:

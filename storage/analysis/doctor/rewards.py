@@ -4,7 +4,7 @@ import itertools
 import math
 from collections import Counter
 
-from groupwise.storage.analysis.doctor import grounds
+from groupwise.storage.analysis.doctor import changes, grounds
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
 from groupwise.storage.analysis.doctor.verdict import (
     CALM,
@@ -222,10 +222,17 @@ def constant(e: Evidence) -> Verdict | None:
         fix = (
             Change(f"Weight 0 for {name}", {f"{place}.weight": 0.0}) if off else Change(f"Fix {name}", edit_reward=name)
         )
+        no_room = not value and changes.leaves_no_room(e, name)
+        fixes = changes.longer(e) if no_room else (fix,)
         unread = " and reads no column of the data" if told.reads_no_column and value else ""
         words = f"“{name}” gave {short_number(value)} to every completion{unread}: it tells none of them apart." + (
             " It is the only reward function, so there is nothing to learn from." if alone else ""
         )
+        if no_room and e.tags:
+            words += (
+                f" The tags that it wants take {count_words(e.tags.least, 'token')} at the least, and a completion may "
+                f"have {short_number(changes.longest(e))}."
+            )
         rests = Grounds(
             Place.SCORING if value else Place.RESIDUE, True, 1.0 if decides else 0.0,
             grounds.last_of(e, lambda one: True) if decides else None,
@@ -235,7 +242,7 @@ def constant(e: Evidence) -> Verdict | None:
             f"Shown when all of its scores were the same in {BESIDE} logged steps or more; in {TREND} where they were "
             f"0, and in {SURE} where the other functions told no completions apart either.", COMMON,
             (chart(f"rewards/{name}/mean", f"The chart of {name}"), completions("The last completions", sort="newest")),
-            (fix,), rests,
+            fixes, rests,
         )  # fmt: skip
     return None
 

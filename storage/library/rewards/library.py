@@ -11,14 +11,14 @@ import math
 import os
 import time
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from groupwise.storage.home import files, paths, redaction
 from groupwise.storage.home.redaction import to_json
 from groupwise.storage.home.sqlite_tools import Database
-from groupwise.storage.library.rewards import bodies, names, pasted, signature
+from groupwise.storage.library.rewards import bodies, names, pasted, renaming, signature
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Shipped
 from groupwise.storage.registry.messages.functions import MOST_CODE
@@ -253,6 +253,50 @@ def restore_reward(name: str, hash: str) -> None:
             raise LibraryError(f"There is no deleted function “{name[:80]}”.")
         db.execute("INSERT INTO reward (name, hash) VALUES (?, ?)", [name, hash])
         _keep_card(db, name)
+
+
+def rename_reward(old: str, new: str, *, taken: Collection[str] | None = None) -> Reward:
+    """Give a function another name, with all its versions, of which each says the new name in its code; its newest.
+
+    Under the old name they stay findable by their hashes, as those of a deleted one: runs and settings that name one
+    go on. `taken`: as of `save_reward`. Raises LibraryError, and then nothing is changed.
+    """
+    shipped = _built_in() if taken is None else taken
+    with registry.write_registry() as db:
+        newest = _newest_version(db, old)
+        if newest is None:
+            raise LibraryError(f"Your library has no function “{old[:80]}”.")
+        if problem := names.problem_with(new, shipped):
+            raise LibraryError(problem)
+        if new != old and _newest_version(db, new) is not None:
+            raise LibraryError(f"Your library has another function “{new}”. Choose another name.")
+        _refuse_other_case(db, new)
+        rows = db.execute(f"SELECT {_COLUMNS} FROM reward_code WHERE name = ? ORDER BY at, hash", [old]).fetchall()
+        moved = {row[1]: _under_name(_reward(row), new) for row in rows}
+        about = {one.hash: _about(new, one.code, shipped) for one in moved.values()}
+        found = _after_deleted(db, moved[newest.hash])
+        for one in [*moved.values(), found]:
+            _insert(db, one, about[one.hash])
+        db.execute("DELETE FROM reward WHERE name = ?", [old])
+        db.execute("INSERT INTO reward (name, hash) VALUES (?, ?)", [new, found.hash])
+        for one in moved.values():
+            _keep_file(db, one)
+        _keep_card(db, old)
+    return found
+
+
+def _under_name(reward: Reward, new: str) -> Reward:
+    """A version with its code under another name. Raises LibraryError where that cannot be."""
+    if fault := renaming.rename_fault(reward.code, reward.name, new) if new != reward.name else "":
+        raise LibraryError(fault)
+    code = renaming.rename_function(reward.code, reward.name, new)
+    return Reward(new, hash_of(code), code, reward.at, reward.network)
+
+
+def _after_deleted(db: Database, newest: Reward) -> Reward:
+    """The version that is to be the newest, saved after all that its name has of a function deleted before."""
+    (last,) = db.execute("SELECT MAX(at) FROM reward_code WHERE name = ?", [newest.name]).fetchone()
+    return replace(newest, at=time.time()) if last is not None and last > newest.at else newest
 
 
 def users(name: str) -> list[tuple[str, str]]:

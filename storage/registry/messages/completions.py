@@ -14,6 +14,12 @@ MOST_SIZE = 64  # completions of a row
 MOST_COMPLETIONS = 1024  # that are sampled for one question
 MOST_TYPED, LONGEST_TYPED = 200, 20_000  # typed completions, and characters of each
 TAG_NAME, MOST_TAGS = r"[A-Za-z][A-Za-z0-9_-]{0,30}", 6
+# Tags of HTML that stand in texts for how they look: they are no format that an answer is asked for in.
+MARKUP = {
+    "b", "i", "u", "s", "p", "br", "hr", "em", "strong", "small", "big", "sub", "sup", "mark", "del", "ins", "span",
+    "div", "font", "center", "ul", "ol", "li", "table", "thead", "tbody", "tr", "td", "th", "h1", "h2", "h3", "h4",
+    "h5", "h6", "img", "html", "head", "body", "pre",
+}  # fmt: skip
 MOST_STEP = 2**62  # as high as SQLite counts
 
 Source = Literal["model", "run", "typed", "probes"]

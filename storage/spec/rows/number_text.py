@@ -150,11 +150,8 @@ def _has_other_digits(value: Any) -> bool:
 
 # Of these a batch has to come out even: the number beside would mostly be the next problem.
 _DIVIDING = {
-    f"training.{name}"
-    for name in (
-        "num_generations", "num_generations_eval", "per_device_train_batch_size", "per_device_eval_batch_size",
-        "generation_batch_size", "steps_per_generation",
-    )
+    "num_generations", "num_generations_eval", "per_device_train_batch_size", "per_device_eval_batch_size",
+    "generation_batch_size", "steps_per_generation",
 }  # fmt: skip
 
 
@@ -167,10 +164,16 @@ def number_fixes(path: str, value: Any, *, whole: bool = False) -> tuple[Fix, ..
         meant = {value.strip(" "): number}
     if whole and isinstance(number, float) and number.is_integer():
         meant = {f"{number:.0f}": int(number)}
-    elif whole and isinstance(number, float) and not _is_of_thousands(value) and path not in _DIVIDING:
+    elif whole and isinstance(number, float) and not _is_of_thousands(value) and not _divides(path):
         meant = {str(one): one for one in _whole_beside(number)}
     fitting = {plain: number for plain, number in meant.items() if abs(number) < MOST_OFFERED}
     return tuple(Fix(f"Use {plain}", {path: number}) for plain, number in fitting.items())
+
+
+def _divides(path: str) -> bool:
+    """Whether it is a setting of a training, of the run's or of a stage's, by which a batch is divided."""
+    *_, part, name = ("", *path.split("."))
+    return part == "training" and name in _DIVIDING
 
 
 def _is_of_thousands(value: Any) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from groupwise.storage.registry.messages.completions import MOST_TAGS, TAG_NAME
+from groupwise.storage.registry.messages.completions import MARKUP, MOST_TAGS, TAG_NAME
 
 LONG = 20_000  # characters of the very long one
 ENDLESS = ("whitespace", "repetition", "tag_stuffing")  # of which any beginning is the same probe
@@ -60,9 +60,11 @@ PROBES = {
 
 def tags_of(prompt: Any, otherwise: Sequence[str] = ()) -> tuple[str, ...]:
     """The tags that a prompt (text or messages) shows opened and closed, in order, each once; where there is none those
-    that there are `otherwise`, or think and answer. Of messages, those of the system's count, where it speaks."""
+    that there are `otherwise`, or think and answer. Of messages, those of the system's count, where it speaks. What
+    marks up a text, as <b> does, is no format."""
     said = prompt if isinstance(prompt, str) else _chat_text(prompt)
-    found = [name for name in dict.fromkeys(_TAG.findall(said)) if f"</{name}>" in said]
+    shown = [name for name in dict.fromkeys(_TAG.findall(said)) if f"</{name}>" in said]
+    found = [name for name in shown if name.lower() not in MARKUP]
     return tuple(found[:MOST_TAGS]) or tuple(otherwise) or DEFAULT_TAGS
 
 
