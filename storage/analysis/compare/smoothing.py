@@ -24,7 +24,7 @@ def smooth_points(points: Sequence[Sequence[Row]], stages: Sequence[int], interv
     """`points`: the rows of each; the later stages begin after `stages`, and one says nothing of the next; a logged
     step is of `interval` steps. What a point is the mean of by itself stays whole."""
     rows = [row for some in points for row in some]
-    steps, counts, totals = ([row[which] for row in rows] for which in (0, 1, 2))
+    steps, counts, totals = [step for step, _, _ in rows], [n for _, n, _ in rows], [total for _, _, total in rows]
     until = list(accumulate(counts, initial=0))
     begins = [0, *(bisect.bisect_right(steps, stage) for stage in stages), len(rows)]
     a_log = max(1.0, interval * _usual_count(counts) / (recent.usual_gap(steps) or math.inf))
