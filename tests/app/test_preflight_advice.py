@@ -109,7 +109,7 @@ def test_what_the_starter_can_do_is_said_where_the_data_is_none_of_its_own() -> 
         assert said(a_spec(data={"source": source}), sums=True) == []
         trained = a_spec(data={"source": source}).model_copy(update={"model": ModelSpec(id="/home/runs/one/model")})
         (found,) = said(trained, facts=facts(starter.MODEL))
-        assert found.message.startswith("this model comes from the starter, which is there to try things out: it knows")
+        assert found.message.startswith("this model comes from the starter, which is there to try things out: it can")
     for source in ("task:arithmetic", "file:", "hub:"):  # its own, or none yet
         assert said(a_spec(data={"source": source})) == []
 

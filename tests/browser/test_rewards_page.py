@@ -191,7 +191,7 @@ def test_hints_on_style_do_not_bury_errors_and_a_column_is_renamed_with_a_click(
           "zip(solution, completions)]\n")  # fmt: skip
     problems = rewards.locator(".found > ul > li")
     expect(problems).to_have_count(1, timeout=180_000)
-    expect(problems).to_contain_text("“f” asks for “solution”; in your data it is “answer”.")
+    expect(problems).to_contain_text("“f” takes “solution”; in your data it is “answer”.")
     hints = rewards.locator(".found .hints")
     expect(hints.locator("summary")).to_have_text("1 hint on style")
     expect(hints.locator("li")).to_be_hidden()

@@ -271,7 +271,7 @@ def test_right_answers_that_are_scored_wrong_are_the_cause_and_no_prompt_is_too_
     (verdict,) = examine(evidence).verdicts
     assert (verdict.key, verdict.level) == ("scored_wrong", "problem")
     assert re.search(r"such as “\d+,0”, so “correctness” compares them as text: of \d+ comp", verdict.sentence)
-    assert verdict.sentence.endswith(", it called all of them wrong.")
+    assert verdict.sentence.endswith(", it scored all of them wrong.")
     assert [change.settings for change in verdict.changes] == [{"data.answer_numbers": "comma"}]
 
 

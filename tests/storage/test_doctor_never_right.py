@@ -309,7 +309,7 @@ def test_a_function_that_calls_no_answer_right_is_named_before_hard_prompts() ->
 
 def test_answers_of_another_column_are_named_and_no_prompt_is_too_hard() -> None:
     for what, title, said in (
-        ("the prompt for an answer", "The answer is the prompt itself", "such as “0+20?”, and “correctness” calls 0"),
+        ("the prompt for an answer", "The answer is the prompt itself", "such as “0+20?”, and “correctness” scores 0"),
         ("one answer for all prompts", "Every prompt has the same answer", "In all 16 groups of step 1 the"),
     ):
         (told,) = examine(SICK[what][0]).verdicts

@@ -151,7 +151,7 @@ WRONG = {
     "def f(completions, **kwargs):\n    return (1 for c in completions)": ("This returns a generator", 2),
     "def f(completions, **kwargs):\n    yield 1.0": ("uses yield", 2),
     "def f(completions, **kwargs):\n    log_metric('a', 1)\n    return [1 for c in completions]":
-        ("uses log_metric and does not ask for it", 2),
+        ("uses log_metric and does not take it", 2),
     "def f(completions, **kwargs):" + BODY + "return 3": ("“return” stands outside of any function", 3),
     "def f(completions, **kwargs):" + BODY + "trainer = GRPOTrainer(1)\ntrainer.train()":
         ("GRPOTrainer(…) would run each time", 3),
