@@ -22,7 +22,7 @@ RETIRED = (
     r"so it was passed over", r"\"this is no regular expression", r"no part of this question",
     r"more surely", r"nothing is both", r"what is said (on top|above)", r"of this has been logged",
     r"<h2>finals", r"settings against finals", r"typed is back", r"asked, exactly",
-    r"says? (nearly )?the same of every", r"so it teaches", r"groups teach\b", r"a prompt cannot say",
+    r"says? (nearly )?the same of every", r"so it teaches", r"groups teach nothing", r"a prompt cannot say",
     r"too large to mean",
     r"the rows asks anything", r"_HUB_OFFLINE forbids", r"tried on what it wrote", r"looks? at no column of the data",
     r"drowns the other", r"the model no tighter", r"answer_numbers says",

@@ -87,7 +87,7 @@ def _spread_out(parts: Floats, starts: Ints, rows: int) -> Floats:
 def ties(
     rewards: Floats, starts: Ints, most: float | None = None, right: Sequence[Right] = ()
 ) -> tuple[dict[str, int], list[str | None]]:
-    """How many groups teach nothing and why, and the same for each group: “all_low” (all have the least seen, or 0, or
+    """How many groups are tied and why, and the same for each group: “all_low” (all have the least seen, or 0, or
     none is right), “all_high” (all have the most seen, which is the `most` that is possible where that is known),
     “other”, “unscored” (fewer than two have a reward), or None: it has a learning signal. `right`: of each group, where
     that is known."""

@@ -14,7 +14,7 @@ DOMINATES, ALIKE, AGAINST = 0.9, 0.95, -0.5  # shares and correlations that are 
 
 
 def about_ties(ties: dict[str, int], highest: str = TOP) -> list[str]:
-    """How many groups teach something, and why the others do not. `highest`: what those at the top score are called."""
+    """How many groups have a signal, and why the others do not. `highest`: what those at the top score are called."""
     count, bearing = ties["groups"], ties["bearing"]
     if not count:
         return []
