@@ -49,7 +49,7 @@ def test_a_home_goes_through_a_file_by_command(groupwise: Groupwise, registry_ho
         (["restore", str(cut), "--into", str(tmp_path / "n")], 2, "is damaged"),
         (["restore", file, "--into", str(tmp_path / "none" / "n")], 2, "There is no folder"),
         (["restore", str(tmp_path / "no.tar.gz")], 2, "There is no file"),
-        (["restore", file, file], 2, "one backup alone"),
+        (["restore", file, file], 2, "one backup at a time"),
         (["restore", str(new / "registry.db"), "--into", str(tmp_path / "n")], 2, "is no backup of Groupwise."),
         (["restore", str(new / "registry.db")], 2, "is no backup of Groupwise. `groupwise backup FILE.tar.gz` makes"),
     ):
