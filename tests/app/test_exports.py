@@ -152,7 +152,7 @@ def test_an_export_holds_one_slice_at_a_time(run_id: str) -> None:
     ("given", "says"),
     [({"format": "exe"}, "jsonl, csv or parquet"), ({"id": "../etc"}, "names no run"), ({"id": ""}, "names no run"),
      ({"id": "no-such-run"}, "no run"), ({"q": "(", "regex": "1"}, "not a regular expression"),
-     ({"reward": "x"}, "is no number")],
+     ({"reward": "x"}, "is not a number")],
 )  # fmt: skip
 def test_what_cannot_be_exported_is_a_sentence(
     client: TestClient, run_id: str, given: dict[str, str], says: str

@@ -355,7 +355,7 @@ def test_functions_that_cannot_be_tried_are_refused_in_words(sent: Any, words: s
 @pytest.mark.usefixtures("published")
 def test_answers_progress_and_what_was_withdrawn_are_told_apart() -> None:
     asked = question("completions", **{"from": "probes"}, topic="page")
-    assert "worker" in page.read_answer({"question": asked.id})["waiting"]
+    assert page.read_answer({"question": asked.id})["waiting"] == "Preparing the completions…"
     questions.set_progress(asked.id, Progress(sentence="half", done=2, total=4))
     assert page.read_answer({"question": asked.id}) == {"waiting": "half", "done": 2, "total": 4}
     page.cancel_question({"question": asked.id})

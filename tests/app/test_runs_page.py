@@ -337,7 +337,7 @@ def test_name_note_and_tags_are_saved_together_or_not_at_all(registry_home: Path
     told = labelled(name={"name": "hers", "was": "before"}, note=note, tags=tags)
     assert told["refused"]["name"]["taken"] and now() == ("before", "", [])
     told = labelled(name=name, note=note | {"was": "another"}, tags=tags)
-    assert told["refused"] == {"note": {"sentence": "The note was removed meanwhile.", "meanwhile": ""}}
+    assert told["refused"] == {"note": {"sentence": "The note has since been removed.", "meanwhile": ""}}
     assert now() == ("before", "", [])
     assert labelled(name=name, note=note, tags=tags) == {"done": 1} and now() == ("after", "said", ["a"])
 

@@ -154,7 +154,7 @@ def test_what_is_solved_can_be_said_anew(made: dict[str, str]):
     assert asked(made["known"], "pass", solved="correctness:2")["rates"][0] == [0.0] * 10
     for panel in ("pass", "prompts"):
         says = asked(made["known"], panel, solved="correctness:15")["says"]
-        assert says.endswith(". No completion came to 15: the most was 1."), says
+        assert says.endswith(". No completion reached 15: the highest was 1."), says
     unscored = asked(made["known"], "pass", solved="format:0.5")  # it gave no score at all: that is not wrong
     assert unscored == {"wait": "“format” has scored no completion of these groups."}
     for nonsense in ("nobody:1", "correctness:nan", "correctness", ":", "correctness:1e999", 7, None):

@@ -104,7 +104,7 @@ def test_a_row_that_cannot_be_asked_is_named_also_where_rows_are_shuffled(regist
     chats[6] = [{"role": "assistant", "content": "nothing was asked"}]
     put(*({"prompt": chat} for chat in chats))
     asked = DataSpec(source="file:a.jsonl", prompt_column="prompt", answer_column=None, shuffle=3)
-    with pytest.raises(DataError, match="^row 7 of the data: a chat in the prompt column .* asks nothing"):
+    with pytest.raises(DataError, match="^row 7 of the data: a chat in the prompt column .* has no user message"):
         data.load_data(asked, chat=True)
     put({"question": "a", "answer": "1"}, {"question": "b", "answer": "2"}, {"question": "c", "answer": "3"})
     rows, held_out = data.load_data(ASKED.model_copy(update={"shuffle": 1, "holdout": 1}), chat=True, numbered=True)

@@ -230,7 +230,7 @@ def constant(e: Evidence) -> Verdict | None:
         )
         if no_room and e.tags:
             words += (
-                f" The tags that it wants take {count_words(e.tags.least, 'token')} at the least, and a completion may "
+                f" The tags that it needs take at least {count_words(e.tags.least, 'token')}, and a completion may "
                 f"have {short_number(changes.longest(e))}."
             )
         rests = Grounds(
