@@ -183,7 +183,8 @@ def test_nothing_found_says_what_may_be_too_narrow(run_id: str) -> None:
 
 @pytest.mark.parametrize(
     ("given", "says"),
-    [({"reward": "x"}, "is not a number"), ({"q": "(", "regex": "1"}, "not a regular"), ({"function": "f:2..1"}, "ends")],
+    [({"reward": "x"}, "is not a number"), ({"q": "(", "regex": "1"}, "not a regular"),
+     ({"function": "f:2..1"}, "ends")],
 )  # fmt: skip
 def test_what_cannot_be_asked_is_said_beside_the_form(run_id: str, given: dict[str, str], says: str) -> None:
     reply = ask(run_id, **given)
