@@ -16,7 +16,8 @@ from groupwise.app.core.data_files import copy_into_home
 from groupwise.app.core.terminal import print_outcome
 from groupwise.app.pages.new import edits
 from groupwise.app.pages.new.found_reading import write_found_reading
-from groupwise.app.pages.new.launch import Reading, problems_of_text, read_form, say_all_at_once, text_once_read
+from groupwise.app.pages.new.launch import Reading, problems_of_text, read_form, say_all_at_once
+from groupwise.app.pages.new.once_readable import text_once_read
 from groupwise.app.pages.new.said_later import AfterCuts
 from groupwise.storage.checks.model import model_folder
 from groupwise.storage.checks.script_reader.recipe import is_recipe

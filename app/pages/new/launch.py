@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from groupwise.app.core import worker_process
@@ -11,6 +12,7 @@ from groupwise.app.pages.new import edits, form, found_reading, presets, said_la
 from groupwise.app.pages.new.fixes_in_place import write_fixes_in_place
 from groupwise.app.pages.new.known import NO_ROWS, Known, known_of
 from groupwise.app.pages.new.left_out import LeftOut, is_at_or_inside, leave_out, read_by_meant_names
+from groupwise.app.pages.new.once_readable import say_once_readable
 from groupwise.app.pages.new.preflight.report import Report, report
 from groupwise.app.pages.new.whole_in_braces import join_whole_numbers
 from groupwise.storage.checks.check import examine_spec
@@ -28,21 +30,16 @@ from groupwise.storage.spec.rows.numbers_in_place import write_in_place
 from groupwise.storage.spec.spec import NO_MODEL, RunSpec
 from groupwise.storage.spec.words.problem import (
     BLOCKING,
-    WARNING,
     Problem,
     SpecError,
     in_order_of_lines,
-    is_later,
-    line_of,
 )
 from groupwise.storage.spec.words.reward_entries import below_filled_rewards
 from groupwise.storage.spec.words.setting_names import answered_places, without_answered
 from groupwise.storage.spec.yaml import yaml_text
 from groupwise.storage.spec.yaml.repairs import BRACKET
 from groupwise.storage.spec.yaml.slips import read_past_slips
-from groupwise.storage.spec.yaml.twice import can_be_joined, is_given_twice
 
-MOST_LINES = 400  # of a text of which it is looked for what follows once its slips are put right
 ROUNDS = 8  # of reading a spec without what was wrong with it before
 STAND_INS: dict[str, Any] = {"name": "…", "rewards": [{"name": "format"}]}  # for what a spec must have
 TASK_TOKENS = 16  # of a built-in task's question, until the checks have counted them
@@ -154,6 +151,10 @@ def say_all_at_once(
     return said_later.say_what_follows(problems, raw, lines, lambda one: problems_of_values(one, offer, known), types)
 
 
+def _problems_of_raw(offer: Offer, raw: dict[str, Any], lines: dict[str, int]) -> list[Problem]:
+    return say_all_at_once(problems_of_values(raw, offer), raw, lines, offer)
+
+
 def unread_settings(reading: Reading) -> dict[str, str]:
     """The settings that are given and not in the sound spec, and where they are given: what is wrong with their form,
     and where they belong that stand under another name, but for what is read by the name that was meant."""
@@ -188,66 +189,9 @@ def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = No
     offer = offer or Offer.read_published()
     listed = (*in_order_of_lines(slips), *in_order_of_lines(write_in_place(of_others, past.text, text)))
     found = [replace(one, fixes=tuple(fix for fix in one.fixes if fix.cut)) for one in listed]
-    then = _say_of_readable(text, found, offer)
+    then = say_once_readable(text, found, partial(_problems_of_raw, offer))
     types = form.types(offer) | form.reward_types(past.values, offer)
     return [*write_fixes_in_place(listed, past, text, types), *then]
-
-
-def text_once_read(text: str) -> said_later.AfterCuts | None:
-    """What a text that cannot be read is once the first button of each of its slips is clicked: what only the worker
-    can tell is asked of that. None where it still cannot be read, or is far longer than specs are."""
-    if yaml_text.is_too_large(text) or text.count("\n") > MOST_LINES:
-        return None
-    return said_later.text_after_cuts(text, in_order_of_lines(read_past_slips(text).problems))
-
-
-def _say_of_readable(text: str, found: list[Problem], offer: Offer) -> list[Problem]:
-    """What is to be said, beside what is found, once the first button of each slip makes a text readable, or the last:
-    of a part that is given twice, either may be kept, and told is what is true of both, and what is wrong with a value
-    of either. Of a text that is far longer than specs are it is not looked for: each slip is a reading of the whole."""
-    if text.count("\n") > MOST_LINES:
-        return []
-    said, twice = {one.field for one in found}, {one.field for one in found if is_given_twice(one)}
-    told: list[Problem] = []
-    readings: list[tuple[dict[str, int], list[Problem]]] = []
-    for button in (0, -1):
-        after = said_later.text_after_cuts(text, found, button)
-        raw, then = yaml_text.read_yaml(after.text) if after is not None else (None, {})
-        if after is None or not isinstance(raw, dict):
-            continue
-        met = said_later.slips_met(after.met, [*found, *told])
-        told += met
-        twice |= {one.field for one in met if one.field}
-        now = say_all_at_once(problems_of_values(raw, offer), raw, then, offer)
-        readings.append((after.lines_as_written(then), now))
-        if not twice:  # nothing of which another button keeps another value
-            break
-    known, doubts = {(one.field, one.message) for one in found}, list[list[Problem]]()
-    of_all = set.intersection(*({one.field for one in now} for _, now in readings)) if readings else set()
-    joined = [one.field for one in found if can_be_joined(one)]
-    for lines, now in readings:
-        new = [one for one in now if (one.field, one.message) not in known]
-        new = [one for one in new if one.field in of_all or _is_of_either(one.field, lines, twice, joined)]
-        joined = []  # by the first button alone
-        told += said_later.say_then(new, said, lines, twice)
-        said |= {one.field for one in told}
-        placed = [replace(one, line=line_of(one.field, lines), fixes=()) for one in now]
-        doubts.append([one for one in placed if one.level == WARNING and (one.field not in said or _is_later(one))])
-    told += [one for one in doubts[0] if all(one in others for others in doubts)] if doubts else []
-    return list({(one.field, one.message): one for one in told}.values())  # one both buttons may lead to
-
-
-def _is_of_either(field: str, lines: Mapping[str, int], twice: Collection[str], joined: Collection[str]) -> bool:
-    """Whether it is of a value that stands in what is given twice, or of one part made of both (`joined`), where none
-    is left out. What else follows from one of the two alone, as of a default, is said once that is chosen."""
-    inside = [one for one in (field, field.rpartition(".")[0]) if one in lines]
-    written = any(one.startswith(f"{each}.") or one == each == field for one in inside for each in twice)
-    return written or any(is_at_or_inside(field, one) for one in joined)
-
-
-def _is_later(problem: Problem) -> bool:
-    """Whether it is told of what a setting will be once what is said of it now is put right."""
-    return is_later(problem.message)
 
 
 def problems_of_text(text: str) -> list[Problem]:

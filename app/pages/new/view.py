@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from groupwise.app.core.field_labels import own_label
-from groupwise.app.pages.new import edits, form_rows, found_reading, launch, presets, yaml_edit
+from groupwise.app.pages.new import edits, form_rows, found_reading, launch, once_readable, presets, yaml_edit
 from groupwise.app.pages.new.field_values import field_text
 from groupwise.app.pages.new.found_reading import reading_key
 from groupwise.app.pages.new.known import NO_ROWS, Known, is_chosen, known_of, rows_key, short_hash, source_key
@@ -145,7 +145,7 @@ def _once_read(text: str, offer: Offer) -> dict[str, Any]:
     """What the worker is asked about a text that cannot be read yet: `once`, what it is when its slips are put right,
     with the `keys` of the questions, the line of each field as it is written, and the places that a misspelt name
     offers its value for; nothing where that means no spec."""
-    after = launch.text_once_read(text)
+    after = once_readable.text_once_read(text)
     reading = launch.read_form(after.text) if after is not None else None
     if after is None or reading is None or reading.sound is None or reading.as_checked is None:
         return {}
