@@ -1,9 +1,12 @@
 """What is done before a run's process starts: its spec, which someone may have edited by hand, is read and checked
 again, and its folder gets all that the process works from."""
 
+from dataclasses import replace
+
 from groupwise.storage.checks.check import check_spec
 from groupwise.storage.home import disk, paths
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.rewards import library
 from groupwise.storage.library.rewards.library import LibraryError
 from groupwise.storage.record import run_files
 from groupwise.storage.registry.registry import Run
@@ -23,7 +26,9 @@ def prepare_folder(run: Run) -> spec.RunSpec:
         raise paths.HomeError(f"{fault}. {run_files.how_to_restore(run.folder)}")
     text = run_files.spec_text(run.folder)
     run_spec = spec.parse_spec(text)
-    found = check_spec(run_spec, Offer.read_published(), spec.line_numbers(text))
+    offer = Offer.read_published()
+    offer = replace(offer, rewards={**offer.rewards, **library.frozen_functions(run.folder)})
+    found = check_spec(run_spec, offer, spec.line_numbers(text))
     # what a run is called is asked as it is launched: one of before, called otherwise, can still be resumed
     if problems := [problem for problem in found if problem.field != "name"]:
         raise SpecError(problems)

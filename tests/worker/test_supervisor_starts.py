@@ -18,9 +18,11 @@ import pytest
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.home import files, paths, process
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.rewards import library
 from groupwise.storage.record import log_notes, run_files, states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.registry import questions, registry
+from groupwise.storage.spec import spec
 from groupwise.storage.spec.words.problem import WARNING
 from groupwise.worker import run_start
 from groupwise.worker.supervisor import Supervisor
@@ -108,6 +110,28 @@ def test_what_is_only_warned_of_keeps_no_run_from_starting(registry_home: Path) 
     run = registry.get_run(queue(run_spec).id)
     assert run is not None
     assert run_start.prepare_folder(run) == run_spec
+
+
+@pytest.mark.parametrize("became", ["renamed", "deleted", "another"])
+def test_a_run_starts_with_the_function_it_was_launched_with(registry_home: Path, became: str) -> None:
+    """Whatever became of it in the library while the run waited."""
+    code = "def short(completions, *, most=5, **kwargs):\n    return [float(len(one) < most) for one in completions]\n"
+    library.save_reward("short", code, taken=())
+    library.save_reward("other", code.replace("short", "other"), taken=())
+    run_spec = make_spec(rewards=[{"name": "short", "parameters": {"most": 9}}])
+    frozen = library.own_code(run_spec)
+    about = {"name": run_spec.name, "model": run_spec.model.id, "data": run_spec.data.source}
+    run_id = registry.create_run(spec.to_yaml(run_spec), **about, code=frozen)
+    if became == "renamed":
+        library.rename_reward("short", "brief", taken=())
+    elif became == "deleted":
+        library.delete_reward("short")
+    else:  # one that no longer takes the parameter
+        library.save_reward("short", code.replace("most=5", "least=5").replace("most]", "least]"), taken=())
+    run = registry.get_run(run_id)
+    assert run is not None
+    assert run_start.prepare_folder(run) == run_spec
+    assert (run.folder.rewards / "short.py").read_text(encoding="utf-8") == code
 
 
 def test_a_run_asks_the_hub_nothing_and_tells_it_nothing(

@@ -225,6 +225,19 @@ def _as_offered(reward: Reward, about: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def frozen_functions(folder: paths.RunFolder) -> dict[str, dict[str, Any]]:
+    """The person's own functions of which a run keeps a copy since it was launched, as an Offer has them: with these it
+    scores, whatever has become of them in the library. What is no function any more, and what ships, is left out."""
+    found: dict[str, dict[str, Any]] = {}
+    built_in = _built_in()
+    for path in sorted(folder.rewards.glob("*.py")) if files.is_folder(folder.rewards) else []:
+        with contextlib.suppress(LibraryError, OSError, UnicodeDecodeError):
+            code = files.read_text(path, MOST_CODE)
+            copy = Reward(path.stem, hash_of(code), code, path.lstat().st_mtime, may_use_network(path.stem, code))
+            found[copy.name] = _as_offered(copy, _about(copy.name, code, built_in))
+    return found
+
+
 def may_use_network(name: str, code: str) -> bool:
     """Whether exactly this code was saved with leave to use the network; False for code that was never saved."""
     with registry.read_registry() as db:
