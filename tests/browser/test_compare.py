@@ -400,7 +400,7 @@ def test_what_is_looked_at_closer_is_smoothed_as_all_of_it(lines: Page) -> None:
         assert lines.evaluate(f"line => ({cut})(line, [{stretch[0]}, {stretch[1]}])", whole) == seen
     few, long = {**whole, "of": 3}, {**whole, "of": 300, "per": 10, "smooth": whole["y"], "logged": 13}
     words = "lines => Lines.reachWords(lines)"
-    raw = "lines of fewer than 4 logged steps are as logged"
+    raw = "lines of fewer than 4 logged steps are not smoothed"
     assert lines.evaluate(words, [few]) == raw
     assert lines.evaluate(words, [few, whole]) == f"over the last 10 logged steps; {raw}"
     assert lines.evaluate(words, [whole, long]) == "over the last 6 to 10 logged steps"
@@ -431,8 +431,7 @@ def test_a_smoothed_line_ends_where_the_run_is_now_also_where_its_last_log_is_of
         ends = [lines.evaluate("line => Lines.smoothed(line).smooth.at(-1)", found[name][-1]) for name in names]
         assert ends == pytest.approx([means[name] for name in names], rel=1e-5)
     count = recent.window_of(-(-steps // every))
-    each = f"what is known of each step as the mean of the last log ({every} steps)"
-    words = f"lines of fewer than 4 logs are as logged, {each}"
+    words = f"lines of fewer than 4 logs show the mean of the last log ({every} steps)"
     said = lines.evaluate("lines => Lines.reachWords(lines)", [drawn["step"][name][0] for name in names])
     over = f"over the last {count_words(count, 'log')} ({count * every} steps)"
     assert said == (over if steps > 30 else words)

@@ -110,7 +110,7 @@ def test_lines_of_few_steps_are_said_to_be_as_logged(open_page: OpenPage, long_n
     few = made_run("of three steps", 3, groups=1, size=2)
     page = opened(open_page, f"{long_names},{few}")
     reach = page.locator(".gw-compare .reach")
-    expect(reach).to_have_text("over the last 7 logged steps; lines of fewer than 4 logged steps are as logged")
+    expect(reach).to_have_text("over the last 7 logged steps; lines of fewer than 4 logged steps are not smoothed")
     kl = page.locator('[data-chart="kl"] .plot')
     kl.scroll_into_view_if_needed()
     expect(kl.locator(".main-svg").first).to_be_visible()

@@ -73,10 +73,9 @@ export class Lines {
     const over = smoothed.length ? `over the last ${Lines.logWords(smoothed)}` : "";
     const known = short.filter((line) => line.logs || line.a_log > 1);
     const sizes = known.flatMap(({ logs, every }) => logs?.map(Logged.longest) ?? every ?? []);
-    const size = rangeWords(sizes, "step");
-    const ofLog = known.length ? `, what is known of each step as the mean of the last log (${size})` : "";
     const unit = several.some(({ every }) => every > 1) ? "logs" : "logged steps";
-    const raw = short.length ? `lines of fewer than ${Smoother.LEAST} ${unit} are as logged${ofLog}` : "";
+    const drawn = known.length ? `show the mean of the last log (${rangeWords(sizes, "step")})` : "are not smoothed";
+    const raw = short.length ? `lines of fewer than ${Smoother.LEAST} ${unit} ${drawn}` : "";
     return [over, raw].filter(Boolean).join("; ");
   }
   // Of how many logs these smoothed lines are the mean, and of how many steps those are, where a log is of several.
