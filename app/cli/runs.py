@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from groupwise.app.core import format, run_query, strays, worker_process
+from groupwise.app.core import format, gone_runs, run_query, strays, worker_process
 from groupwise.app.core.command_errors import CANCELLED, DONE, FAILED, STOPPED, WRONG_INPUT, CommandError, open_home
 from groupwise.app.core.end_reason import reason_of
 from groupwise.app.core.terminal import print_outcome
@@ -67,11 +67,13 @@ def list_runs(options: argparse.Namespace) -> int:
         if not isinstance(error.__cause__, registry.Newer):
             raise
         print(f"groupwise: {error} What can be read of it:", file=sys.stderr)
-    everything = [gone.run for gone in trash.deleted_runs()] if options.deleted else registry.list_runs()
+    noted = [gone.run for gone in trash.deleted_runs()] if options.deleted else registry.list_runs()
+    everything = noted if options.deleted else gone_runs.judge_runs(noted)
     words = run_query.words_of(options.text)
     found = [run for run in everything if run_query.matches(run, words, any_of_id=True)]
     found = [run for run in found if not options.states or run.state in options.states]
-    facts = {} if options.deleted else _outcomes(found)
+    listed = {run.id for run in found}
+    facts = {} if options.deleted else _outcomes([run for run in noted if run.id in listed])  # kept: as they are noted
     runs = _sorted(found, facts, options.sort) if options.sort != "-created" else found
     if options.json:
         print(json.dumps([_as_json(run, facts.get(run.id)) for run in runs], indent=1, ensure_ascii=False))
@@ -83,7 +85,7 @@ def list_runs(options: argparse.Namespace) -> int:
         whole = not os.isatty(1)  # what reads it there has no width
         print(_table([HEAD, *(_row(run, facts.get(run.id), whole=whole) for run in runs)]))
     odd = [] if options.deleted else strays.found_strays({run.id for run in everything})
-    if told := strays.stray_words(odd, strays.MOST):
+    for told in filter(None, (gone_runs.gone_words(noted, found), strays.stray_words(odd, strays.MOST))):
         print(f"groupwise: {told}", file=sys.stderr)
     return DONE
 
@@ -197,6 +199,7 @@ def resume(options: argparse.Namespace) -> int:
     open_home()
     run = find_run(options.run)
     worker_process.hold_app_lock()
+    run = gone_runs.settle_gone(run)
     turn = run_query.turn_words(run, registry.list_runs(only={states.QUEUED, *states.LIVE}, curves=False))
     advice = _advice_instead(run)
     _ask_of_run(run, commands.RESUME, options.step)

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from groupwise.storage.home import locks, paths, process
+from groupwise.storage.registry import questions
 
 EVERY = 2.0  # seconds between two looks
 LONGEST_PAUSE = 60.0  # seconds between two attempts to start a supervisor that ends at once, at most
@@ -20,6 +21,14 @@ _starting = threading.Lock()
 def worker_lives() -> bool:
     """Whether a supervisor holds this home."""
     return locks.is_held(paths.supervisor_lock())
+
+
+def loads_libraries() -> bool:
+    """Whether the worker's process that answers questions loads what it answers with, or is about to: it is started
+    only when something is asked. A try needs none of it."""
+    if locks.is_held(paths.questions_ready_lock()):
+        return False
+    return locks.is_held(paths.questions_lock()) or questions.is_any_open(but=questions.TRY)
 
 
 def ensure_worker() -> bool:

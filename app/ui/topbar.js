@@ -24,13 +24,15 @@ find(".logout").hidden = !guarded; // only who had to log in can log out
 
 // Nobody knows whether the worker is there while the dashboard itself does not answer.
 let ready = false;
+let loading = false; // it runs what trains, and cannot answer yet
 let reached = true;
 function drawPill() {
   const begins = ["Starting", el("span.long", " the worker"), "…"]; // a phone has no room for all of it
-  const words = !reached ? ["Not connected"] : ready ? ["Worker ready"] : begins;
+  const there = loading ? "Worker loading…" : "Worker ready";
+  const words = !reached ? ["Not connected"] : ready ? [there] : begins;
   const said = words.map((one) => one.textContent ?? one).join("");
   if (pill.lastElementChild.textContent !== said) pill.lastElementChild.replaceChildren(...words);
-  pill.className = `worker pill s ${!reached ? "idle away" : ready ? "ok" : "idle"}`;
+  pill.className = `worker pill s ${!reached ? "idle away" : ready && !loading ? "ok" : "idle"}`;
 }
 addEventListener("groupwise:reach", ({ detail }) => {
   reached = detail;
@@ -43,8 +45,9 @@ const wake = poll(bar, async () => {
   if (!now || now.sentence) return now ? 5000 : undefined;
   setText(find(".hardware"), now.hardware ?? "");
   ready = now.ready;
+  loading = now.loading;
   drawPill();
   pill.hidden = false;
   find(".trusted").hidden = !now.trusted;
-  return now.ready && now.hardware ? 5000 : 1000;
+  return now.ready && !now.loading && now.hardware ? 5000 : 1000;
 });

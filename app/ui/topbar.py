@@ -2,8 +2,8 @@
 
 import gradio as gr
 
+from groupwise.app.core import worker_process
 from groupwise.app.ui.live import Payload, answer, live
-from groupwise.storage.home import locks, paths
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Hardware
 
@@ -16,12 +16,13 @@ PAGES = {"Runs": "/", "Compare": "/compare", "New run": "/new", "Rewards": "/rew
 
 @answer
 def worker_status(payload: Payload) -> dict[str, object]:
-    """The hardware sentence (null until the worker has looked), whether a worker holds this home, and whether people's
-    own reward functions run without a sandbox."""
+    """The hardware sentence (null until the worker has looked), whether a worker holds this home, whether what it
+    answers questions with is still loading, and whether people's own reward functions run without a sandbox."""
     hardware = registry.read_fact(Hardware)
     return {
         "hardware": hardware.sentence if hardware else None,
-        "ready": locks.is_held(paths.supervisor_lock()),
+        "ready": worker_process.worker_lives(),
+        "loading": worker_process.loads_libraries(),
         "trusted": registry.is_trusted(),
     }
 

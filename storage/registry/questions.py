@@ -92,6 +92,13 @@ def open_ones() -> list[Question]:
         return [_question(row) for row in rows]
 
 
+def is_any_open(*, but: str) -> bool:
+    """Whether there is a question that nobody has taken up yet, of another kind than this."""
+    with registry.read_registry() as db:
+        sql = "SELECT 1 FROM question WHERE taken_at IS NULL AND answered_at IS NULL AND kind != ? LIMIT 1"
+        return db.execute(sql, [but]).fetchone() is not None
+
+
 def abandoned_questions() -> list[Question]:
     """What was taken up and never answered: by a process that is gone, when a new one asks."""
     with registry.read_registry() as db:

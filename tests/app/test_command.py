@@ -8,6 +8,7 @@ import dataclasses
 import json
 import os
 import re
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +24,7 @@ from groupwise.storage.analysis.outcome import Outcome
 from groupwise.storage.home import db, files, paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import commands, registry
-from tests.conftest import Groupwise, Start
+from tests.conftest import Groupwise, Start, holder_of, holding, playing_supervisor
 from tests.support.made_runs import made_run
 from tests.support.records import seal_checkpoint
 
@@ -178,7 +179,8 @@ def test_list_is_a_table_or_json(groupwise: Groupwise, registry_home: Path):
     assert "no runs yet" in groupwise("list").stdout and groupwise("list", "--json").stdout == "[]\n"
     run_id = make_run(states.RUNNING, name="two\nlines \x1b[31mred")
     registry.set_facts(run_id, step=12, total=60, reward=0.4321)
-    lines = groupwise("list").stdout.splitlines()
+    with holding(paths.run_folder(run_id).lock):  # it trains
+        lines = groupwise("list").stdout.splitlines()
     assert lines[0].split() == ["ID", "NAME", "STATE", "STEP", "REWARD", "AGE"] and len(lines) == 2
     assert lines[1].startswith(f"{run_id}  two lines  [31mred  ") and "running  12/60  0.43 " in lines[1]
     row = json.loads(groupwise("list", "--json").stdout)[0]
@@ -250,6 +252,41 @@ def test_list_says_why_a_run_failed(groupwise: Groupwise, registry_home: Path):
     rows = {row["id"]: row["reason"] for row in json.loads(groupwise("list", "--json").stdout)}
     assert rows[fine] is None and rows[failed].startswith("The GPU ran out of")
     assert not rows[failed].endswith("Use fewer of them.")
+
+
+def test_list_says_that_a_run_is_interrupted_where_its_process_is_gone_and_no_worker_is_there(
+    groupwise: Groupwise, registry_home: Path
+):
+    """Worker and trainer were ended together: nobody had noted it, and the list said “running”."""
+    gone, done, lives = (make_run(states.RUNNING, name) for name in ("gone", "done", "lives"))
+    waits = make_run(name="waits")
+    seal_checkpoint(paths.run_folder(gone).checkpoints / "checkpoint-30")
+    record = {"attempt": 1, "outcome": "finished", "step": 4, "planned": 4}
+    paths.run_folder(done).exit.write_text(json.dumps(record))
+    before = [registry.get_run(one) for one in (gone, done, lives, waits)]
+    with holding(paths.run_folder(lives).lock):
+        result = groupwise("list")
+        rows = {row["id"]: row for row in json.loads(groupwise("list", "--json").stdout)}
+        assert ids_of(groupwise("list", "--state", "interrupted").stdout) == [gone]
+        assert ids_of(groupwise("list", "--state", "running").stdout) == [lives]
+    assert re.search(rf"{gone} +gone +interrupted: its process is gone  ", result.stdout)
+    assert f"its process is gone: `groupwise resume {gone}` goes on" in result.stderr
+    assert [rows[one]["state"] for one in (done, lives, waits)] == [states.FINISHED, states.RUNNING, states.QUEUED]
+    assert rows[gone]["sentence"] == "Its process is gone. Resume continues from step 30."
+    with playing_supervisor(registry_home):
+        rows = {row["id"]: row for row in json.loads(groupwise("list", "--json").stdout)}
+        assert rows[gone]["state"] == states.RUNNING, "the worker sees to it"
+    assert [registry.get_run(one) for one in (gone, done, lives, waits)] == before, "the list only reads"
+
+
+def test_resume_goes_by_how_a_run_ended_that_no_worker_had_noted(groupwise: Groupwise, registry_home: Path):
+    gone = make_run(states.RUNNING)
+    record = {"attempt": 1, "outcome": "finished", "step": 4, "planned": 4}
+    paths.run_folder(gone).exit.write_text(json.dumps(record))
+    result = groupwise("resume", gone)
+    assert result.returncode == 1 and "“small” is finished: there is nothing to resume." in result.stderr
+    if worker := holder_of(paths.supervisor_lock()):
+        os.kill(worker, signal.SIGTERM)
 
 
 def test_a_long_reason_does_not_stretch_the_list(groupwise: Groupwise, registry_home: Path):

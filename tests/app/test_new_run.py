@@ -13,10 +13,13 @@ from typing import Any
 import pytest
 
 from groupwise.app.pages.new import choices, edits, launch, new_run, presets, view, worker_requests, yaml_edit
+from groupwise.app.ui import topbar
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.registry.messages.build import BuildAnswer
+from groupwise.storage.registry.messages.dry_run import TryQuestion
+from groupwise.storage.registry.messages.message import Progress
 from groupwise.storage.registry.messages.problem import messages_of
 from groupwise.storage.spec import spec as specs
 from groupwise.storage.spec.spec import NO_MODEL
@@ -260,10 +263,46 @@ def test_a_question_that_nobody_takes_up_says_why_and_what_to_do(registry_home: 
         with holding(paths.questions_lock()):
             assert waiting(10) == f"The worker is loading its libraries, {busy}{goes_on}", "which it does for seconds"
         with holding(paths.questions_lock()), holding(paths.questions_ready_lock()):
-            assert waiting(10) == f"The worker is busy: 1 other question like this one came first.{goes_on}"
+            assert waiting(10) == f"The worker is busy: 1 other question comes first.{goes_on}"
             questions.answer_question(first, offer.PREVIEWED)
             idle = "The worker does not answer yet: the machine is busy, with a run perhaps."
             assert waiting(60) == f"{idle}{goes_on}{log}"
+
+
+def test_a_try_that_waits_behind_others_says_so_at_once(registry_home: Path) -> None:
+    first, second, third = (questions.ask_question(TryQuestion(text=TEXT)) for _ in range(3))
+
+    def waiting(question: int) -> str:
+        return str(new_run.read_answer({"question": question})["waiting"])
+
+    with playing_supervisor(registry_home):
+        assert waiting(first) == "Loading the libraries…"
+        assert waiting(second) == "Waiting: 1 other question comes first."
+        assert waiting(third) == "Waiting: 2 other questions come first."
+        with registry.write_registry() as db:
+            db.execute("UPDATE question SET asked_at = ?", [time.time() - 10])
+        assert waiting(third).startswith("The worker is busy: 2 other questions come first."), "it loads nothing for it"
+
+
+def test_the_bar_on_top_and_what_a_question_waits_for_agree(registry_home: Path) -> None:
+    """As it was seen: “Worker ready”, and beside it that the worker was loading its libraries."""
+
+    def said(question: int) -> tuple[bool, bool]:
+        with registry.write_registry() as db:
+            db.execute("UPDATE question SET asked_at = ?", [time.time() - 10])
+        status = topbar.worker_status({})
+        waits = new_run.read_answer({"question": question})["waiting"]
+        return bool(status["ready"] and status["loading"]), "libraries" in waits
+
+    with playing_supervisor(registry_home):
+        assert topbar.worker_status({})["loading"] is False, "nothing is asked: it is loaded for the first question"
+        asked = questions.ask_question(view.about_data(specs.parse_spec(TEXT), 1))
+        assert said(asked) == (True, True)
+        with holding(paths.questions_lock()):
+            questions.set_progress(asked, Progress(sentence="The first answer takes a while: libraries are loaded."))
+            assert said(asked) == (True, True)
+            with holding(paths.questions_ready_lock()):
+                assert said(asked) == (False, False), "also where its last word was said while they were loading"
 
 
 @pytest.mark.usefixtures("no_worker")

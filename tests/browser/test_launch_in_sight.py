@@ -128,6 +128,22 @@ def test_the_head_and_the_buttons_know_that_the_dashboard_does_not_answer_and_th
     expect(worker).to_have_text("Worker ready", timeout=30_000)
 
 
+def test_the_head_says_that_the_worker_is_loading_until_it_can_answer(new_run: Page) -> None:
+    def loads(route: Route) -> None:
+        if "worker_status" in (route.request.post_data or ""):
+            reply = route.fetch()
+            route.fulfill(response=reply, body=reply.text().replace('"loading":false', '"loading":true'))
+        else:
+            route.fallback()
+
+    worker = new_run.locator(".gw-topbar .worker")
+    expect(worker).to_have_text("Worker ready", timeout=30_000)
+    new_run.route("**/component_server/", loads)
+    expect(worker).to_have_text("Worker loading…", timeout=30_000)
+    new_run.unroute("**/component_server/", loads)
+    expect(worker).to_have_text("Worker ready", timeout=30_000)
+
+
 def refuse_edits(route: Route) -> None:
     if "edit_settings" in (route.request.post_data or ""):
         route.abort()

@@ -279,7 +279,7 @@ def test_many_are_chosen_tagged_deleted_and_taken_back(open_page: OpenPage, home
     expect(page.locator("tbody tr", has_text=word)).to_have_count(5)
 
 
-def test_what_is_chosen_and_out_of_view_is_named_before_it_is_deleted(open_page: OpenPage, home: str) -> None:
+def test_what_is_chosen_and_out_of_sight_is_named_before_it_is_deleted(open_page: OpenPage, home: str) -> None:
     word, ids = some(9)
     page = table(open_page, home, word, 9)
     run(page, ids[0]).get_by_role("checkbox").check()
@@ -291,7 +291,7 @@ def test_what_is_chosen_and_out_of_view_is_named_before_it_is_deleted(open_page:
     page.keyboard.press("Delete")
     question = page.get_by_role("dialog")
     expect(question.get_by_role("heading")).to_have_text("Delete 2 runs?")
-    expect(question).to_contain_text(f"Not in view: “{word} 1”.")
+    expect(question).to_contain_text(f"Not in this list: “{word} 1”.")
     picture(page, "runs-delete-out-of-view")
     question.get_by_role("button", name="Cancel").click()
     page.set_viewport_size({"width": 1280, "height": 420})
@@ -301,7 +301,14 @@ def test_what_is_chosen_and_out_of_view_is_named_before_it_is_deleted(open_page:
     run(page, ids[0]).get_by_role("checkbox").uncheck()
     page.evaluate("scrollTo(0, 0)")
     page.locator(".choosing").get_by_role("button", name="Delete 1 run", exact=True).click()
-    expect(question).to_contain_text(f"Not in view: “{word} 1”.")  # below what one sees
+    expect(question).to_contain_text(f"“{word} 1”.")  # below what one sees, and in the list
+    expect(question).not_to_contain_text("Not in")
+    labels.rename(ids[3], f"{word} renamed")  # while one reads, the table is drawn anew
+    expect(run(page, ids[3])).to_contain_text(f"{word} renamed")
+    question.get_by_role("button", name="Cancel").click()
+    page.locator(".choosing").get_by_role("button", name="Delete 1 run", exact=True).click()
+    expect(question).to_contain_text(f"“{word} 1”.")
+    expect(question).not_to_contain_text("Not in")
     question.get_by_role("button", name="Delete").click()
     expect(page.locator(".undo span")).to_have_text("1 run deleted.")
     assert registry.get_run(ids[1]) is None and registry.get_run(ids[0])

@@ -3,10 +3,11 @@
 import time
 from typing import Any
 
+from groupwise.app.core import worker_process
 from groupwise.app.pages.new import view
 from groupwise.app.pages.new.left_out import LeftOut, read_left_out
 from groupwise.app.ui.live import Payload, answer, text, whole_number
-from groupwise.storage.home import locks, paths
+from groupwise.storage.home import paths
 from groupwise.storage.registry import questions
 from groupwise.storage.registry.messages.build import BuildAnswer
 from groupwise.storage.registry.messages.call_rewards import CallRewardsAnswer
@@ -19,6 +20,7 @@ from groupwise.storage.spec.words.number_words import count_words
 
 PATIENCE = 4.0  # seconds after which it is said why nobody took a question up
 LONG = 45.0  # seconds after which that is no longer usual
+LASTING = (questions.TRY, questions.COMPLETIONS, questions.SCORE, questions.RESCORE)  # what others wait behind
 # What the worker does with a question of each kind, until it says how far it is.
 DOING = {
     questions.PREVIEW: "Reading the data…",
@@ -44,7 +46,9 @@ def read_answer(payload: Payload) -> dict[str, Any]:
     if said is not None:
         return {"answer": view.json_value(_place_answer(said, read_left_out(payload.get("left_out"))).as_dict())}
     so_far = question.progress or {}
-    words = str(so_far.get("sentence") or _waiting_sentence(question))
+    # what was said of it while the libraries were loading is over once they are, also where it still waits
+    says = so_far.get("sentence") if question.taken or worker_process.loads_libraries() else None
+    words = str(says or _waiting_sentence(question))
     return {"waiting": words, "done": so_far.get("done"), "total": so_far.get("total")}
 
 
@@ -77,18 +81,30 @@ def cancel_all(payload: Payload) -> dict[str, Any]:
 def _waiting_sentence(question: questions.Question) -> str:
     """What is being done for a question that does not say so itself; after a while why it waits, and what to do."""
     waited = time.time() - question.asked_at
-    if question.taken or (waited < PATIENCE and locks.is_held(paths.supervisor_lock())):
+    if question.taken:
         return DOING[question.kind]
-    if waited < PATIENCE:
-        return "Starting the worker…"
     before = questions.count_before(question)
-    if not locks.is_held(paths.supervisor_lock()):
+    if waited < PATIENCE:
+        return _words_at_first(question.kind, before)
+    is_try = question.kind == questions.TRY  # which the worker starts itself
+    if not worker_process.worker_lives():
         why = "The worker is still starting, which takes longer on a busy machine"
-    elif not locks.is_held(paths.questions_ready_lock()):
+    elif not is_try and worker_process.loads_libraries():
         why = "The worker is loading its libraries, which takes longer on a busy machine"
     elif before:
-        why = f"The worker is busy: {count_words(before, 'other question')} like this one came first"
+        why = f"The worker is busy: {_come_first(before)}"
     else:
         why = "The worker does not answer yet: the machine is busy, with a run perhaps"
     advice = f" If it stays so, {paths.worker_log()} may say why." if waited > LONG else ""
     return f"{why}. Nothing is lost: this goes on by itself.{advice}"
+
+
+def _words_at_first(kind: str, before: int) -> str:
+    """What is said of a question that was just asked: of those that take a moment only, none is waited for visibly."""
+    if not worker_process.worker_lives():
+        return "Starting the worker…"
+    return f"Waiting: {_come_first(before)}." if before and kind in LASTING else DOING[kind]
+
+
+def _come_first(before: int) -> str:
+    return f"{count_words(before, 'other question')} {'comes' if before == 1 else 'come'} first"

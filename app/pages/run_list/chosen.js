@@ -199,18 +199,18 @@ export async function remove(ids) {
   const reply = await toAll("delete_runs", ids);
   if (reply) offerUndo(`${runs(reply.done)} deleted.`, "restore_runs", reply.runs);
 }
-// Who chose runs that are not in view now (before a search, on another page), that were chosen before (back from
-// Compare), or that cannot be deleted as they are, reads which they are before they go. What was said to stay does,
-// also where it ends while one reads.
+// Who chose runs that are out of sight now (before a search, on another page, scrolled away), that were chosen before
+// (back from Compare), or that cannot be deleted as they are, reads which they are before they go. What was said to
+// stay does, also where it ends while one reads.
 export async function removeChosen() {
   if (busy.size) return undefined;
   const going = [...chosen].filter((id) => !isTraining(id));
   const staying = [...chosen].filter(isTraining);
   if (!going.length) return complainInSight(stayWords(staying));
-  const unseen = outOfSight(going);
-  const doubtful = unseen.count || staying.length || going.some((id) => earlier.has(id));
+  const unlisted = notListed(going);
+  const doubtful = unlisted.count || isScrolledAway(going) || staying.length || going.some((id) => earlier.has(id));
   const title = `${deleteWords(chosen.size)}?`;
-  if (!doubtful || (await ask({ title, text: whatGoes(going, staying, unseen), yes: "Delete" }))) remove(going);
+  if (!doubtful || (await ask({ title, text: whatGoes(going, staying, unlisted), yes: "Delete" }))) remove(going);
   return undefined;
 }
 const isTraining = (id) => told.training.includes(id);
@@ -219,11 +219,11 @@ function deleteWords(n) {
   const training = [...chosen].filter(isTraining).length;
   return training && training < n ? `Delete ${(n - training).toLocaleString("en")} of ${runs(n)}` : `Delete ${runs(n)}`;
 }
-const whatGoes = (going, staying, unseen) =>
+const whatGoes = (going, staying, unlisted) =>
   [
     `${named(namesOf(going), going.length)}.`,
     staying.length ? stayWords(staying) : "",
-    unseen.count ? `Not in view: ${named(unseen.names, unseen.count)}.` : "",
+    unlisted.count ? `Not in this list: ${named(unlisted.names, unlisted.count)}.` : "",
     "Deleted runs can be restored for 24 hours.",
   ]
     .filter(Boolean)
@@ -244,21 +244,24 @@ function named(names, count) {
   const more = count - first.length;
   return listed(more > 0 ? [...first, `${more.toLocaleString("en")} more`] : first);
 }
-// How many of these runs are in no row, or in one that is scrolled out of view, and the names of the first of them.
-function outOfSight(ids) {
+// How many of these runs are in no row, as the search, the states or the page's end leave them out; and the names of
+// the first of them.
+function notListed(ids) {
+  const there = new Set(boxes().map(idOf));
+  const names = told.elsewhere.filter(({ id }) => ids.includes(id) && !there.has(id)).map(({ name }) => name);
+  return { count: ids.filter((id) => !there.has(id)).length, names: names.slice(0, NAMED_IN_QUESTION) };
+}
+// Whether the row of one of these runs is scrolled to where one does not read it: its name is in the question, which
+// says no more of it.
+function isScrolledAway(ids) {
   const top = Math.max(0, document.querySelector(".gw-topbar")?.getBoundingClientRect().bottom ?? 0);
   const bottom = bar.getBoundingClientRect().top;
-  const rows = boxes().map((box) => box.closest("tr"));
-  const drawn = rows.filter((row) => ids.includes(row.dataset.run));
-  const scrolled = drawn.filter((row) => {
+  const drawn = boxes().map((box) => box.closest("tr"));
+  return drawn.some((row) => {
     const name = row.querySelector(".line").getBoundingClientRect();
     const middle = (name.top + name.bottom) / 2; // one that is cut in part is read all the same
-    return middle < top || middle > bottom;
+    return ids.includes(row.dataset.run) && (middle < top || middle > bottom);
   });
-  const elsewhere = ids.length - drawn.length;
-  const away = told.elsewhere.filter(({ id }) => ids.includes(id)).map(({ name }) => name);
-  const names = [...away, ...scrolled.map((row) => row.dataset.name)];
-  return { count: elsewhere + scrolled.length, names: names.slice(0, NAMED_IN_QUESTION) };
 }
 async function restore(ids) {
   const reply = await toAll("restore_runs", ids);
