@@ -132,7 +132,7 @@ def _row(run: Run, came_to: Outcome | None, *, whole: bool) -> tuple[str, ...]:
 def state_words(run: Run, came_to: Outcome | None) -> str:
     """A run's state and what it came to: why it failed, was killed or interrupted, or the verdict on it."""
     if not came_to or not came_to.verdict:
-        why = format.mid_sentence(printable_line(format.shorten(reason_of(run), LONGEST_REASON)))
+        why = format.mid_sentence(printable_line(format.shorten_sentence(reason_of(run), LONGEST_REASON)))
         if why.startswith(f"{run.state} "):  # killed at step 12
             return why
         return f"{run.state}: {why}" if why else run.state

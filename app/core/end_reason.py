@@ -27,7 +27,7 @@ def reason_of(run: Run) -> str:
 
 def shorten_reason(reason: str) -> str:
     """Why a run ended so as lists of runs have it; all of it is in the title there."""
-    return format.shorten(reason, SHOWN)
+    return format.shorten_sentence(reason, SHOWN)
 
 
 def headline_and_rest(sentence: str) -> tuple[str, str]:

@@ -107,6 +107,13 @@ def shorten(text: str, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
+def shorten_sentence(text: str, limit: int) -> str:
+    """The same, cut between two words where that leaves most of what fits."""
+    line = shorten(text, limit * 4)
+    at = line.rfind(" ", 0, limit)
+    return f"{line[:at].rstrip(',;:')}…" if len(line) > limit and at > limit * 2 // 3 else shorten(line, limit)
+
+
 def mid_sentence(words: str) -> str:
     """Words that begin a sentence, as they stand within one: The KL → the KL; a name in capitals stays (KL rises)."""
     return words if words[1:2].isupper() else f"{words[:1].lower()}{words[1:]}"

@@ -244,12 +244,18 @@ def sparkline(values: Iterable[float | None], colour: str, width: int = 120, hei
     return _draw_sparkline(tuple(value for value in values if value is not None), colour, width, height)
 
 
+# What a small curve spans at least, as a share of its largest value: it has no axis, so that a reward which falls from
+# 1.99 to 1.96 would read as a crash if it went from top to bottom.
+LEAST_SPAN = 0.1
+
+
 @functools.lru_cache(maxsize=2048)  # a list of many runs is drawn again and again, and few of their curves change
 def _draw_sparkline(points: tuple[float, ...], colour: str, width: int, height: int) -> str:
     if len(points) < 2:
         return ""
-    low, high = min(points), max(points)
-    spread = (high - low) or 1.0
+    least, most = min(points), max(points)
+    spread = max(most - least, LEAST_SPAN * max(abs(least), abs(most))) or 1.0
+    low = (least + most - spread) / 2
     across, up = width / (len(points) - 1), height - 6
     path = " ".join(
         f"{index * across:.1f},{height - 3 - (value - low) / spread * up:.1f}" for index, value in enumerate(points)

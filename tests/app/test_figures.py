@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -87,6 +88,18 @@ def test_a_sparkline_needs_two_points_and_survives_gaps_and_flat_lines() -> None
     assert figures.sparkline([], "--r1") == ""
     assert figures.sparkline([1.0, None], "--r1") == ""
     assert figures.sparkline([1.0, None, 1.0], "--r1").count(",") == 2
+
+
+def test_a_small_change_is_small_in_a_sparkline() -> None:
+    """As it was seen: from 1.99 to 1.96 it went from top to bottom of its cell."""
+
+    def heights(values: list[float]) -> list[float]:
+        return [float(one) for one in re.findall(r"[\d.]+,(-?[\d.]+)", figures.sparkline(values, "--r1"))]
+
+    first, last = heights([1.99, 1.96])
+    assert 0 < last - first < 4 and abs((first + last) / 2 - 13) <= 0.1
+    assert heights([1.8, 1.0]) == [3.0, 23.0] and heights([-0.5, 0.5]) == [23.0, 3.0]
+    assert heights([0.0, 0.0]) == [13.0, 13.0] and heights([1e-9, 0.0]) == [3.0, 23.0]
 
 
 def test_a_beta_that_follows_the_kl_is_charted_beside_it_with_the_target() -> None:

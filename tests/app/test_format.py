@@ -80,6 +80,13 @@ def test_a_long_text_is_cut_to_one_line() -> None:
     assert format.shorten("x" * 100_000, 10) == "x" * 9 + "…"
 
 
+def test_a_sentence_is_cut_between_words_where_that_leaves_most_of_it() -> None:
+    assert format.shorten_sentence("failed with one answer", 22) == "failed with one answer"
+    assert format.shorten_sentence("failed with one answer, it", 24) == "failed with one answer…"
+    assert format.shorten_sentence("failed with one answer", 21) == "failed with one…"
+    assert format.shorten_sentence("failed with " + "x" * 90, 30) == "failed with " + "x" * 17 + "…"
+
+
 def test_progress_without_a_plan_names_the_step_only() -> None:
     assert format.progress(12, 60) == "step 12 of 60"
     assert format.progress(12, 0) == "step 12"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 from playwright.sync_api import Page
 
 from tests.browser.conftest import bring
+from tests.conftest import REPOSITORY
 
 RUNS = [
     {"id": "a", "name": "a", "there": True, "kind": "ok", "label": "Finished", "alike": {"reward": "x", "solved": "s"},
@@ -68,7 +70,6 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
     assert page.evaluate("runs => shortWords(runs)", RUNS) == [
         "Solved at the end, best first: “c”: 75\u202f%, “a”: 50\u202f%, “b”: 25\u202f%.",
         differ,
-        "Look first at: “c” (Failed: no memory).",
     ]  # fmt: skip
     assert page.evaluate("runs => shortWords(runs)", MEASURED) == [
         "Held-out reward, on prompts that are not trained on, best first: “b”: 1.59, “a”: 1.48, “c”: 0.70.",
@@ -99,9 +100,17 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
         "Solved in training at the end, mean of each group, best first: "
         "“rate 1”: 78\u202f% ± 1\u202f% (2 runs), “rate 2”: 29\u202f% (1 run).",
     ]  # fmt: skip
-    ill = [{**run, "kind": "warn"} for run in RUNS]
-    said = page.evaluate("runs => shortWords(runs)", ill)
-    assert not any("Look first" in words for words in said), "where all are named, none is first"
+
+
+def test_what_to_look_at_first_is_a_short_list_with_problems_before_warnings(bare_page: Page) -> None:
+    """As it was seen of twelve runs: a paragraph of four lines, with errors that the table has, too."""
+    page = bring(bare_page, "pages/compare/measure.js", "firstLines")
+    ill = [{**RUNS[n], "name": f"{n}", "kind": kind, "label": kind} for n, kind in ((0, "warn"), (2, "bad"))]
+    first = "runs => firstLines(runs)"
+    assert page.evaluate(first, [*ill, RUNS[1]]) == ["“2”: bad", "“0”: warn"]
+    assert page.evaluate(first, [*ill * 2, RUNS[1]]) == ["“2”: bad", "“2”: bad", "“0”: warn", "“0”: warn"]
+    assert page.evaluate(first, [*ill * 3, RUNS[1]]) == ["“2”: bad"] * 3 + ["“0”: warn", "and 2 more"]
+    assert page.evaluate(first, RUNS[:2]) == [] == page.evaluate(first, ill), "where all are named, none is first"
 
 
 LONG = "qwen2.5-0.5b-gsm8k-lr-1e-5-group-16-length-512-temperature-0.7 · 3f2a"
@@ -230,7 +239,7 @@ def test_an_axis_reads_as_the_table_and_a_run_without_a_value_is_below_it(bare_p
 
 
 def test_runs_that_all_finished_with_a_verdict_are_told_of_by_it_alone(bare_page: Page) -> None:
-    page = bring(bare_page, "pages/compare/measure.js", "verdictsAlone", "shortWords")
+    page = bring(bare_page, "pages/compare/measure.js", "verdictsAlone", "firstLines")
     fell = {"state": "finished", "verdict": "the reward fell", "label": "Finished · verdict: the reward fell"}
     flat = {"state": "finished", "verdict": "the reward is flat", "label": "Finished · verdict: the reward is flat"}
     stopped = {"state": "stopped", "verdict": "the reward fell", "label": "Stopped · verdict: the reward fell"}
@@ -239,9 +248,23 @@ def test_runs_that_all_finished_with_a_verdict_are_told_of_by_it_alone(bare_page
     assert page.evaluate(words, [fell, flat]) == ["the reward fell", "the reward is flat"]
     for mixed in ([fell, fine], [fell, stopped], [fell]):
         assert page.evaluate(words, mixed) == [one["label"] for one in mixed]
-    ill = [{**RUNS[0], "kind": "bad", **fell}, {**RUNS[1], "kind": "warn", **flat}, RUNS[1]]
-    said = page.evaluate("runs => shortWords(runs).at(-1)", ill)
-    assert said == "Look first at: “a” (the reward fell), “b” (the reward is flat)."
+    ill = [{**RUNS[0], "kind": "bad", **fell}, {**RUNS[1], "kind": "warn", **flat}, RUNS[2], RUNS[1]]
+    assert page.evaluate("runs => firstLines(runs)", ill) == [
+        "“a”: the reward fell", "“c”: Failed", "“b”: the reward is flat"
+    ]  # fmt: skip
+
+
+def test_what_was_logged_is_seen_beneath_its_smoothed_line_in_light_and_dark(bare_page: Page) -> None:
+    """As it was seen: in dark it was almost invisible. What a bright colour cannot give on white is not asked of it."""
+    page = bring(bare_page, "ui/charts/plots.js", "Plots")
+    light, dark = (REPOSITORY / "app" / "ui" / "tokens.css").read_text(encoding="utf-8").split(".dark {")
+    strength = "([hex, panel]) => Number(Plots.beneath(hex, panel).match(/,([^,]+)\\)/)[1])"
+    found = {}
+    for theme, tokens in (("light", light), ("dark", dark)):
+        panel = re.findall(r"--panel: (#\w+)", tokens)[0]
+        found[theme] = {hex: page.evaluate(strength, [hex, panel]) for hex in re.findall(r"--r[1-8]: (#\w+)", tokens)}
+        assert len(found[theme]) == 8 and all(0.4 <= one <= 0.7 for one in found[theme].values())
+    assert found["light"]["#3101f6"] == 0.5 and found["dark"]["#5c78ff"] == 0.7
 
 
 def test_a_run_is_on_the_axes_of_only_those_metrics_in_which_the_table_compares_it(bare_page: Page) -> None:

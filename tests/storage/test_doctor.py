@@ -326,7 +326,7 @@ def test_a_fall_in_the_first_steps_is_the_rate_and_not_the_prompts() -> None:
         first=first[:64], last=first[-64:], high=1.2,
     )  # fmt: skip
     assert told(fallen) == ["learning_rate_high"]
-    assert "was 0.90 at its first step and is 0 now" in examine(fallen).verdicts[0].sentence
+    assert "was 0.90 at its first step, fell to 0 at step 2, and is 0 now" in examine(fallen).verdicts[0].sentence
     assert examine(fallen).begin == 0, "no mean of the first steps is said"
 
 

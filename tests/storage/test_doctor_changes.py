@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from groupwise.storage.analysis import outcome
+from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function
 from groupwise.storage.analysis.doctor.examine import RULES, examine
 from groupwise.storage.spec import spec
@@ -175,3 +176,19 @@ def test_below_its_target_kl_is_told_calmly_while_the_reward_rises() -> None:
     assert "KL was 0.0098 at the end" in told_of.sentence and ", a fifth of its target of 0.05" in told_of.sentence
     assert "at kl.least (0.001), where it has hardly any effect" in told_of.sentence
     assert not any("kl.least" in change.settings for change in told_of.changes)
+
+
+def test_the_step_of_a_sudden_fall_is_named_and_none_of_one_that_came_bit_by_bit() -> None:
+    """As it was seen at 1e-2: 1.125 at step 1 and 0 at step 2, which the smoothed line spreads over ten steps."""
+    falls = {
+        "at a step": ([1.8] * 20 + [0.02] + [0.0] * 39, ", fell to 0.020 at step 21, and is 0 now"),
+        "but for a spike before": ([1.8] * 12 + [0.0] + [1.8] * 7 + [0.0] * 40, ", fell to 0 at step 21, and is 0 now"),
+        "bit by bit": ([1.8] * 20 + [1.8 - n * 0.2 for n in range(9)] + [0.0] * 31, "at its best and is 0 now"),
+    }
+    for what, (values, words) in falls.items():
+        run = healthy(curves={"reward": Curve.of(range(1, 61), values)}, training={"learning_rate": 0.05})
+        sentence = examine(run).verdicts[0].sentence
+        assert words in sentence, (what, sentence)
+    seldom = replace(Curve.of(range(1, 61), falls["at a step"][0]), every=10)
+    run = healthy(curves={"reward": seldom}, training={"learning_rate": 0.05})
+    assert "fell to" not in examine(run).verdicts[0].sentence, "each value is of ten steps"

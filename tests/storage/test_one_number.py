@@ -114,7 +114,9 @@ def test_the_verdict_the_headline_and_the_words_beside_the_state_agree(values: l
     if fell:
         assert report.kind == "down" and report.headline.startswith("Got worse: reward fell from ")
         named = re.search(
-            rf"The reward was {NUMBER} (at its best|at its first step) and was {NUMBER} at the end", fell[0].sentence
+            rf"The reward was {NUMBER} (at its best|at its first step)(?:, fell to [^ ]+ at step \d+,)? "
+            rf"and was {NUMBER} at the end",
+            fell[0].sentence,
         )
         in_headline = ROSE.search(report.headline)
         assert named and in_headline and named.groups() == in_headline.groups()[1:]
@@ -127,7 +129,10 @@ def test_a_run_that_rose_and_collapsed_to_where_it_began_is_not_as_at_the_start(
     values = [0.0] * 10 + [0.84] * 20 + [0.0] * 15
     report = examine(evidence_of(values, ended=True))
     assert report.headline.startswith("Got worse: reward fell from 0.84 at its best to 0 at the end; ")
-    assert "The reward was 0.84 at its best and was 0 at the end, while KL was" in report.verdicts[0].sentence
+    assert (
+        "The reward was 0.84 at its best, fell to 0 at step 31, and was 0 at the end, while KL"
+        in report.verdicts[0].sentence
+    )
     assert (report.level, outcome.verdict_on(report)) == (PROBLEM, ("The reward fell", PROBLEM))
 
 

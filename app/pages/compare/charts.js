@@ -9,8 +9,7 @@ import { dotted } from "../../ui/text.js";
 import { LineKeyboardNav } from "./line_keyboard_nav.js";
 import { Lines } from "./lines.js";
 
-// How strong the lines of what was logged are: they are what happened, and smoothed ones lie beside it.
-const RAW = { few: 0.5, many: 0.36 };
+const MANY = 6; // lines in a chart; of more, what was logged is drawn fainter, or they would hide one another
 
 export class CompareChart {
   // `zoomed(range, x)` is told of the stretch of an axis that was chosen on it; null: all of it.
@@ -155,7 +154,7 @@ export class CompareChart {
       hovertemplate: this.hover(this.hoverName(one) + resumed, "%{customdata:.4~g}", alone, calm),
     };
     if (!calm) return [main];
-    const faint = { color: Plots.fade(colour, RAW[this.series.length > 6 ? "many" : "few"]), width: 1 };
+    const faint = { color: this.series.length > MANY ? Plots.fade(colour, 0.42) : Plots.beneath(colour), width: 1 };
     return [{ ...base, y: line.y, hoverinfo: "skip", line: faint }, main];
   }
 

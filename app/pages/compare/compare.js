@@ -34,7 +34,7 @@ import {
 import { finalRows, offerCsv, settingRows } from "./csv.js";
 import { drawLegend } from "./legend.js";
 import { Lines } from "./lines.js";
-import { bestWords, mostsWords, shortWords } from "./measure.js";
+import { bestWords, firstLines, mostsWords, shortWords } from "./measure.js";
 import { seriesOf } from "./series.js";
 import { hear, loadPrompt, loadPrompts } from "./shared_prompts.js";
 import { offerRuns } from "./starting.js";
@@ -156,10 +156,11 @@ function drawFinals() {
   const key = JSON.stringify([runsDrawn().map((run) => ({ ...run, curves: null, seq: null })), state.sort, grouped()]);
   if (page.dataset.finals === key) return;
   page.dataset.finals = key;
+  const line = (words) => el("li", { dir: "auto" }, ...tables.withNames(words, runsHere()));
+  const first = firstLines(runsHere()).map(line);
   find(".short").replaceChildren(
-    ...shortWords(runsHere(), grouped()).map((words) =>
-      el("li", { dir: "auto" }, ...tables.withNames(words, runsHere())),
-    ),
+    ...shortWords(runsHere(), grouped()).map(line),
+    ...(first.length ? [el("li", "Look first at:", el("ul.first", ...first))] : []),
   );
   setText(find(".results .best-of"), bestWords(runsHere()));
   const drawn = runsDrawn().filter(({ there }) => there);

@@ -1,6 +1,6 @@
 // Whether the figures of runs are the same measure: among which of them there is a best, and what keeps them apart.
 
-import { atMost, countWords, number, numberInWords, percent } from "../../ui/number.js";
+import { atMost, countWords, number, numberInWords, percent, wholeNumber } from "../../ui/number.js";
 import { listed } from "../../ui/text.js";
 
 // By which mark of app/pages/compare/compare.py a column's values can be compared, besides what all are measured on.
@@ -175,8 +175,7 @@ export function apartReasonOf(runs, run) {
 
 // ---- what there is to see first ----
 // Names stand in it between “ and ”, as a whole (tables.js draws them as there is room).
-// One sentence each: who did best, as far as that can be said, on held-out prompts first; what keeps them apart,
-// and who did not end well.
+// One sentence each: who did best, as far as that can be said, on held-out prompts first, and what keeps them apart.
 // `groups`: those that the runs are in, where they are grouped: then their means are told of.
 export function shortWords(runs, groups = []) {
   const rank = (key, title) => rankWords(runs, groups, key, title);
@@ -184,15 +183,23 @@ export function shortWords(runs, groups = []) {
   const where = heldOut ? " in training" : "";
   const solved = rank("solved", `Solved${where} at the end`);
   const reward = rank("reward", `Reward${where} at the end`);
-  const ill = runs.filter(({ kind }) => kind === "bad" || kind === "warn");
-  const said = verdictsAlone(ill);
-  const told = (run) => `“${run.name}” (${said(run)}${run.brief ? `: ${run.brief}` : ""})`;
-  const badly = ill.length && ill.length < runs.length ? `Look first at: ${ill.map(told).join(", ")}.` : "";
-  return [heldOut, solved || reward, differWords(runs), badly].filter(Boolean);
+  return [heldOut, solved || reward, differWords(runs)].filter(Boolean);
 }
+// Who did not end well, a line each, those with problems first; none where that is all of them. Why one failed, and
+// what else there is to say of it, its row of the table has.
+const NAMED_FIRST = 4;
+export function firstLines(runs) {
+  const ill = ["bad", "warn"].flatMap((kind) => runs.filter((run) => run.kind === kind));
+  if (ill.length === runs.length) return [];
+  const said = (run) => (endedWithVerdict(run) ? run.verdict : run.label);
+  const lines = ill.slice(0, NAMED_FIRST).map((run) => `“${run.name}”: ${said(run)}`);
+  const more = ill.length - lines.length;
+  return more ? [...lines, `and ${wholeNumber(more)} more`] : lines;
+}
+const endedWithVerdict = ({ state, verdict }) => state === "finished" && verdict;
 // What is said of each of several runs: where all of them finished, each with a verdict, the verdict alone.
 export function verdictsAlone(runs) {
-  const are = runs.length > 1 && runs.every(({ state, verdict }) => state === "finished" && verdict);
+  const are = runs.length > 1 && runs.every(endedWithVerdict);
   return ({ label, verdict }) => (are ? verdict : label);
 }
 function rankWords(runs, groups, key, title) {

@@ -5,6 +5,17 @@ import { load } from "../libraries.js";
 import { neighbours } from "../number.js";
 import { colour } from "../theme.js";
 
+const SEEN = 3; // the contrast at which a thin line is seen
+const BENEATH = [0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7]; // how strong a line may be that another lies on
+const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+// The contrast of two colours, as WCAG reckons it.
+function contrast(...colours) {
+  const linear = (one) => (one / 255 <= 0.04045 ? one / 255 / 12.92 : ((one / 255 + 0.055) / 1.055) ** 2.4);
+  const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+  const [low, high] = colours.map(light).sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+}
+
 export class Plots {
   // Pixels left and right of the axes: half of a number has room beyond their end, where Plotly leaves out one that
   // would be cut.
@@ -54,6 +65,14 @@ export class Plots {
   static fade(hex, alpha) {
     const n = parseInt(hex.slice(1), 16);
     return `rgba(${n >> 16},${(n >> 8) & 255},${n & 255},${alpha})`;
+  }
+  // The colour of what was logged, beneath its smoothed line: it is what happened, and so stands out from the panel as
+  // WCAG asks of drawings, as far as it leaves the smoothed line the stronger one.
+  static beneath(hex, panel = colour("--panel")) {
+    const under = channels(panel);
+    const mixed = (alpha) => channels(hex).map((one, i) => alpha * one + (1 - alpha) * under[i]);
+    const alpha = BENEATH.find((one) => contrast(mixed(one), under) >= SEEN);
+    return Plots.fade(hex, alpha ?? BENEATH.at(-1));
   }
   // Plotly reads a small HTML of its own in names and hover texts; a metric's or a function's name must not be any.
   static plain(words) {

@@ -53,7 +53,7 @@ export const Traces = {
         mode: count <= 12 ? "lines+markers" : "lines",
         marker: { color: colour, size: 5 },
         cliponaxis: false, // a point on the axis, such as one at step 0, is drawn whole
-        line: { color: Plots.fade(colour, count < 3 ? 1 : 0.32), width: 1 },
+        line: { color: count < 3 ? colour : Plots.beneath(colour), width: 1 },
         hovertemplate: Traces.told(chart, name),
       },
       { ...place, y: smooth, line: { color: colour, width: 2 } },

@@ -56,6 +56,8 @@ def learning_rate_high(e: Evidence) -> Verdict | None:
     then, moved = f"{write_figure(fell.height)} {fell.when}", say_kl(e, ", while")
     rate = changes.rate_far_off(e)
     why = "probably too large" if rate is None else f"too large at a learning rate of {setting_text(rate)}"
+    if at := "" if fell.off_chart else _say_sudden(e, fell.height):  # its chart has no such step
+        then = f"{then.rstrip(',')}, {at},"
     words = f"The reward was {then} and {e.verb} {write_figure(e.reward.now)} {e.at_now}{moved}: the steps are {why}."
     return Verdict(
         "learning_rate_high", PROBLEM, say_fell(e) if rate is None else TOO_HIGH, words,
@@ -67,6 +69,18 @@ def learning_rate_high(e: Evidence) -> Verdict | None:
          chart("reward"), chart("kl"), step_groups(e.reward.steps[-1], "worst")),
         changes.smaller_steps(e, 0.3), Grounds(Place.UPDATE, share=1.0, moves=True),
     )  # fmt: skip
+
+
+def _say_sudden(e: Evidence, height: float) -> str:
+    """“fell to 0 at step 2”: the one step at which most of such a fall came, after which the reward stayed low; “”
+    where it came bit by bit, or where each value is of several steps. The chart's smoothed line glides down instead."""
+    reward = e.reward
+    middle, half = (height + reward.now) / 2, (height - reward.now) / 2
+    at = next((n for n in range(len(reward), 0, -1) if reward.values[n - 1] > middle), 0)  # the first that stays below
+    if not 0 < at < len(reward) or reward.every > 1 or reward.lows[at] != reward.highs[at]:
+        return ""
+    sudden = reward.values[at - 1] - reward.values[at] >= half and reward.values[at] <= reward.now + half / 2
+    return f"fell to {write_figure(reward.values[at])} at step {reward.steps[at]:,}" if sudden else ""
 
 
 def say_fell(e: Evidence) -> str:
