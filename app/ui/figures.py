@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from groupwise.storage.analysis.tie_words import NONE_RIGHT, TIE_WORDS, tie_words
+from groupwise.storage.analysis.tie_words import NO_ANSWER, NONE_RIGHT, TIE_WORDS, tie_words
 from groupwise.storage.spec.words.number_words import count_words
 
 # What the metrics of groups that Groupwise works out (storage/record/group_metrics.py) are called in lists of metrics.
@@ -15,6 +15,7 @@ _GROUP_METRICS = {
     "groups/all_low": f"tied groups: {NONE_RIGHT}, or {TIE_WORDS['all_low']}",
     "groups/all_high": f"tied groups: {TIE_WORDS['all_high']}",
     "groups/tied_other": f"tied groups: {TIE_WORDS['other']}",
+    "groups/no_answer": f"tied groups: {NO_ANSWER}",
     "groups/bearing": "groups with a learning signal",
     "groups/spread": "reward spread within groups",
     "groups/best": "best reward of each group",
@@ -38,6 +39,7 @@ def panel(
     title: str, keys: list[str | tuple[str, ...]], labels: list[str] | None = None, *, pattern: str = "",
     note: str = "", unit: str = "", instead: str = "", wait: str = "", smooth: bool = True,
     spread: tuple[str, ...] = (), stack: bool = False, colours: tuple[str, ...] = (), teller: str = "",
+    rare: tuple[str, ...] = (),
 ) -> Panel:  # fmt: skip
     """One chart. A key that is several names is the first of them that the record has.
 
@@ -46,13 +48,15 @@ def panel(
     where the run is over; what has no noise is drawn without a smoothed line. `spread`: the metric that says how far
     the values lie around the line. `stack`: the metrics after the first are the parts that make it up. `colours`: CSS
     variables, in place of the usual ones.
-    `teller`: the reward function that says what is right, where a run may not bear that out.
+    `teller`: the reward function that says what is right, where a run may not bear that out. `rare`: the metrics that
+    are drawn and named only where one of their values is above 0.
     """
     names = [[key] if isinstance(key, str) else list(key) for key in keys]
     return {
         "title": title, "keys": names, "labels": labels or [either[0] for either in names], "pattern": pattern,
         "note": note, "unit": unit, "instead": instead, "wait": wait, "missed": NEVER_EVALUATED if wait else "",
         "smooth": smooth, "spread": list(spread), "stack": stack, "colours": list(colours), "teller": teller,
+        "rare": list(rare),
     }  # fmt: skip
 
 
@@ -154,10 +158,13 @@ def stability_panels(no_kl: bool, kl_target: bool = False, tells_right: bool = T
         panel("entropy", ["entropy"], note="near 0: always the same answer"),
         panel(
             "tied groups",
-            [("groups/tied", "frac_reward_zero_std"), "groups/all_low", "groups/all_high", "groups/tied_other"],
+            [
+                ("groups/tied", "frac_reward_zero_std"), "groups/all_low", "groups/all_high", "groups/tied_other",
+                "groups/no_answer",
+            ],
             ["tied", *tie_words(tells_right=tells_right).values()], unit="%",
             note="all rewards alike: no learning signal; top score: the highest seen", stack=True,
-            colours=("--ink-2", "--low", "--high", "--ink-3"),
+            colours=("--ink-2", "--low", "--high", "--ink-3", "--r4"), rare=("groups/no_answer",),
         ),
         panel("gradient norm", ["grad_norm"], note="how large the gradient is; jumps are a warning"),
         panel(

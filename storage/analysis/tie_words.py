@@ -11,8 +11,8 @@ NO_ANSWER = "no answer in row"  # nothing could be right: such a group did not f
 
 
 def tie_words(*, tells_right: bool) -> dict[str, str]:
-    """The same of a run in which a function says what is right, or none does."""
-    return TIE_WORDS | ({"all_low": NONE_RIGHT} if tells_right else {})
+    """The same of a run in which a function says what is right, or none does; last what was no try at all."""
+    return TIE_WORDS | ({"all_low": NONE_RIGHT} if tells_right else {}) | {"no_answer": NO_ANSWER}
 
 
 def say_top(value: float, most: float | None) -> str:

@@ -49,7 +49,9 @@ def _unknown(spec: RunSpec, index: int, offer: Offer) -> Problem:
     if reward.version is not None and (saved or reward.name in offer.rewards):
         return _no_such_version(reward, path, saved, known=reward.name in offer.rewards)
     if saved:
-        message = f"“{reward.name}” was deleted from your library, or renamed. What was saved of it can still be used."
+        message = (
+            f"“{reward.name}” was deleted from your library, or renamed. Its last saved version can still be used."
+        )
         fixes = (Fix("Use its last version", {f"{path}.version": saved[0]}), *without_reward(spec, index))
         return Problem(f"{path}.name", message, fixes=fixes)
     others = [name for name in offer.rewards if name not in {each.name for each in spec.rewards}]

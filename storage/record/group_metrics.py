@@ -8,7 +8,8 @@ import math
 import re
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from groupwise.storage.record.step_record import Completion, Group
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
@@ -26,12 +27,23 @@ LONG = 200  # characters from which on repetition can be told
 READ = 2000  # characters of a completion that repetition is told by
 # Metrics that are shares of groups, completions or tokens, written in percent.
 SHARES = re.compile(
-    r"(eval_)?(groups/(tied|all_low|all_high|tied_other|solved|any_solved|alike)|frac_reward_zero_std"
+    r"(eval_)?(groups/(tied|all_low|all_high|tied_other|no_answer|solved|any_solved|alike)|frac_reward_zero_std"
     r"|completions/clipped_ratio|clip_ratio/.*)$"
 )
 Range = tuple[float, float]
 Target = tuple[str, float]  # a reward function, and the score from which on it calls a completion right
 Metrics = dict[str, float | None]
+KINDS = ("all_low", "all_high", "other", "no_answer")  # why a group is tied
+UNSCORED = "none"  # the status of a completion that a function gave nothing, though it did not fail
+
+
+class Standing(NamedTuple):
+    """What a group's rewards do not say of why it is tied. `none_right`, `all_right`: whether none, or all, of it is
+    right; `no_answer`: whether its row `lacks_answer`."""
+
+    none_right: bool = False
+    all_right: bool = False
+    no_answer: bool = False
 
 
 def target(rewards: Sequence[RewardSpec]) -> Target | None:
@@ -77,8 +89,8 @@ def metrics_of_groups(
     rewards = [_rewards(group) for group in groups]
     some = [values for values in rewards if values]
     solved = {} if solver is None else _solved_share(groups, solver, threshold)
-    right = [_none_and_all_right(group, solver if tells_right else None, threshold) for group in groups]
-    found: Metrics = _ties([one for one in zip(rewards, right, strict=True) if len(one[0]) > 1], seen)
+    standing = [_standing(group, solver if tells_right else None, threshold) for group in groups]
+    found: Metrics = _ties([one for one in zip(rewards, standing, strict=True) if len(one[0]) > 1], seen)
     found |= {
         "groups/spread": _mean([_std(values) for values in some if len(values) > 1]),
         "groups/best": _mean([max(values) for values in some]),
@@ -96,20 +108,35 @@ def widen_range(seen: Range | None, groups: Sequence[Group]) -> Range | None:
     return (min(ends), max(ends)) if ends else None
 
 
-def kind(values: Sequence[float], seen: Range, *, none_right: bool = False, all_right: bool = False) -> str | None:
+def kind(
+    values: Sequence[float], seen: Range, *, none_right: bool = False, all_right: bool = False, no_answer: bool = False
+) -> str | None:
     """Why a group of these rewards teaches nothing: “all_low” (each is the least the run has seen, or 0), “all_high”
-    (the greatest), “other”; None: it has a learning signal. `none_right`: whether none of it is right; then it failed,
-    whatever all of it earned for the rest. `all_right`: whether all of it is; then it did not fail, though it earned
-    the least."""
+    (the greatest), “other”, “no_answer”; None: it has a learning signal. `none_right`: whether none of it is right;
+    then it failed, whatever all of it earned for the rest. `all_right`: whether all of it is; then it did not fail,
+    though it earned the least. `no_answer`: whether nothing could be right; then it neither failed nor succeeded."""
     low, high = seen
     if max(values) - min(values) > TIED:
         return None
     value = values[0]
+    if no_answer:
+        return "no_answer"
     if none_right:
         return "all_low"
     if high - value <= TIED and (value > TIED or high - low > TIED):
         return "all_high"
     return "all_low" if not all_right and (value - low <= TIED or abs(value) <= TIED) else "other"
+
+
+def lacks_answer(columns: Mapping[str, Any], statuses: Iterable[Collection[str]]) -> bool:
+    """Whether the row of a group has an empty answer, and a function scored none of its completions, though it did not
+    fail. `statuses`: of each function those of the completions."""
+    return not is_filled(columns.get("answer", 0)) and any(set(of) == {UNSCORED} for of in statuses)
+
+
+def is_filled(value: Any) -> bool:
+    """Whether a row's cell has something in it."""
+    return value is not None and str(value).strip() != ""
 
 
 def alike(completions: Sequence[Completion]) -> float:
@@ -127,27 +154,30 @@ def repetition_share(text: str) -> float | None:
     return max(0.0, 1.0 - len(zlib.compress(data, 1)) / len(data))
 
 
-def _ties(groups: list[tuple[list[float], tuple[bool, bool]]], seen: Range | None) -> Metrics:
-    """Of the rewards of each group, and whether none, or all, of it is right."""
+def _ties(groups: list[tuple[list[float], Standing]], seen: Range | None) -> Metrics:
+    """Of the rewards of each group, and what else decides why it is tied."""
     if not groups or seen is None:
         return {}
-    kinds = Counter(kind(values, seen, none_right=none, all_right=all_) for values, (none, all_) in groups)
-    share = {name: kinds[name] / len(groups) for name in ("all_low", "all_high", "other")}
+    kinds = Counter(kind(values, seen, **standing._asdict()) for values, standing in groups)
+    share = {name: kinds[name] / len(groups) for name in KINDS}
     return {
         "groups/tied": sum(share.values()),
         "groups/all_low": share["all_low"],
         "groups/all_high": share["all_high"],
         "groups/tied_other": share["other"],
+        "groups/no_answer": share["no_answer"],
         "groups/bearing": kinds[None] / len(groups),
     }
 
 
-def _none_and_all_right(group: Group, solver: int | None, threshold: float) -> tuple[bool, bool]:
-    """Whether the solver has scored completions of the group, and none, or all of them, with at least the threshold."""
-    if solver is None:
-        return False, False
-    scores = [score for completion in group.completions if (score := completion.scores[solver][0]) is not None]
-    return (max(scores) < threshold, min(scores) >= threshold) if scores else (False, False)
+def _standing(group: Group, solver: int | None, threshold: float) -> Standing:
+    """`solver`: which of the scores says whether a completion is right, and from `threshold` on; None where none."""
+    scores = [] if solver is None else [completion.scores[solver][0] for completion in group.completions]
+    known = [score for score in scores if score is not None]
+    right = (max(known) < threshold, min(known) >= threshold) if known else (False, False)
+    by_function = zip(*(completion.scores for completion in group.completions), strict=False)
+    statuses = ([status for _, status in of] for of in by_function)
+    return Standing(*right, lacks_answer(group.columns, statuses))
 
 
 def _solved_share(groups: Sequence[Group], solver: int, threshold: float) -> Metrics:

@@ -8,10 +8,13 @@ from typing import Any
 
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import lineage, metrics, record_check
-from groupwise.storage.record.group_metrics import TIED, Range
+from groupwise.storage.record.group_metrics import TIED, UNSCORED, Range, is_filled
 
 HISTORY = 12  # of a prompt's times, those around a group
 ENDLESS = 2**62
+# A row as it is stored whose answer is none, or begins with what may be all of it: its end, a space, an escaped one.
+_BLANK = ("null", '"[" \u00a0\u2000-\u3000]', '"\\[nrtu]')
+_MAY_LACK = " OR ".join(f"columns GLOB '*\"answer\":{begin}*'" for begin in _BLANK)
 
 
 def span(path: Path, mode: str = "train") -> tuple[int, int] | None:
@@ -109,26 +112,29 @@ def count_right(path: Path, ids: Sequence[int], function: str, threshold: float)
 
 
 def without_answer(path: Path, ids: Sequence[int]) -> set[int]:
-    """Those of these groups whose row has an empty answer, and of which a function scored no completion, though it did
-    not fail."""
+    """Those of these groups whose row `lacks_answer`, as group_metrics has it."""
     with record_check.read_record(path) as run:
+        asked = json.dumps(list(ids))
+        lacking = prompts_without_answer(
+            run, "id IN (SELECT prompt FROM grp WHERE id IN (SELECT value FROM json_each(?)))", [asked]
+        )
         rows = run.execute(
-            "SELECT grp.id, prompt.columns FROM grp JOIN prompt ON prompt.id = grp.prompt "
-            "WHERE grp.id IN (SELECT value FROM json_each(?))",
-            [json.dumps(list(ids))],
-        ).fetchall()
-        lacking = [grp for grp, columns in rows if not is_filled(json.loads(columns).get("answer", 0))]
-        unscored = run.execute(
-            "SELECT grp FROM score WHERE grp IN (SELECT value FROM json_each(?)) GROUP BY grp, function "
-            "HAVING min(status = 'none')",
-            [json.dumps(lacking)],
-        ).fetchall()
-        return {grp for (grp,) in unscored}
+            f"SELECT id FROM grp WHERE id IN (SELECT value FROM json_each(?)) AND {answer_is_lacking()}",
+            [asked, json.dumps(lacking)],
+        )
+        return {grp for (grp,) in rows}
 
 
-def is_filled(value: Any) -> bool:
-    """Whether a row's cell has something in it."""
-    return value is not None and str(value).strip() != ""
+def prompts_without_answer(run: Database, where: str = "1", values: Sequence[Any] = ()) -> list[int]:
+    """The ids of the prompts whose row has an empty answer. Only of those that may be so the row is read."""
+    rows = run.execute(f"SELECT id, columns FROM prompt WHERE ({_MAY_LACK}) AND {where}", list(values))
+    return [number for number, columns in rows if not is_filled(json.loads(columns).get("answer", 0))]
+
+
+def answer_is_lacking() -> str:
+    """A condition on grp, with one value: `prompts_without_answer` as JSON."""
+    unscored = f"SELECT 1 FROM score WHERE score.grp = grp.id GROUP BY function HAVING min(status = '{UNSCORED}')"
+    return f"(grp.prompt IN (SELECT value FROM json_each(?)) AND EXISTS ({unscored}))"
 
 
 def is_tied(group: dict[str, Any]) -> bool:

@@ -278,7 +278,7 @@ def test_a_problem_calls_a_setting_as_the_form_does(new_run: Page) -> None:
     settings = "generation_batch_size: 64\n  steps_per_generation: 1\n  top_p: high"
     write_yaml(new_run, yaml_of(new_run).replace("num_generations: 8", f"num_generations: 8\n  {settings}"))
     verdict = new_run.locator(".verdict.blocking", has_text="training.generation_batch_size")
-    expect(verdict).to_contain_text("Cannot be given together with Steps per generation (steps_per_generation).")
+    expect(verdict).to_contain_text("Cannot be given together with “Steps per generation” (steps_per_generation).")
     expect(verdict.get_by_role("button", name="Generation batch size", exact=True)).to_be_visible()
     other = new_run.locator(".verdict.blocking", has_text="training.top_p")
     other.get_by_role("button", name="Top p", exact=True).click()

@@ -273,6 +273,13 @@ def test_a_name_of_a_part_is_said_where_that_part_is(new_run: Page) -> None:
     expect(said).to_have_text("“rank”: PEFT's LoraConfig has no such field. Did you mean “r”?")
 
 
+def test_the_name_of_a_setting_is_quoted(new_run: Page) -> None:
+    """“Use liger kernel does the same” read as a request."""
+    write_yaml(new_run, bad("use_liger_loss: true"))
+    said = new_run.locator(".preflight .verdict.blocking").filter(has_text="TRL 0.28")
+    expect(said).to_contain_text("“Use liger kernel” (use_liger_kernel) does the same.")
+
+
 def test_of_a_text_that_cannot_be_read_no_name_of_the_one_before_is_said(new_run: Page) -> None:
     write_yaml(new_run, bad("num_generation: 2"))
     figures = new_run.locator(".preflight .figures")

@@ -28,7 +28,7 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
         "rewards.0.parameters.model",
         "cannot score without model",
     ),
-    ({"name": "gone"}, "rewards.0.name", "was deleted from your library"),
+    ({"name": "gone"}, "rewards.0.name", "Its last saved version can still be used."),
     ({"name": "mine", "version": "abcdef"}, "rewards.0.version", "no version abcdef of “mine”"),
     ({"name": "mine", "version": OLD[:8]}, "rewards.0.version", "no version 01234567 of “mine”"),
     ({"name": "format", "parameters": {"tag": ["a"]}}, "rewards.0.parameters.tag", "Did you mean “tags”?"),

@@ -51,6 +51,19 @@ def test_a_group_in_which_none_is_right_failed_though_it_earned_the_most_that_wa
     assert group_metrics.metrics_of_groups([unscored], (0.0, 1.0), 1, tells_right=True)["groups/all_high"] == 1.0
 
 
+def test_a_group_whose_row_has_no_answer_did_not_fail():
+    """It was counted as “none right” in the chart, and as “no answer in row” in Groups."""
+    nothing = [Completion(f"{n}", 1, False, 0.0, 0.0, [(0.0, "ok"), (None, "none")]) for n in range(2)]
+    lacking, wrong = Group("train", 1, "?", {"answer": " "}, nothing), made(0, 0)
+    groups = [lacking, Group("train", 1, "?", {"answer": None}, nothing), wrong, made(0, 3)]
+    found = group_metrics.metrics_of_groups(groups, (0.0, 3.0), 1, tells_right=True)
+    assert [found[f"groups/{name}"] for name in ("tied", "all_low", "no_answer")] == [0.75, 0.25, 0.5]
+    for columns in ({"answer": "5"}, {}):
+        failed = Group("train", 1, "?", columns, nothing)
+        assert group_metrics.metrics_of_groups([failed], (0.0, 3.0), 1)["groups/no_answer"] == 0.0
+    assert group_metrics.metrics_of_groups([wrong], (0.0, 3.0), 1)["groups/no_answer"] == 0.0
+
+
 def test_a_group_in_which_all_is_right_did_not_fail_though_it_earned_the_least_that_was_seen():
     """“all failed … the prompt may be too hard” stood beside “8/8 right”."""
     found = group_metrics.metrics_of_groups([made(2, 2), made(3, 3)], (2.0, 3.0), 1, tells_right=True)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from groupwise.storage.analysis.statistics import agreement, buckets, counting, pass_at_k, ties
 from groupwise.storage.analysis.statistics.pass_at_k import PromptRate, Solved
 from groupwise.storage.analysis.statistics.ties import GroupRow
+from groupwise.storage.record.group_metrics import Standing
 from groupwise.worker.questions.workbench import analysis
 
 
@@ -66,18 +67,31 @@ def test_a_tie_is_low_or_high_by_what_the_run_had_seen_until_then():
     rows = [row(1, 1, 1), row(2, 0, 2), row(3, 1, 1), row(3, 2, 2), row(4, 5, 5, "eval"), row(5, 2, 2), row(5, 0, 0)]
     found = ties.explain_ties(rows, "train")
     assert [group.kind for group in found] == ["all_high", "", "other", "all_high", "other", "all_low"]
-    assert ties.counts(found) == {"groups": 6, "tied": 5, "all_low": 1, "all_high": 2, "other": 2, "bearing": 1}
+    assert ties.counts(found) == {
+        "groups": 6,
+        "tied": 5,
+        "all_low": 1,
+        "all_high": 2,
+        "other": 2,
+        "no_answer": 0,
+        "bearing": 1,
+    }
     assert ties.explain_ties([row(1, 0, 0)._replace(std=None)], "train") == []
     same = [row(1, 0.3, 0.3), row(2, 0.3, 0.3)]
-    wrong = [one._replace(none_right=True) for one in same]
+    wrong = [one._replace(standing=Standing(none_right=True)) for one in same]
     assert [one.kind for one in ties.explain_ties(wrong, "train")] == ["all_low"] * 2
     paid = [row(1, 0, 2), row(2, 2, 2), row(3, 1, 1)]
-    assert [one.kind for one in ties.explain_ties([one._replace(none_right=True) for one in paid], "train")] == [
+    unpaid = [one._replace(standing=Standing(none_right=True)) for one in paid]
+    assert [one.kind for one in ties.explain_ties(unpaid, "train")] == [
         "", "all_low", "all_low"
     ], "the most that was seen is for the rest"  # fmt: skip
     assert [one.kind for one in ties.explain_ties(same, "train")] == ["all_high"] * 2
-    least = [row(1, 2, 3), row(2, 2, 2)._replace(all_right=True), row(3, 2, 2)]
+    least = [row(1, 2, 3), row(2, 2, 2)._replace(standing=Standing(all_right=True)), row(3, 2, 2)]
     assert [one.kind for one in ties.explain_ties(least, "train")] == ["", "other", "all_low"]  # right is not failed
+    lacking = [row(1, 0, 2), row(2, 0, 0)._replace(standing=Standing(none_right=True, no_answer=True))]
+    assert [one.kind for one in ties.explain_ties(lacking, "train")] == ["", "no_answer"]
+    alone = ties.without_kind_of_constant(ties.explain_ties([*lacking[1:], row(3, 0, 0)], "train"))
+    assert [one.kind for one in alone] == ["no_answer", "other"]
 
 
 def test_over_the_steps_shares_and_means_are_of_each_stretch():

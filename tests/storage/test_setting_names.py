@@ -40,6 +40,16 @@ def test_a_slip_and_what_others_call_it_is_offered(typed: str, meant: str) -> No
     assert [fix.label for fix in problem.fixes] == [f"Rename it to {meant}", REMOVE]
 
 
+def test_a_short_word_is_offered_as_it_is_heard() -> None:
+    """Of alfa and alpha two letters of four differ: `rank` was answered, `lora_alfa` beside it was not."""
+    fields = {"r", "lora_alpha", "lora_dropout", "target_modules", "alpha_pattern", "rank_pattern"}
+    assert [meant_name(typed, fields) for typed in ("lora_alfa", "alfa", "lora_alpfa")] == ["lora_alpha"] * 3
+    problem = unknown_setting("lora.lora_alfa", 32, fields, {"lora_alfa": 32}, "PEFT has no such field.")
+    assert problem.message.endswith("Did you mean “lora_alpha”?")
+    assert [fix.label for fix in problem.fixes] == ["Rename it to lora_alpha", REMOVE]
+    assert meant_name("alto", fields) is None
+
+
 @pytest.mark.parametrize(
     "typed", ["max_prompt_length", "max_prompt", "top_j", "reward_threshold", "prompt_length", "accelerate_config"]
 )
@@ -67,7 +77,7 @@ def test_a_removed_setting_is_gone_from_what_is_installed_and_says_since_when(na
     gone = REMOVED[name]
     assert name not in TRL_FIELDS and (not gone.setting or gone.setting in TRL_FIELDS)
     problem = about(name, True)
-    assert f"since {gone.since}." in problem.message and problem.message.endswith(gone.instead)
+    assert f"in {gone.since}." in problem.message and problem.message.endswith(gone.instead)
     assert problem.fixes[-1].label == REMOVE and problem.fixes[-1].removed == (f"training.{name}",)
 
 

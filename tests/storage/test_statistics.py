@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from groupwise.app.pages.run import statistics, statistics_panels
+from groupwise.app.pages.run.groups import groups_at_step
 from groupwise.storage.analysis.doctor.words import percent, percent_without
 from groupwise.storage.analysis.statistics import reading
 from groupwise.storage.analysis.statistics.buckets import evaluations
@@ -122,6 +123,32 @@ def test_ties_and_spread_are_what_the_recorder_measured_as_it_went(made: dict[st
             f"SELECT value FROM metric JOIN metric_key ON id = key WHERE name = '{name}' ORDER BY step",
         )
         assert own == pytest.approx([value for (value,) in measured]), name
+
+
+BLANKS = ["", None, " \n", "\u00a0"]
+
+
+def some_without_answer(step: int, n: int) -> Group:
+    """Of four groups the first has an answer that none found, the second and the third have none, the last learns."""
+    group = made_group(1, 0 if n < 3 else 1)
+    group.step, group.prompt = step, f"prompt {n}"
+    group.columns = {"answer": BLANKS[step % 4] if n in (1, 2) else "\\frac{1}{2}", "n": n}
+    for completion in group.completions:
+        completion.scores = [(0.0, "ok"), (None, "none") if n in (1, 2) else completion.scores[1]]
+    return group
+
+
+def test_a_row_without_an_answer_is_no_failure_on_any_page(made: dict[str, str]) -> None:
+    """Groups said “6 none right, 1 no answer in row” of a step, Statistics that none was right in 7 of 8."""
+    run = made_run("blank", 8, groups=4, make_group=some_without_answer)
+    found = asked(run, "ties")
+    assert found["all_low"] == [0.25] * 8 and found["no_answer"] == [0.5] * 8 and found["bearing"] == [0.25] * 8
+    assert "12 are tied (4 none right, 8 no answer in row)" in found["says"]
+    assert "(1 none right, 2 no answer in row)" in groups_at_step({"run": run, "step": 8})["verdict"]
+    now = [metrics.value_now(record(run), f"groups/{name}") for name in ("all_low", "no_answer", "bearing")]
+    assert now == [0.25, 0.5, 0.25]
+    assert (found["now"]["all_low"], found["now"]["no_answer"]) == ("25\u202f%", "50\u202f%")
+    assert asked(made["known"], "ties")["no_answer"] == [0] * 10
 
 
 @pytest.mark.parametrize(("steps", "every"), [(60, 1), (3, 1), (15, 1), (60, 5), (23, 10), (7, 10)])

@@ -342,4 +342,6 @@ def test_sums_in_another_writing_are_said_of_the_starter_with_a_template_that_tu
     assert told(source="file:parts.jsonl", prompt_template="{a}+{b}?") == []
     write("whole.jsonl", [{"question": f"{row['a']} + {row['b']} =", "answer": row["answer"]} for row in rows])
     [whole] = told(source="file:whole.jsonl", prompt_template="{question}")
-    assert whole["fixes"] == [] and "write them so in the file" in whole["message"]
+    assert (
+        whole["fixes"] == [] and "No prompt template can rewrite them here: write them as “1+8?” in" in whole["message"]
+    )

@@ -138,7 +138,8 @@ def test_one_click_maps_the_columns_that_were_not_found():
         ("data.prompt_template", "blocking"), ("data.answer_column", "blocking"),
     ]  # fmt: skip
     assert [p["message"] for p in found["problems"]] == [
-        "choose the prompt: a column, or a text with columns in braces, such as {problem}. "
+        "choose the prompt: a column, or a text with columns in braces, such as {problem}; there is "
+        "no column “question”. "
         "The columns are problem, solution.",
         "choose the column with the right answers. The columns are problem, solution.",
     ]
@@ -277,7 +278,7 @@ def test_the_template_error_suggests_the_column_of_its_button() -> None:
     rows = "".join(f'{{"Nr.": {n}, "Aufgabe": "Was ist {n} plus 1?", "Lösung": "{n + 1}"}}\n' for n in range(8))
     (paths.data_folder() / "aufgaben.jsonl").write_text(rows)
     problem, *_ = ask(source="file:aufgaben.jsonl")["problems"]
-    assert problem["fixes"][0]["label"] == "Use “Aufgabe”" and "such as {Aufgabe}." in problem["message"]
+    assert problem["fixes"][0]["label"] == "Use “Aufgabe”" and "such as {Aufgabe};" in problem["message"]
 
 
 def test_of_a_wide_table_it_is_told_how_many_columns_there_are():

@@ -172,7 +172,8 @@ def _other_writing(found: Found) -> list[Problem]:
     message = f"the starter model knows sums only as “{one}+{other}?”: of “{asked}” it finds hardly any."
     template = starter_template(sums, rows)
     if template is None:
-        message += " No template makes the one of the other here: write them so in the file, or choose another model."
+        message += f" No prompt template can rewrite them here: write them as “{one}+{other}?” in the file, or choose "
+        message += "another model."
         return [Problem("data.prompt_template", message, level=WARNING)]
     gone = ("data.prompt_column",) if found.asked.prompt_column else ()
     fix = Fix(f"Use the template {template}", {"data.prompt_template": template}, gone)

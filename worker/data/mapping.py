@@ -142,7 +142,8 @@ def _prompt_problems(
             asked = [*better, *(one for one in sayable if not find_named(ANSWERS, [one]))]
             first = next((one for one in asked if one in sayable), None)
             example = f", such as {{{first}}}" if first else ""
-            wrong = f"choose the prompt: a column, or a text with columns in braces{example}."
+            choose = f"choose the prompt: a column, or a text with columns in braces{example}"
+            wrong = f"{choose}; there is no column “{name}”."
         if close and close not in sayable and not chat:
             wrong = f"{wrong} {_unsayable(close, rows)}."
         found_problems.append(Problem("data.prompt_template", f"{wrong} {listed}", fixes=fixes + chat))

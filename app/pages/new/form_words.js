@@ -9,7 +9,7 @@ const SECTIONS = ["training", "lora", "data", "model", "launch"];
 function labelled(name) {
   const paths = [name, ...SECTIONS.map((section) => `${section}.${name}`)];
   const known = page.form.fields.find(({ path }) => paths.includes(path));
-  return known ? `${known.label} (${name})` : name;
+  return known ? `“${known.label}” (${name})` : name; // quoted: “Use liger kernel” is no request
 }
 // The message of a problem as a sentence. `of`: what it is about, where the message begins with what is wrong with it.
 const WITHOUT_SUBJECT = /^(should|must|is|has|cannot) /;

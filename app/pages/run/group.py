@@ -8,8 +8,7 @@ from groupwise.app.ui.completion import best_first, cards
 from groupwise.app.ui.safe_text import escape
 from groupwise.app.ui.word_diff import MOST, Difference, word_differences
 from groupwise.storage.analysis.tie_words import TOP, is_highest
-from groupwise.storage.record.group_metrics import Range
-from groupwise.storage.record.groups import is_filled
+from groupwise.storage.record.group_metrics import Range, is_filled
 from groupwise.storage.registry.notes import Note
 
 WORDS = 12_000  # words that one answer compares at most, over all completions of a group: about 20 ms

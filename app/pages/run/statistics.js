@@ -167,6 +167,9 @@ const DRAW = {
     [data.words.all_low, "var(--low)", false, data.now.all_low],
     [data.words.other, "var(--ink-3)", false, data.now.other],
     [data.words.all_high, "var(--high)", false, data.now.all_high],
+    ...(data.no_answer.some((share) => share > 0)
+      ? [[data.words.no_answer, "var(--r4)", false, data.now.no_answer]]
+      : []),
     [data.mode === "eval" ? "not tied" : "have a learning signal", "var(--accent)", true, data.now.bearing],
   ]),
   spread: lines(Figures.spread, () => []),

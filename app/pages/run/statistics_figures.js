@@ -73,7 +73,8 @@ export function ties(data) {
     ["all_low", Plots.colour("--low")],
     ["other", Plots.colour("--ink-3")],
     ["all_high", Plots.colour("--high")],
-  ];
+    ["no_answer", Plots.colour("--r4")],
+  ].filter(([key]) => key !== "no_answer" || data[key].some((share) => share > 0));
   // Areas without lines: that of a kind of which there is none would stand on top of the others in its colour.
   const traces = kinds.map(([key, colour]) =>
     drawLine(data, data.words[key], hundredfold(data[key]), colour, {

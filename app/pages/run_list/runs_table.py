@@ -35,7 +35,7 @@ TEMPLATE = f"""
 <input class="input search" type="search" placeholder="search names, tags, notes…" aria-label="Search runs"
 title="Searches names, tags, notes, states with verdicts, models, data, and run ids from the day on
 (20261126-…). {search.HINT} / jumps here">
-<a class="btn pri" href="/new">Start a run</a></div></div>
+<a class="btn pri" href="/new">New run</a></div></div>
 <div class="row between filters"><div class="row chips" role="group" aria-label="Show runs in these states"></div>
 <div class="row tight view"><label class="s mut sorter">sort <select class="input s"
 aria-label="Sort by"></select></label><button class="btn s columns" type="button" aria-haspopup="dialog"

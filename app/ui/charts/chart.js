@@ -54,7 +54,9 @@ export class Chart {
     return this.panel.teller ? whyNotTold(this.panel.teller, this.board, this.logged().length > 0) : "";
   }
   logged() {
-    return this.panel.keys.map((either) => either.find((key) => this.board.curves.get(key))).filter((key) => key);
+    const there = (key) => this.board.curves.get(key)?.y;
+    const drawn = (key) => (this.panel.rare?.includes(key) ? there(key)?.some((value) => value > 0) : there(key));
+    return this.panel.keys.map((either) => either.find(drawn)).filter((key) => key);
   }
   place(name) {
     return this.panel.keys.findIndex((either) => either.includes(name));

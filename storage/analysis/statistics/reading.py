@@ -17,7 +17,8 @@ from groupwise.storage.analysis.statistics.pass_at_k import Solved
 from groupwise.storage.analysis.statistics.ties import GroupRow
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import lineage, metrics, recent, record_check
-from groupwise.storage.record.groups import counting
+from groupwise.storage.record.group_metrics import Standing
+from groupwise.storage.record.groups import answer_is_lacking, counting, prompts_without_answer
 
 FINITE = "BETWEEN -1e300 AND 1e300"
 SAMPLE = 8_000  # completions that agreement over the steps is told by
@@ -74,14 +75,16 @@ class Statistics:
             "(SELECT CASE WHEN max(value) < ? THEN 'none' WHEN min(value) >= ? THEN 'all' END FROM score "
             "WHERE score.grp = grp.id AND function = ?)"
         )
+        lacking = prompts_without_answer(self._run)
+        lacks = answer_is_lacking() if lacking else "0"
         rows = self._run.execute(
-            f"SELECT step, mode, mean, std, low, high, {right if asked else 'NULL'} FROM grp WHERE low {FINITE} "
-            f"AND high {FINITE} AND {self._counts} ORDER BY id",
-            [*asked, *self._ends],
+            f"SELECT step, mode, mean, std, low, high, {right if asked else 'NULL'}, {lacks} FROM grp "
+            f"WHERE low {FINITE} AND high {FINITE} AND {self._counts} ORDER BY id",
+            [*asked, *([json.dumps(lacking)] if lacking else []), *self._ends],
         )
         return [
-            GroupRow(step, mode, mean, std, low, high, right == "none", right == "all")
-            for step, mode, mean, std, low, high, right in rows
+            GroupRow(step, mode, mean, std, low, high, Standing(right == "none", right == "all", bool(lacks)))
+            for step, mode, mean, std, low, high, right, lacks in rows
         ]
 
     def solved_by_group(self, function: int, threshold: float) -> list[Solved]:

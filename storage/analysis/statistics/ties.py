@@ -5,14 +5,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from groupwise.storage.analysis.statistics.buckets import Stretches
-from groupwise.storage.record.group_metrics import TIED, kind
-
-KINDS = ("all_low", "all_high", "other")
+from groupwise.storage.record.group_metrics import KINDS, TIED, Standing, kind
 
 
 class GroupRow(NamedTuple):
-    """One group as it is stored. `std` is None where fewer than two of its completions have a reward. `none_right`,
-    `all_right`: whether the function that says what is right scored it, and called none, or all, of it so."""
+    """One group as it is stored. `std` is None where fewer than two of its completions have a reward."""
 
     step: int
     mode: str
@@ -20,12 +17,11 @@ class GroupRow(NamedTuple):
     std: float | None
     low: float
     high: float
-    none_right: bool = False
-    all_right: bool = False
+    standing: Standing = Standing()
 
 
 class Told(NamedTuple):
-    """A group, and why it teaches nothing: “all_low”, “all_high”, “other”; “” where it has a learning signal."""
+    """A group, and why it teaches nothing, as `group_metrics.kind` has it; “” where it has a learning signal."""
 
     row: GroupRow
     kind: str
@@ -46,19 +42,21 @@ def explain_ties(rows: Iterable[GroupRow], mode: str) -> list[Told]:
         while at < len(ordered) and ordered[at].step <= row.step:
             low, high, at = min(low, ordered[at].low), max(high, ordered[at].high), at + 1
         if row.mode == mode and row.std is not None:
-            right = {"none_right": row.none_right, "all_right": row.all_right}
-            found.append(Told(row, kind((row.low, row.high), (low, high), **right) or ""))
+            found.append(Told(row, kind((row.low, row.high), (low, high), **row.standing._asdict()) or ""))
     return found
 
 
 def without_kind_of_constant(groups: list[Told]) -> list[Told]:
-    """The same, tied as any other where all their completions have one reward: it is the least as well as the most."""
+    """The same, tied as any other where all their completions have one reward: it is the least as well as the most.
+    Of a row without an answer that says nothing."""
     low, high = min(told.row.low for told in groups), max(told.row.high for told in groups)
-    return groups if high - low > TIED else [told._replace(kind="other") for told in groups if told.kind]
+    if high - low > TIED:
+        return groups
+    return [told if told.kind == "no_answer" else told._replace(kind="other") for told in groups if told.kind]
 
 
 def counts(groups: Sequence[Told]) -> dict[str, int]:
-    """{groups, tied, all_low, all_high, other, bearing}."""
+    """{groups, tied, all_low, all_high, other, no_answer, bearing}."""
     kinds = Counter(group.kind for group in groups)
     by_kind = {name: kinds[name] for name in KINDS}
     tied = sum(by_kind.values())
@@ -66,8 +64,9 @@ def counts(groups: Sequence[Told]) -> dict[str, int]:
 
 
 def ties_over_steps(groups: Sequence[Told], buckets: Stretches) -> dict[str, list[Any]]:
-    """Per stretch that has groups: `steps` (first, last), `groups` (how many), shares `all_low`, `all_high`, `other`
-    and `bearing` (0 to 1), and the means of `spread` (standard deviation within), `best`, `mean` and `worst`."""
+    """Per stretch that has groups: `steps` (first, last), `groups` (how many), shares `all_low`, `all_high`, `other`,
+    `no_answer` and `bearing` (0 to 1), and the means of `spread` (standard deviation within), `best`, `mean` and
+    `worst`."""
     parts: dict[int, list[Told]] = {}
     for group in groups:
         parts.setdefault(buckets.of(group.row.step), []).append(group)

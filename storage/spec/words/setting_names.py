@@ -204,17 +204,25 @@ def _begun_by(typed: str, names: Collection[str]) -> list[str]:
 
 
 def _is_slip_of_other(typed: str, name: str) -> bool:
-    """Whether a name is a slip of one that others have; of a short one a letter makes another word."""
-    return min(len(typed), len(name)) >= LONG and difflib.SequenceMatcher(None, typed, name).ratio() >= NEARLY
+    """Whether a name is a slip of one that others have; of a short one a letter makes another word, unless it sounds
+    the same."""
+    alike = min(len(typed), len(name)) >= LONG and difflib.SequenceMatcher(None, typed, name).ratio() >= NEARLY
+    return alike or _as_heard(typed) == _as_heard(name)
 
 
 def is_slip(typed: str, name: str) -> bool:
     """Whether two names differ as a slip of the hand does: in letters of a word or in how much of it is written out
     (hi, high), never in a word."""
+    typed, name = _as_heard(typed), _as_heard(name)
     ours, theirs = typed.split("_"), name.split("_")
     if "".join(ours) == "".join(theirs) or _DOUBLED.sub(r"\1", typed) == _DOUBLED.sub(r"\1", name):
         return True
     return len(ours) == len(theirs) and all(map(_is_slip_of_word, ours, theirs))
+
+
+def _as_heard(name: str) -> str:
+    """A name with f for ph, as it is heard: of a short word these two letters are half (alfa, alpha)."""
+    return name.replace("ph", "f")
 
 
 def _is_slip_of_word(typed: str, word: str) -> bool:
