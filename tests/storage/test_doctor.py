@@ -251,7 +251,7 @@ def test_a_form_for_which_the_limit_has_no_room_needs_a_higher_one_also_beside_a
     known = replace(ruined, tags=tag_room(ruined.rewards, by_letter=True))
     card = next(one for one in examine(known).verdicts if one.key == "constant")
     assert [change.settings for change in card.changes] == [{"training.max_completion_length": 48}]
-    assert card.sentence.endswith("The tags that it wants take 34 tokens at the least, and a completion may have 6.")
+    assert card.sentence.endswith("The tags that it needs take at least 34 tokens, and a completion may have 6.")
     enough = replace(known, training=known.training | {"max_completion_length": 64})
     card = next(one for one in examine(enough).verdicts if one.key == "constant")
     assert [change.label for change in card.changes] == ["Fix format"]
