@@ -3,6 +3,7 @@
 import re
 
 from groupwise.app.core import format
+from groupwise.app.core.field_labels import place_label
 from groupwise.storage.record import states
 from groupwise.storage.registry.registry import Run
 
@@ -11,6 +12,10 @@ TOLD = (states.FAILED, states.KILLED, states.INTERRUPTED)
 SENTENCE = re.compile(r"(.+?[.!?])\s+(?=[A-Z“])", re.DOTALL)
 PREFIX = re.compile(r"(Failed at step \d+|Could not be started): ")
 PLACE = re.compile(r"^[a-z_]+(\.\w+)*(, line \d+)?: (?=there is no )")  # in a YAML that is not in sight there
+# A setting that does not pass the checks, as Problem writes it, at its dotted path.
+SETTING = re.compile(
+    r"(?P<path>(?:name|model|data|training|lora|rewards|stages|kl|launch)(?:\.\w+)*)(?P<line>, line \d+)?: (?=\S)"
+)
 # What a reward function did that ended it, and its own words, which are no headline; what to do, a button says. “scored
 # nothing” is how runs of older versions have it.
 NO_SCORES = re.compile(
@@ -33,7 +38,7 @@ def shorten_reason(reason: str) -> str:
 def headline_and_rest(sentence: str) -> tuple[str, str]:
     """The first of some sentences, as a headline, and the rest. What a library said is no headline: it stands below
     one."""
-    said = PLACE.sub("", PREFIX.sub("", sentence))
+    said = _with_plain_place(PLACE.sub("", PREFIX.sub("", sentence)))
     if RAW.match(said):
         return "An unexpected error ended it", said
     first = SENTENCE.match(said)
@@ -41,3 +46,12 @@ def headline_and_rest(sentence: str) -> tuple[str, str]:
     if scored := NO_SCORES.fullmatch(said):
         headline, rest = scored[1], scored[2]
     return f"{headline[:1].upper()}{headline[1:]}".rstrip("."), rest
+
+
+def _with_plain_place(said: str) -> str:
+    """What is wrong with a setting, after what New run calls it and its path: “Reward 3” (rewards.2.name, line 15)."""
+    found = SETTING.match(said)
+    if not found:
+        return said
+    path, line = found["path"], found["line"] or ""
+    return f"“{place_label(path)}” ({path}{line}): {said[found.end() :]}"

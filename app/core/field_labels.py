@@ -146,6 +146,23 @@ def own_label(field: str) -> str:
     return f"{in_words(setting)}: {inner}" if inner else in_words(setting)
 
 
+# What New run calls the parts of a spec whose settings stand in lists.
+_PLACES = {"rewards": "Rewards", "stages": "Stages", "lora": "LoRA", "data.filter": "Which rows"}
+
+
+def place_label(path: str) -> str:
+    """What New run calls the place of a problem, by its dotted path: Reward 3, Stage 2, KL weight in stage 2."""
+    part, _, rest = path.partition(".")
+    number, _, inner = rest.partition(".")
+    if part in ("rewards", "stages") and number.isdigit():
+        nth = int(number) + 1
+        if part == "rewards":
+            return f"Reward {nth}"
+        return f"{own_label(inner)} in stage {nth}" if inner.startswith("training.") else f"Stage {nth}"
+    listed = next((each for each in _PLACES if path == each or path.startswith(f"{each}.") and path not in SHORT), "")
+    return _PLACES[listed] if listed else own_label(path)
+
+
 def compared_label(name: str) -> str:
     """What a person calls a setting of the dotted names that runs are compared by (storage.analysis.compare.fields):
     Learning rate, Weight of format, KL weight in stage 2."""

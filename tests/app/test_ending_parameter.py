@@ -57,3 +57,14 @@ def test_one_without_a_default_is_opened(registry_home: Any) -> None:
 def test_any_other_failure_leads_to_the_code(registry_home: Any, reason: str) -> None:
     found = helps(reason)
     assert (found["label"], found["second"]["label"]) == ("Open refuser at line 2", "New run without refuser")
+
+
+def test_the_headline_of_a_run_that_could_not_start_names_the_setting_as_new_run_does():
+    for place, told in (
+        ("rewards.2.name, line 15", "“Reward 3” (rewards.2.name, line 15)"),
+        ("training.learning_rate", "“Learning rate” (training.learning_rate)"),
+        ("stages.1.training.beta", "“KL weight in stage 2” (stages.1.training.beta)"),
+        ("stages.0.name", "“Stage 1” (stages.0.name)"),
+    ):
+        said = headline_and_rest(f"Could not be started: {place}: “x” cannot be used. Choose another.")
+        assert said == (f"{told}: “x” cannot be used", "Choose another.")

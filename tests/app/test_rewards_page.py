@@ -234,8 +234,59 @@ def test_which_runs_use_a_function_is_said() -> None:
     folder.mkdir(exist_ok=True)
     (folder / "short.py").write_text(CODE)
     assert page.show_function({"name": "short"})["users"] == [
-        {"id": run_id, "name": "arithmetic-quickstart", "hash": kept["hash"]}
+        {"id": run_id, "name": "arithmetic-quickstart", "hash": kept["hash"], "called": ""}
     ]
+
+
+@pytest.mark.usefixtures("published")
+def test_a_run_that_used_a_function_under_its_earlier_name_counts_as_one_that_uses_it() -> None:
+    old = page.save_function({"name": "short", "text": CODE})
+    run_id = launch.queue_run(presets.quickstart_text())
+    folder = paths.run_folder(run_id).rewards
+    folder.mkdir(exist_ok=True)
+    (folder / "short.py").write_text(CODE)
+    library.rename_reward("short", "brief")
+    [version] = library.versions("brief")
+    assert version.hash != old["hash"]
+    assert page.show_function({"name": "brief"})["users"] == [
+        {"id": run_id, "name": "arithmetic-quickstart", "hash": version.hash, "called": "short"}
+    ]
+    page.save_function({"name": "short", "text": CODE})  # another function, whose runs are its own
+    assert page.show_function({"name": "brief"})["users"] == []
+
+
+SCRIPT = """from datasets import load_dataset
+from trl import GRPOTrainer
+from trl.rewards import accuracy_reward, get_soft_overlong_punishment
+
+def make(example):
+    return {"prompt": example["problem"]}
+
+train = load_dataset("a/b", split="train").map(make)
+trainer = GRPOTrainer(model="a/m", reward_funcs=[accuracy_reward, get_soft_overlong_punishment(512, 64)])
+trainer.train()
+"""
+
+
+def test_a_script_without_a_reward_function_of_its_own_is_told_where_it_can_be_imported() -> None:
+    [said] = page.clean_paste({"text": SCRIPT})["problems"]
+    assert said["kind"] == library_view.SCRIPT
+    assert said["message"] == (
+        "This script has no reward function of its own; it uses accuracy_reward and get_soft_overlong_punishment, "
+        "built in here as “math_equivalence” and “soft_overlong_punishment”. To take over the whole script, import it "
+        "under New run."
+    )
+    [said] = page.analyse_code({"text": "\n".join(SCRIPT.replace(", get_soft", ", get_other").split("\n")[3:])})[
+        "problems"
+    ]
+    assert said["message"].startswith("This script has no reward function of its own. To take over")
+    # what a trainer is given is meant as one, and what the data is made with never stands in an example of one
+    meant = SCRIPT.replace("[accuracy_reward,", "[mine,").replace(
+        "def make", "def mine(text):\n    return 1.0\n\ndef make"
+    )
+    said = page.analyse_code({"text": meant})["problems"]
+    assert not any(one["kind"] == library_view.SCRIPT for one in said)
+    assert not any("def make(completions" in one["message"] for one in said)
 
 
 def test_lint_says_lines_and_runs_nothing(tmp_path: Path) -> None:

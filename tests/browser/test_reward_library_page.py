@@ -49,6 +49,19 @@ trainer.train()
 """
 
 
+ALONE = """from datasets import load_dataset
+from trl import GRPOTrainer
+from trl.rewards import accuracy_reward
+
+def make(example):
+    return {"prompt": example["problem"]}
+
+train = load_dataset("a/b", split="train").map(make)
+trainer = GRPOTrainer(model="a/m", reward_funcs=accuracy_reward, train_dataset=train)
+trainer.train()
+"""
+
+
 @pytest.fixture
 def rewards(open_page: OpenPage, shared_dashboard: str) -> Page:
     return open_emptied(open_page, f"{shared_dashboard}/rewards")
@@ -207,6 +220,20 @@ def test_a_training_script_becomes_functions_and_each_is_saved_by_its_own_name(r
     expect(rewards.locator(".writing .state")).to_have_text(f"version {version}")
     expect(rewards.get_by_role("button", name="Save", exact=True)).to_be_disabled()
     rewards.wait_for_url("**name=short**")
+
+
+def test_a_script_with_no_reward_function_of_its_own_goes_to_the_import_of_new_run(rewards: Page) -> None:
+    do(rewards, "Import")
+    dialog = rewards.locator("dialog.importing")
+    dialog.get_by_label("Python to import").fill(ALONE)
+    expect(dialog.locator(".told .verdict-at")).to_have_count(1)
+    expect(dialog.locator(".told")).to_contain_text("it uses accuracy_reward, built in here as “math_equivalence”.")
+    dialog.get_by_role("button", name="Import it under New run").click()
+    rewards.wait_for_url(re.compile(r"/new"))
+    importing = rewards.locator("dialog.importing")
+    expect(importing.get_by_role("textbox")).to_have_value(ALONE, timeout=60_000)
+    expect(importing.locator(".kind")).to_contain_text("Read as")
+    assert "import=" not in rewards.url
 
 
 def test_a_whole_notebook_is_imported_and_only_its_reward_functions_stay(rewards: Page) -> None:

@@ -34,7 +34,7 @@ def test_a_value_that_stands_nowhere_in_the_script_is_said_in_one_line():
     ("text", "words"),
     [
         (script("args = GRPOConfig(beta=0.1)"), "name from-script"),
-        (script(config=", run_name='r'"), "Set by the import: model.dtype"),
+        (script(config=", run_name='r'"), "Set by the import: name r (from run_name), model.dtype"),
         (script(config=", overwrite_output_dir=True, logging_dir='l'"),
          "own folder: output_dir (line 8), overwrite_output_dir (line 8), logging_dir (line 8)."),
         (script(config=", report_to='none', hub_token=None"),
@@ -73,6 +73,7 @@ def test_each_has_its_words(text: str, words: str):
         (OPEN_R1_RECIPE, ["name Qwen2.5-1.5B-Open-R1-GRPO (from hub_model_id)",
                           "cosine_length's min_value_wrong 0.0 (their default)",
                           "own folder: output_dir (line 25), overwrite_output_dir (line 26)."]),
+        ("model_name_or_path: a/b\nrun_name: mine", ["name mine (from run_name)"]),
         ("model_name_or_path: a/b\nsystem_prompt: x\ndataset_configs: [main]\nreport_to: none",
          ["the rewards accuracy, format, tag_count (open-r1's own)", "data.prompt_template {prompt}",
           "they change nothing here: report_to (line 4)"]),

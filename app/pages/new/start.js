@@ -3,10 +3,11 @@
 import { params, setParams } from "../../ui/address.js";
 import { el, remover, setText, showText } from "../../ui/dom.js";
 import { asOwnDraft } from "../../ui/run_drafts.js";
+import { takeHandedOver } from "../../ui/import_handover.js";
 import { lengthWords } from "../../ui/text.js";
 import { showOrigin, standOn } from "./arrival.js";
 import { find, keepDraft, page, replaceText, server, settled, undo } from "./core.js";
-import { drawImporting } from "./importing.js";
+import { drawImporting, openImport } from "./importing.js";
 import { showView } from "./views.js";
 
 const dialog = find("dialog.presets");
@@ -101,6 +102,10 @@ export function drawStart() {
   keep.querySelector("[name=title]").addEventListener("input", ({ target }) => {
     showText(keep.querySelector(".length"), lengthWords(target.value, page.form.preset_name_limit));
   });
+  if (params().get("import")) {
+    setParams({ import: null });
+    openImport(takeHandedOver());
+  }
   if (params().get("keep")) {
     setParams({ keep: null });
     find("[data-do=keep]").click();

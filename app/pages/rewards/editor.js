@@ -5,6 +5,7 @@ import { load } from "../../ui/libraries.js";
 import { button, call, find, on, page, server, setOff, tell } from "./core.js";
 import { namesake } from "./namesakes.js";
 import { plain, plural } from "./text.js";
+import { isOfScript, offerImport } from "./whole_script.js";
 
 let ace = null;
 export let code = null;
@@ -177,7 +178,7 @@ function drawAnnotations() {
   const { Range } = ace.require("ace/range");
   for (const one of failed)
     marked.push(code.session.addMarker(new Range(one.line - 1, 0, one.line - 1, 1), "failed-line", "fullLine"));
-  find(".found").replaceChildren(...offers(), ...problemLists(all));
+  find(".found").replaceChildren(...offers(), ...problemLists(all), ...offerImport(page.problems, page.text));
 }
 // One click takes off what was pasted around the functions.
 function offers() {
@@ -207,7 +208,7 @@ function problemItem(one) {
   return el(
     "li",
     { class: `verdict-at ${GRAVE[one.level] ?? "warning"}` },
-    button(`line ${one.line}`, () => goToLine(one.line), "link s"),
+    isOfScript(one) ? null : button(`line ${one.line}`, () => goToLine(one.line), "link s"),
     ` ${plain(one.message)} `,
     old && !page.open.builtIn
       ? button(`Use “${meant}”`, () => cleanUp("rename_column", { name: page.which, old, new: meant }), "link s")
@@ -254,7 +255,7 @@ export function showFailures(failures) {
 export function noFunction(what) {
   const error = page.problems.find((one) => one.level === "error");
   return error
-    ? `Line ${error.line}: ${plain(error.message)}`
+    ? `${isOfScript(error) ? "" : `Line ${error.line}: `}${plain(error.message)}`
     : `There is no function to ${what} yet: a reward function is a def that gets completions.`;
 }
 

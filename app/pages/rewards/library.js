@@ -220,6 +220,7 @@ function drawVersions() {
       el("a", { href: `/run?id=${encodeURIComponent(one.id)}` }, plain(one.name)),
       " ",
       el("span.mut.mono.xs", one.hash.slice(0, 8)),
+      one.called ? el("span.mut.xs", " as ", el("span.mono", plain(one.called))) : null,
     ),
   );
   const used = runs.length ? [el("h3", "Used by"), el("ul", ...runs)] : [el("p.mut", "No run has used it yet.")];

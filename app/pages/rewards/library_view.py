@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from groupwise.app.pages.new import view
-from groupwise.app.pages.rewards import lint
+from groupwise.app.pages.rewards import lint, whole_script
 from groupwise.storage.checks.texts import IN_CODE
 from groupwise.storage.home import redaction
 from groupwise.storage.library.capabilities import Offer
@@ -66,11 +66,19 @@ def describe_function(name: str, version: str, offer: Offer) -> dict[str, Any]:
 
 
 def users(name: str) -> list[dict[str, str]]:
-    """The runs that have a copy of a function: [{id, name, hash}], the newest first."""
-    found = library.users(name)
+    """The runs that have a copy of a function, those still queued among them: [{id, name, hash, called}], the newest
+    first. `called`: what it was called in the run, where it was renamed since; "" elsewhere."""
+    found = [(run_id, digest, "") for run_id, digest in library.users(name)]
+    before = library.earlier_names(name)
+    for earlier in sorted({old for old, _ in before}):
+        kept = [(run_id, before.get((earlier, digest), "")) for run_id, digest in library.users(earlier)]
+        found += [(run_id, digest, earlier) for run_id, digest in kept if digest]
     named = {run.id: run.name for run in registry.list_runs()} if found else {}
-    newest = sorted(found, key=lambda pair: pair[0], reverse=True)[:MOST_RUNS]
-    return [{"id": run_id, "name": named.get(run_id, run_id), "hash": digest} for run_id, digest in newest]
+    newest = sorted(found, key=lambda one: one[0], reverse=True)[:MOST_RUNS]
+    return [
+        {"id": run_id, "name": named.get(run_id, run_id), "hash": digest, "called": called}
+        for run_id, digest, called in newest
+    ]
 
 
 def text_under_name(text: str, old: str, new: str) -> str:
@@ -86,16 +94,20 @@ def text_under_name(text: str, old: str, new: str) -> str:
 def analyse_text(code: str, name: str = "", columns: set[str] | None = None) -> dict[str, Any]:
     """What can be said of a text without running it: its functions, problems with their lines (of the function of
     this name what it asks for in vain, too; errors first; `kind`: NAME where one function cannot be used, SECRET where
-    none can), whether `pasted.clean_paste` makes Python of it, whether a script stands around its functions that
-    `strip_script.keep_only` takes out, and the blocks that make it."""
+    none can, SCRIPT where it is a whole one without any), whether `pasted.clean_paste` makes Python of it, whether a
+    script stands around its functions that `strip_script.keep_only` takes out, and the blocks that make it."""
     analysis, clean = signature.analyse(code), pasted.clean_paste(code)
     chosen = next((one for one in analysis.functions if one.name == name), None) or next(iter(analysis.functions), None)
     asked = signature.problems_for(chosen, columns) if chosen else []
     ours = [_problem(problem) for problem in [*analysis.problems, *asked]]
     refused = [*_secrets_in(code), *_names_too_long(analysis.functions)]
+    whole = "" if analysis.functions else whole_script.say_script_alone(clean)
+    # what each line of it would do in a reward function is of no use where none is
+    said = [_problem(signature.CodeProblem(1, 1, whole), SCRIPT)] if whole else ours
+    linted = [] if whole else _lint_to_add(ours, lint.lint(code))
     return {
         "functions": [view.json_value(_describe_signature(one)) for one in analysis.functions],
-        "problems": sorted([*ours, *refused, *_lint_to_add(ours, lint.lint(code))], key=_graver_first),
+        "problems": sorted([*said, *refused, *linted], key=_graver_first),
         "cleaner": not pasted.is_python(code) and pasted.is_python(clean),
         "script": bool(analysis.functions) and strip_script.keep_only(clean) != clean,
         "blocks": describe_reading(code, chosen.name) if chosen else None,
@@ -117,7 +129,7 @@ def _graver_first(problem: dict[str, Any]) -> tuple[bool, bool, int]:
     return problem["level"] != "error", problem["lint"], problem["line"]
 
 
-NAME, SECRET = "name", "secret"  # by which the page knows a problem (saving.js, functions.js)
+NAME, SECRET, SCRIPT = "name", "secret", "script"  # by which the page knows a problem (saving.js, functions.js)
 LEVELS = {BLOCKING: "error", WARNING: "warning"}
 
 

@@ -11,12 +11,14 @@ import { offerCorrectedRun } from "./led_here.js";
 import { deleteOwn, drawDifference, newText, openNamed } from "./library.js";
 import { rememberData } from "./source.js";
 import { plain } from "./text.js";
+import { isOfScript } from "./whole_script.js";
 
 // What keeps the text from being a function that can be used; empty where nothing does.
 export function obstacle() {
   const missing = notBuilt();
   if (missing) return missing;
   const error = page.problems.find((one) => one.level === "error" && one.kind !== "name");
+  if (error && isOfScript(error)) return plain(error.message);
   if (error) return `Fix line ${error.line} first: ${plain(error.message)}`;
   return faultOfName();
 }

@@ -9,6 +9,7 @@ import { beginBuilding, newText } from "./library.js";
 import { obstacle, save } from "./saving.js";
 import { beginningOfRun } from "./source.js";
 import { plain } from "./text.js";
+import { isOfScript, offerImport } from "./whole_script.js";
 
 const templates = find("dialog.templates");
 const importing = find("dialog.importing");
@@ -56,14 +57,14 @@ function draw() {
     ...brought.problems
       .filter((each) => !each.lint)
       .slice(0, 6)
-      .map((each) =>
-        el("p", { class: `verdict-at ${GRAVE[each.level] ?? "warning"}` }, `line ${each.line}: ${plain(each.message)}`),
-      ),
+      .map((each) => el("p", { class: `verdict-at ${GRAVE[each.level] ?? "warning"}` }, placed(each))),
+    ...offerImport(brought.problems, brought.text),
     brought.cleaned ? el("p.mut", cleanedWords(brought)) : "",
     brought.alone ? aloneChoice() : "",
     !whole && brought.stand_ins.length ? el("p.verdict-at.advice", standInWords(brought.stand_ins)) : "",
   );
 }
+const placed = (each) => `${isOfScript(each) ? "" : `line ${each.line}: `}${plain(each.message)}`;
 // What became of what stood around the Python: lines of a shell or an output stay as comments, prompts (>>>) go.
 const cleanedWords = ({ commented }) =>
   changedWords({ commented }) || "Notebook and terminal text around the Python was removed.";

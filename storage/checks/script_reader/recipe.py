@@ -129,8 +129,7 @@ class _Recipe:
             said = self.left.get(field)
             last = said.replace("\\", "/").rstrip("/").rpartition("/")[2].strip() if isinstance(said, str) else ""
             if last.strip("."):
-                if field != "run_name":
-                    self.unsaid.set("name", last[:MOST_NAME], f"from {field}")
+                self.unsaid.set("name", last[:MOST_NAME], f"from {field}")
                 return last[:MOST_NAME]
         self.unsaid.set("name", FROM_RECIPE)
         return FROM_RECIPE

@@ -264,8 +264,7 @@ def run_name(reading: Reading) -> str:
         given = plain_or(found.get(field))
         last = given.replace("\\", "/").rstrip("/").rpartition("/")[2].strip() if isinstance(given, str) else ""
         if last.strip("."):
-            if field == "output_dir":
-                reading.unsaid.set("name", last[:MOST_NAME], "from output_dir")
+            reading.unsaid.set("name", last[:MOST_NAME], f"from {field}")
             return last[:MOST_NAME]
     reading.unsaid.set("name", FROM_SCRIPT)
     return FROM_SCRIPT

@@ -88,18 +88,26 @@ def names_of(module: ast.Module) -> set[str]:
 
 def missing(module: ast.Module, name: str | None) -> list[Finding]:
     """Why there is no reward function (of this name) here, at the place that comes nearest to one."""
-    near = [*_assigned_callables(module, name), *_enclosed_functions(module, name)]
-    if near:
+    if near := nearly(module, name):
         return near[:1]
-    names = [function.name for function in top_level_functions(module)]
+    functions = top_level_functions(module)
     if name:
+        names = [function.name for function in functions]
         known = did_you_mean(name, names) or (f" It defines {', '.join(names[:8])}." if names else "")
         return [(module, f"The code does not define a function {quote_name(name)}.{known}", BLOCKING)]
-    usual = USUAL.format(name=names[0] if names else "my_reward")
-    if names:
+    used = {node.id for node in ast.walk(module) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    # what is called, or given to a dataset's map, is something else
+    meant = [each for each in functions if each.name not in used and each.name != "main"]
+    usual = USUAL.format(name=meant[0].name if meant else "my_reward")
+    if functions:
         message = f"No function here takes completions. A reward function begins {usual}:"
-        return [(top_level_functions(module)[0], message, BLOCKING)]
+        return [((meant or functions)[0], message, BLOCKING)]
     return [(module, f"There is no function here. A reward function begins {usual}:", BLOCKING)]
+
+
+def nearly(module: ast.Module, name: str | None = None) -> list[Finding]:
+    """What would be a reward function (of this name) if it were written otherwise, and what to write."""
+    return [*_assigned_callables(module, name), *_enclosed_functions(module, name)]
 
 
 def _assigned_callables(module: ast.Module, name: str | None) -> Iterator[Finding]:

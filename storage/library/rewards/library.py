@@ -321,6 +321,24 @@ def users(name: str) -> list[tuple[str, str]]:
     return [(run_id, digest) for run_id in runs if (digest := hash_in_run(run_id, name))]
 
 
+def earlier_names(name: str) -> dict[tuple[str, str], str]:
+    """The versions that this function had under names which the library no longer has, as it was renamed: (name, hash)
+    → the hash that such a version has now. A renamed version keeps the time at which it was saved."""
+    query = (
+        f"SELECT {_COLUMNS} FROM reward_code WHERE name != ? AND name NOT IN (SELECT name FROM reward) "
+        "AND at IN (SELECT at FROM reward_code WHERE name = ?)"
+    )
+    with registry.read_registry() as db:
+        rows = db.execute(query, [name, name]).fetchall()
+        now = {row[0] for row in db.execute("SELECT hash FROM reward_code WHERE name = ?", [name])}
+    found: dict[tuple[str, str], str] = {}
+    for earlier in map(_reward, rows):
+        with contextlib.suppress(LibraryError, SyntaxError, ValueError, RecursionError):
+            if (renamed := _under_name(earlier, name).hash) in now:
+                found[earlier.name, earlier.hash] = renamed
+    return found
+
+
 def hash_in_run(run_id: str, name: str) -> str:
     """The hash of the copy of a function that a run keeps; "" where it has none."""
     if not names.NAME.fullmatch(name):
