@@ -350,6 +350,45 @@ def test_what_stands_below_the_data_keeps_its_place_while_it_is_read(with_file: 
     expect(launch_button).to_have_css("opacity", "1")
 
 
+def test_launch_waits_for_newly_chosen_data_until_all_that_it_brings_is_read(with_file: Page) -> None:
+    """What the data changes (the run's name, its rows) has it read again, which is no moment to look ready in between;
+    and no other setting keeps Launch waiting."""
+    page = with_file
+    button, said = page.get_by_role("button", name="Launch", exact=True), page.locator("#launch-count")
+    expect(button).to_have_css("opacity", "1", timeout=90_000)
+    page.evaluate(
+        """() => {
+            const button = document.querySelector("[data-do=launch]");
+            const said = document.querySelector("#launch-count");
+            window.looked = [];
+            const look = () => {
+                if (said.textContent === "Reading the data…")
+                    window.looked.push(button.matches(".waits, .blocked"));
+            };
+            new MutationObserver(look).observe(button.parentElement,
+                { subtree: true, childList: true, characterData: true, attributes: true });
+        }"""
+    )
+    choose(page, "File")
+    files = page.get_by_label("File in the home")
+    expect(files.locator("option[value='file:zahlen-anna.csv']")).to_be_attached()
+    edits = Held(page, "edit_settings")
+    files.select_option("file:zahlen-anna.csv")
+    expect(button).to_have_css("opacity", "0.55")
+    expect(said).to_have_text("Reading the data…")
+    edits.release()
+    follows(page, "holdout: 4")
+    expect(said).not_to_have_text("Reading the data…", timeout=90_000)
+    expect(button).not_to_have_class(re.compile(r"\bwaits\b"))
+    assert page.evaluate("window.looked.length && window.looked.every(Boolean)")
+    answers = Held(page, "read_answer")
+    write_yaml(page, yaml_of(page).replace("holdout: 4\n", "holdout: 4\n  limit: 30\n"))
+    show(page, "Form")
+    expect(said).to_have_text("Reading the data…")
+    expect(button).not_to_have_class(re.compile(r"\bwaits\b"))
+    answers.release()
+
+
 def test_a_corrected_file_of_the_same_name_is_read_as_the_one_before(with_file: Page, tmp_path: Path) -> None:
     take_file(with_file)
     follows(with_file, "name: zahlen-anna")

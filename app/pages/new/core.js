@@ -48,6 +48,8 @@ let era = 0;
 export const isTyping = (box, path) => document.activeElement === box && isPending(path);
 // Whether an edit of a setting is on its way.
 export const isPending = (path) => [...pending, ...sending].some((one) => one.path === path);
+// Whether an edit of any is.
+export const isUnsent = () => pending.length + sending.length > 0;
 // What was just chosen or typed, which the server has not seen yet.
 export const onEdited = (then) => listeners.edited.push(then);
 export const onView = (then) => listeners.view.push(then);
@@ -249,7 +251,7 @@ export function undo() {
 }
 
 // ---- what is typed survives, also what the server has not taken yet ----
-export const isDraftChanged = () => page.text !== page.opened || sending.length + pending.length > 0;
+export const isDraftChanged = () => page.text !== page.opened || isUnsent();
 export function keepDraft() {
   const changed = isDraftChanged();
   const { text, notes, about, given, early, handing } = page;

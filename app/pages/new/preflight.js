@@ -11,7 +11,10 @@ import {
   blocking,
   find,
   isBlocked,
+  isPending,
   isSaid,
+  isUnsent,
+  onEdited,
   onProblems,
   onView,
   page,
@@ -46,17 +49,22 @@ let drawn = "";
 let soon = null;
 
 const isReading = () => !isSaid("preview");
+let seenSource = null; // of the data that was read with all that it brought along: other settings keep nobody waiting
 // Launch looks as where it is blocked until data that was not seen before is read: no run can start yet. A press is not
 // lost: the run starts then. The quickstart waits for nothing.
 function waitsForData({ quickstart, unreadable, keys }) {
-  const isNew = Boolean(keys?.preview) && page.known.source !== keys.source;
-  return !quickstart && !unreadable && isNew && isReading();
+  if (unreadable) return false;
+  if (isPending("data.source")) return true;
+  if (quickstart || !keys?.preview || keys.source === seenSource) return false;
+  // what new data changes (the run's name, how many rows) has it read again, which is still its first reading
+  if (!isReading() && !isUnsent()) seenSource = keys.source;
+  return keys.source !== seenSource;
 }
 // In a few words, beside Launch: what there is to fix, or that all was looked at.
 const cleanWords = () => {
   if (!page.reached) return "Not connected";
-  if (page.late) return "Checking…";
-  if (isReading()) return "Reading the data…";
+  if (page.late && !isPending("data.source")) return "Checking…";
+  if (isReading() || isPending("data.source")) return "Reading the data…";
   if (!isSaid("build")) return "Checking the settings…";
   if (!isSaid("check_data")) return "Checking the rows…";
   if (page.view.keys?.call_rewards && !isSaid("call_rewards")) return "Checking the rewards…";
@@ -277,6 +285,7 @@ export function drawPreflight() {
     }, 300);
   });
   onProblems(draw);
+  onEdited((changes) => changes.some(({ path }) => path === "data.source") && draw());
   addEventListener("groupwise:reach", ({ detail }) => {
     page.reached = detail;
     draw();
