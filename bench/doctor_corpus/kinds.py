@@ -158,7 +158,7 @@ def failing(plain: Plain, rng: random.Random) -> None:
 
 
 def conflict(plain: Plain, rng: random.Random) -> None:
-    """Two functions that ask for the opposite."""
+    """Two functions that reward opposites."""
     tags = {"name": "format", "weight": _between(rng, 0.9, 1.1)}
     bare = {"name": "keywords", "parameters": {"forbidden": ["<think>"], "whole_words": False}}
     short = {"name": "length", "parameters": {"mode": "shorter", "low": 3, "high": _choose(rng, 40, 44)}}
