@@ -54,9 +54,9 @@ def gone_words(before: Sequence[Run], judged: Sequence[Run]) -> str:
     gone = [run.id for run in judged if run.state == states.INTERRUPTED and was[run.id] != run.state]
     if not gone:
         return ""
-    whose, name = ("its", gone[0]) if len(gone) == 1 else ("their", "RUN")
     named = join_words(gone, NAMED)
-    return f"No worker watches {named}, and {whose} process is gone: `groupwise resume {name}` goes on."
+    what, name = ("its process is", gone[0]) if len(gone) == 1 else ("their processes are", "RUN")
+    return f"{named}: {what} gone, and no worker is running. Continue with `groupwise resume {name}`."
 
 
 def settle_gone(run: Run) -> Run:

@@ -270,7 +270,8 @@ def test_list_says_that_a_run_is_interrupted_where_its_process_is_gone_and_no_wo
         assert ids_of(groupwise("list", "--state", "interrupted").stdout) == [gone]
         assert ids_of(groupwise("list", "--state", "running").stdout) == [lives]
     assert re.search(rf"{gone} +gone +interrupted: its process is gone  ", result.stdout)
-    assert f"its process is gone: `groupwise resume {gone}` goes on" in result.stderr
+    told = f"{gone}: its process is gone, and no worker is running. Continue with `groupwise resume {gone}`."
+    assert told in result.stderr
     assert [rows[one]["state"] for one in (done, lives, waits)] == [states.FINISHED, states.RUNNING, states.QUEUED]
     assert rows[gone]["sentence"] == "Its process is gone. Resume continues from step 30."
     with playing_supervisor(registry_home):
