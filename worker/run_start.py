@@ -27,7 +27,8 @@ def prepare_folder(run: Run) -> spec.RunSpec:
     text = run_files.spec_text(run.folder)
     run_spec = spec.parse_spec(text)
     offer = Offer.read_published()
-    offer = replace(offer, rewards={**offer.rewards, **library.frozen_functions(run.folder)})
+    frozen = library.frozen_functions(run.folder, shipped.shipped_names(shipped.REWARDS))
+    offer = replace(offer, rewards={**offer.rewards, **frozen})
     found = check_spec(run_spec, offer, spec.line_numbers(text))
     # what a run is called is asked as it is launched: one of before, called otherwise, can still be resumed
     if problems := [problem for problem in found if problem.field != "name"]:

@@ -225,11 +225,11 @@ def _as_offered(reward: Reward, about: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def frozen_functions(folder: paths.RunFolder) -> dict[str, dict[str, Any]]:
+def frozen_functions(folder: paths.RunFolder, built_in: Collection[str]) -> dict[str, dict[str, Any]]:
     """The person's own functions of which a run keeps a copy since it was launched, as an Offer has them: with these it
-    scores, whatever has become of them in the library. What is no function any more, and what ships, is left out."""
+    scores, whatever has become of them in the library. What is no function any more, and what is `built_in`, is left
+    out."""
     found: dict[str, dict[str, Any]] = {}
-    built_in = _built_in()
     for path in sorted(folder.rewards.glob("*.py")) if files.is_folder(folder.rewards) else []:
         with contextlib.suppress(LibraryError, OSError, UnicodeDecodeError):
             code = files.read_text(path, MOST_CODE)
