@@ -111,7 +111,7 @@ def test_a_hostile_function_is_refused_at_every_turn_while_the_run_goes_on(new_r
     assert {statuses for _, statuses in ask_db(run.folder, STATUSES.format(name="loud"))} == {"ok"}
     assert re.search(FLOOD.words, events_of(run, "loud")[1])
     assert {statuses for _, statuses in ask_db(run.folder, STATUSES.format(name="asks"))} == {"error"}
-    assert "asks for ‘anser’" in events_of(run, "asks")[1]
+    assert "takes ‘anser’" in events_of(run, "asks")[1]
     log = run.folder.log.read_text()
     assert "root:" not in log and len(log) < 1 << 20
     new_run.locator(".gw-overview summary", has_text="Traceback").first.click()

@@ -99,7 +99,7 @@ WHOLE = {
         "needs the package ‘no_such_package’",
     ),
     "a wrong argument": Bad(
-        "def hostile(completions, anser, **kwargs):  # here\n    return [1.0] * len(completions)\n", "asks for ‘anser’",
+        "def hostile(completions, anser, **kwargs):  # here\n    return [1.0] * len(completions)\n", "takes ‘anser’",
     ),
     "no such function": Bad("def other(completions, **kwargs):\n    return []\n", "defines no function ‘hostile’"),
 }  # fmt: skip

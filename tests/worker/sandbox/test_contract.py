@@ -130,7 +130,7 @@ def test_it_gets_by_name_what_it_asks_for(state: dict[str, int] | None):
     if state:
         assert reply["values"] == [14.0, 0.0]
     else:
-        assert "asks for ‘trainer_state’" in reply["failures"][0]["message"]
+        assert "takes ‘trainer_state’" in reply["failures"][0]["message"]
 
 
 def test_a_parameter_wins_over_a_column_of_its_name():
