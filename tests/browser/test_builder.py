@@ -207,7 +207,7 @@ def test_other_rows_and_answers_of_the_model_are_tried_and_what_was_typed_comes_
     expect(rewards.get_by_role("button", name="Earlier rows")).to_be_hidden()
     do(rewards, "Other rows")
     expect(empty).to_be_visible()
-    rows.first.get_by_role("button", name="Put back what stood here").click()
+    rows.first.get_by_role("button", name="Put back what was here").click()
     expect(rows.first.locator("textarea")).not_to_have_value("")
     rows.first.locator("textarea").fill("mine")
     do(rewards, "written by the model")
