@@ -153,7 +153,7 @@ def test_a_filter_on_a_column_that_is_not_there_is_said_once_and_beside_a_misspe
         (b"name: !!python/object/apply:os.system ['touch /tmp/x']", "This is not YAML"),
         (b"x: &a [1]\ny: *a", "Aliases"),
         (b"# " + b"x" * 300_000, "larger than 256 KB"),
-        (b'name: "\\u200b"\nrewards: [{name: format}]', "1: name: A run needs a name: this one has no visible character."),
+        (b'name: "\\u200b"\nrewards: [{name: format}]', "A run needs a name: this one has no visible character."),
     ],
     ids=["unclosed", "empty", "latin", "binary", "tag", "alias", "huge", "unseen"],
 )
