@@ -378,9 +378,7 @@ def test_what_a_run_lacks_is_said_where_it_is_missed(open_page: OpenPage, runs: 
     page.locator(".all-metrics summary").click()  # nor where the same is drawn by its own name
     page.locator(".all-metrics .chip").get_by_text("groups/solved", exact=True).click()
     asked = page.locator('.all-metrics [data-chart="groups/solved"]')
-    expect(asked.locator(".wait")).to_have_text(
-        "“ones” reads no column of the data, so it does not say what is right."
-    )
+    expect(asked.locator(".wait")).to_have_text("“ones” reads no column of the data, so it does not say what is right.")
     page.locator(".all-metrics summary").click()
     tied = page.locator('[data-chart="tied groups"] .js-plotly-plot')
     tied.scroll_into_view_if_needed()
