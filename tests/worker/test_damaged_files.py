@@ -53,7 +53,7 @@ def flip(content: bytes, at: int, size: int) -> bytes:
 WHOLE, BOOK = parquet(), workbook()
 DAMAGED = [
     ("cut.parquet", WHOLE[:-200], "cannot be read as Parquet: its end is missing, as when a download or"),
-    ("footer.parquet", flip(WHOLE, len(WHOLE) - 100, 60), "its list of columns (the footer) is damaged, or of"),
+    ("footer.parquet", flip(WHOLE, len(WHOLE) - 100, 60), "its list of columns (the footer) is damaged, or newer"),
     ("rows.parquet", flip(WHOLE, 60, 400), "the rows in it are damaged. Save or download it again."),
     ("short.parquet", WHOLE[:-8] + b"\xff\xff\xff\x7fPAR1", "it is shorter than it says. Save or download it again."),
     ("secret.parquet", b"PARE" + WHOLE[4:-4] + b"PARE", "it is a Parquet file that is encrypted. Save it again."),
@@ -74,7 +74,7 @@ DAMAGED = [
     ("open.jsonl", ROW + b'{"question":"b","ans', "line 2 is not JSON: a text in it is never closed"),
     ("comma.jsonl", ROW + b'{"question":"b" "answer":"2"}\n', "line 2 is not JSON: a comma is missing in it"),
     ("names.jsonl", ROW + b"{'question':'b'}\n", "line 2 is not JSON: a name in it does not stand in double quotes"),
-    ("value.jsonl", ROW + b'{"question":None}\n', "line 2 is not JSON: a value is missing in it, or is not written as"),
+    ("value.jsonl", ROW + b'{"question":None}\n', "line 2 is not JSON: a value is missing in it, or is not valid"),
     ("end.csv.gz", gzip.compress(CSV)[:-20], "end.csv.gz is damaged: it cannot be unpacked. Pack it again."),
     ("flip.csv.gz", flip(gzip.compress(CSV), 60, 30), "flip.csv.gz is damaged: it cannot be unpacked. Pack it again."),
     ("cut.xlsx", BOOK[: len(BOOK) // 2], "cut.xlsx cannot be read as a workbook. It may be damaged, or need a"),

@@ -129,7 +129,7 @@ def test_each_kind_of_bad_row_is_counted_and_said():
 
 @pytest.mark.parametrize(
     ("words", "count"),
-    [("nothing to ask", "empty"), ("no answer in", "missing_answers"), ("is more than the 512", "too_long")],
+    [("have no prompt", "empty"), ("no answer in", "missing_answers"), ("is more than the 512", "too_long")],
 )
 def test_one_click_leaves_the_bad_rows_out(words: str, count: str):
     write("messy.jsonl", messy())
