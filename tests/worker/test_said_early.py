@@ -86,7 +86,8 @@ def test_what_ends_the_run_is_said_with_the_same_count_in_the_event_and_in_the_r
     failed = Note("mine", ["error"] * 4, [{"row": None, "message": "KeyError: 'answer'", "line": 3}])
     events = [[event.message for event in failures.saw([failed])] for _ in range(5)]
     assert failures.reason is not None and "failed in 5 calls in a row" in failures.reason
-    assert [len(said) for said in events] == [1, 1, 0, 1, 1] and events[4][0].endswith("line 3. 5 calls failed like this.")
+    assert [len(said) for said in events] == [1, 1, 0, 1, 1]
+    assert events[4][0].endswith("line 3. 5 calls failed like this.")
 
 
 def test_the_row_of_the_last_failure_is_not_said_to_have_failed_each_time() -> None:

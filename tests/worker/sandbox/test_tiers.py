@@ -118,7 +118,7 @@ def test_a_bubblewrap_that_leaves_the_machines_network_open_takes_no_function_wi
     monkeypatch.setenv("PATH", str(tmp_path))
     assert tiers.probe().name == "bubblewrap"  # others have no sockets at all
     assert "a function can connect to a port of this machine" in sandbox.describe_sandbox().network
-    with pytest.raises(client.NoSandbox, match="may use the network cannot run here: it starts, but does not block what it should"):
+    with pytest.raises(client.NoSandbox, match="may use the network cannot run here: it starts, but does not block"):
         client.Host([CODE], network=True)
     with client.Host([CODE]) as host:
         assert host.score("score", {"completions": ["a"]}, 5.0).values == [1.0]
