@@ -253,7 +253,7 @@ def test_a_question_that_nobody_takes_up_says_why_and_what_to_do(registry_home: 
         return str(new_run.read_answer({"question": asked})["waiting"])
 
     assert waiting(1) == "Starting the worker…"
-    goes_on, log = " Nothing is lost: this goes on by itself.", f" If it stays so, {paths.worker_log()} may say why."
+    goes_on, log = " Nothing is lost: it continues by itself.", f" If it stays so, {paths.worker_log()} may say why."
     busy = "which takes longer on a busy machine."
     assert waiting(10) == f"The worker is still starting, {busy}{goes_on}"
     assert waiting(60) == f"The worker is still starting, {busy}{goes_on}{log}"
@@ -263,7 +263,7 @@ def test_a_question_that_nobody_takes_up_says_why_and_what_to_do(registry_home: 
         with holding(paths.questions_lock()):
             assert waiting(10) == f"The worker is loading its libraries, {busy}{goes_on}", "which it does for seconds"
         with holding(paths.questions_lock()), holding(paths.questions_ready_lock()):
-            assert waiting(10) == f"The worker is busy: 1 other question comes first.{goes_on}"
+            assert waiting(10) == f"Waiting for 1 other task of the worker.{goes_on}"
             questions.answer_question(first, offer.PREVIEWED)
             idle = "The worker does not answer yet: the machine is busy, with a run perhaps."
             assert waiting(60) == f"{idle}{goes_on}{log}"
@@ -277,11 +277,11 @@ def test_a_try_that_waits_behind_others_says_so_at_once(registry_home: Path) -> 
 
     with playing_supervisor(registry_home):
         assert waiting(first) == "Loading the libraries…"
-        assert waiting(second) == "Waiting: 1 other question comes first."
-        assert waiting(third) == "Waiting: 2 other questions come first."
+        assert waiting(second) == "Waiting for 1 other task of the worker."
+        assert waiting(third) == "Waiting for 2 other tasks of the worker."
         with registry.write_registry() as db:
             db.execute("UPDATE question SET asked_at = ?", [time.time() - 10])
-        assert waiting(third).startswith("The worker is busy: 2 other questions come first."), "it loads nothing for it"
+        assert waiting(third).startswith("Waiting for 2 other tasks of the worker."), "it loads nothing for it"
 
 
 def test_the_bar_on_top_and_what_a_question_waits_for_agree(registry_home: Path) -> None:

@@ -92,19 +92,19 @@ def _waiting_sentence(question: questions.Question) -> str:
     elif not is_try and worker_process.loads_libraries():
         why = "The worker is loading its libraries, which takes longer on a busy machine"
     elif before:
-        why = f"The worker is busy: {_come_first(before)}"
+        why = _waiting_for(before)
     else:
         why = "The worker does not answer yet: the machine is busy, with a run perhaps"
     advice = f" If it stays so, {paths.worker_log()} may say why." if waited > LONG else ""
-    return f"{why}. Nothing is lost: this goes on by itself.{advice}"
+    return f"{why}. Nothing is lost: it continues by itself.{advice}"
 
 
 def _words_at_first(kind: str, before: int) -> str:
     """What is said of a question that was just asked: of those that take a moment only, none is waited for visibly."""
     if not worker_process.worker_lives():
         return "Starting the worker…"
-    return f"Waiting: {_come_first(before)}." if before and kind in LASTING else DOING[kind]
+    return f"{_waiting_for(before)}." if before and kind in LASTING else DOING[kind]
 
 
-def _come_first(before: int) -> str:
-    return f"{count_words(before, 'other question')} {'comes' if before == 1 else 'come'} first"
+def _waiting_for(before: int) -> str:
+    return f"Waiting for {count_words(before, 'other task')} of the worker"
