@@ -39,7 +39,7 @@ def panel(
     title: str, keys: list[str | tuple[str, ...]], labels: list[str] | None = None, *, pattern: str = "",
     note: str = "", unit: str = "", instead: str = "", wait: str = "", smooth: bool = True,
     spread: tuple[str, ...] = (), stack: bool = False, colours: tuple[str, ...] = (), teller: str = "",
-    rare: tuple[str, ...] = (),
+    rare: tuple[str, ...] = (), span: str = "",
 ) -> Panel:  # fmt: skip
     """One chart. A key that is several names is the first of them that the record has.
 
@@ -49,14 +49,15 @@ def panel(
     the values lie around the line. `stack`: the metrics after the first are the parts that make it up. `colours`: CSS
     variables, in place of the usual ones.
     `teller`: the reward function that says what is right, where a run may not bear that out. `rare`: the metrics that
-    are drawn and named only where one of their values is above 0.
+    are drawn and named only where one of their values is above 0. `span`: what a point is the mean of, before the logs
+    themselves tell it.
     """
     names = [[key] if isinstance(key, str) else list(key) for key in keys]
     return {
         "title": title, "keys": names, "labels": labels or [either[0] for either in names], "pattern": pattern,
         "note": note, "unit": unit, "instead": instead, "wait": wait, "missed": NEVER_EVALUATED if wait else "",
         "smooth": smooth, "spread": list(spread), "stack": stack, "colours": list(colours), "teller": teller,
-        "rare": list(rare),
+        "rare": list(rare), "span": span,
     }  # fmt: skip
 
 
@@ -102,7 +103,7 @@ def learning_panels(wait: str, tells_right: bool = True, teller: str = "", span:
     instead = "" if tells_right else NOTHING_RIGHT
     panels = [
         panel(
-            "reward", ["reward"], note=f"each point: mean of {span}; shaded: ± the spread within its groups",
+            "reward", ["reward"], note="shaded: ± the spread within its groups", span=span,
             spread=("groups/spread", "reward_std"),
         ),
         panel("rewards by function", [], pattern="rewards/*/mean", note=BY_FUNCTION),

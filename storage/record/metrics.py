@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.home.value_types import Form, Positive, When, Whole, value_if_fitting
-from groupwise.storage.record import metric_buckets, recent, record_check, totals
+from groupwise.storage.record import metric_buckets, recent, record_check
 from groupwise.storage.record.lineage import Part, attempts, overwritten, stretches
 from groupwise.storage.record.metric_buckets import MAX_POINTS, Span
 
@@ -250,31 +250,6 @@ def waits_for(path: Path) -> str | None:
             "SELECT message, json_extract(data, '$.waits') FROM event ORDER BY id DESC LIMIT 1"
         ).fetchone()
         return last[0] if last and last[1] else None
-
-
-def means_of_spans(
-    path: Path, names: Sequence[str], spans: Sequence[Span], attempt: int | None = None
-) -> dict[int, dict[str, float]]:
-    """What these metrics came to in each span of steps, by its last step: the mean of what was logged by the attempts
-    that count there, or by this one, or the last value of a metric that no mean says anything of."""
-    with record_check.read_record(path) as run:
-        keys = dict(run.execute("SELECT name, id FROM metric_key").fetchall())
-        parts = stretches(run) if attempt is None else [(attempt, *metric_buckets.ALL_STEPS)]
-        found: dict[int, dict[str, float]] = {}
-        for span in spans:
-            inside = [(one, max(first, span[0]), min(last, span[1])) for one, first, last in _clip(parts, span)]
-            told = {name: _value_of_span(run, name, keys[name], inside) for name in names if name in keys}
-            found[span[1]] = {name: value for name, value in told.items() if value is not None}
-        return found
-
-
-def _value_of_span(run: Database, name: str, key: int, parts: list[Part]) -> float | None:
-    points = recent.all_points(run, key, parts)
-    if points and totals.TOTALS.match(name):
-        return totals.last_total(run, name, parts, parts[-1][2])
-    if points and recent.SINGLE.match(name):
-        return points[-1][1]
-    return recent.mean_of_all(points, recent.all_logs(run, parts))
 
 
 def checkpoints(path: Path) -> list[dict[str, Any]]:

@@ -96,7 +96,7 @@ def test_a_mean_of_few_steps_is_no_best(registry_home: Path, saved: tuple[int, .
     writer.close()
     rows = checkpoints.list_checkpoints({"run": run_id})["rows"]
     assert [row["best"] for row in rows] == expected
-    assert rows[-1]["over"] == "means of steps 1–10"
+    assert rows[-1]["over"] == "mean of steps 1–10"
 
 
 def test_why_a_checkpoint_has_no_reward_is_said_where_others_have_one(registry_home: Path) -> None:
@@ -110,7 +110,22 @@ def test_why_a_checkpoint_has_no_reward_is_said_where_others_have_one(registry_h
     writer.close()
     assert told == {10: False, 15: True, 20: True}
     over = {row["step"]: row["over"] for row in checkpoints.list_checkpoints({"run": run_id})["rows"]}
-    assert over == {10: "means of steps 1–10", 15: "", 20: "means of steps 16–20"}, "which are not those of “Now”"
+    words = {10: "mean of steps 1–10", 15: "", 20: "mean of steps 11–20"}
+    assert over == words, "a log tells of all steps since the log before it, and not of 16–20 alone"
+
+
+def test_each_figure_of_a_checkpoint_names_its_own_steps(registry_home: Path) -> None:
+    """12 steps, logged every 10, a checkpoint every 5: the reward is known of each step, KL is not."""
+    run_id = made_run("seldom", 12, groups=2, every=10)
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0, "correctness": 2.0})
+    for step in (5, 10):
+        writer.commit(step, checkpoint=Checkpoint(step, f"checkpoints/checkpoint-{step}", 100))
+        seal_checkpoint(paths.run_folder(run_id).checkpoints / f"checkpoint-{step}")
+    writer.close()
+    told = checkpoints.list_checkpoints({"run": run_id})
+    over = {row["step"]: row["over"] for row in told["rows"]}
+    assert over == {5: "mean of steps 1–5", 10: "reward: mean of steps 6–10; KL: mean of steps 1–10"}
+    assert told["how"].startswith("“–”: no KL was logged in those steps; "), "at step 5"
 
 
 def test_resume_names_the_newest_checkpoint_that_is_still_there(run_id: str) -> None:

@@ -18,7 +18,7 @@ from groupwise.app.pages.run import checkpoints, log
 from groupwise.app.server import downloads
 from groupwise.storage.home import paths
 from groupwise.storage.home.paths import RunFolder
-from groupwise.storage.record import checkpoint_files, log_notes, metrics, states
+from groupwise.storage.record import checkpoint_files, log_notes, span_means, states
 from groupwise.storage.registry import commands, registry
 from groupwise.worker.training.checkpoints import latest_whole, set_newer_aside
 from tests.support.homes import fresh_home
@@ -185,8 +185,8 @@ def test_a_resume_from_an_earlier_checkpoint_sets_the_later_ones_aside(run: regi
     rows = told["rows"]
     assert told["removed"] == ""  # set aside is not removed
     assert {(row["state"], row["why"]) for row in rows} == {("set aside", "attempt 2 went on from an earlier step")}
-    measured = metrics.means_of_spans(run.folder.db, ["reward"], [(21, 30), (1, 20)])
-    assert [row["values"]["reward"] for row in rows] == [format.number(measured[n]["reward"]) for n in (30, 20)]
+    measured = span_means.means_of_spans(run.folder.db, ["reward"], [(21, 30), (1, 20)])
+    assert [row["values"]["reward"] for row in rows] == [format.number(measured[n]["reward"].value) for n in (30, 20)]
 
 
 def test_a_record_of_which_only_the_beginning_came_hides_no_checkpoint(run: registry.Run) -> None:

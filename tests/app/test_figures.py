@@ -59,7 +59,7 @@ def test_a_log_is_of_no_more_steps_than_there_are() -> None:
     words = {0: "10 steps", 5: "5 steps", 1: "a step", 25: "10 steps"}
     for steps, said in words.items():
         [reward, *_] = figures.sections({"logging_steps": 10}, steps=steps)[0]["panels"]
-        assert reward["note"].startswith(f"each point: mean of {said}; "), steps
+        assert reward["span"] == said, steps
 
 
 def test_metrics_of_every_step_need_no_announcement() -> None:
@@ -77,7 +77,7 @@ def test_metrics_of_every_step_need_no_announcement() -> None:
 )  # fmt: skip
 def test_the_reward_is_said_to_be_the_mean_of_what_a_log_is_of(training: dict[str, Any] | None, span: str) -> None:
     """“mean of a step” stood above points that were each the mean of ten."""
-    assert panels(training)["reward"]["note"].startswith(f"each point: mean of {span};")
+    assert panels(training)["reward"]["span"] == span
 
 
 def test_the_loss_panel_says_that_near_zero_is_normal() -> None:

@@ -131,7 +131,7 @@ def test_all_charts_share_one_zoom_one_pointer_and_one_axis(open_page: OpenPage,
     expect(page.locator(".controls .smoothed")).to_have_text(SMOOTHED)
     logged = "Bold: the mean of the last 10 logged steps. Faint: as logged. Dotted: from before a resume."
     expect(overview(open_page, runs, "late").locator(".controls .smoothed")).to_have_text(logged)
-    of_few = "Bold: the mean of the last log (10 steps). Faint: each step."
+    of_few = "Bold: the mean of each log (10 steps). Faint: each step."
     expect(overview(open_page, runs, "seldom").locator(".controls .smoothed")).to_have_text(of_few)
     page = overview(open_page, runs, "long")
 

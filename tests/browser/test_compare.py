@@ -430,10 +430,11 @@ def test_a_smoothed_line_ends_where_the_run_is_now_also_where_its_last_log_is_of
     for found in (*drawn.values(), closer):
         ends = [lines.evaluate("line => Lines.smoothed(line).smooth.at(-1)", found[name][-1]) for name in names]
         assert ends == pytest.approx([means[name] for name in names], rel=1e-5)
-    count = recent.window_of(-(-steps // every))
-    words = f"lines of fewer than 4 logs show the mean of the last log ({every} steps)"
+    logs = -(-steps // every)
+    count = recent.window_of(logs)
+    words = f"lines of fewer than 4 logs show the mean of each log ({steps % every} to {every} steps)"
     said = lines.evaluate("lines => Lines.reachWords(lines)", [drawn["step"][name][0] for name in names])
-    over = f"over the last {count_words(count, 'log')} ({count * every} steps)"
+    over = f"over the last {count_words(count, 'log')} ({steps - every * (logs - count)} to {count * every} steps)"
     assert said == (over if steps > 30 else words)
 
 

@@ -247,6 +247,34 @@ def test_a_line_of_each_step_is_smoothed_over_as_many_logged_steps_as_trls(bare_
     assert two == pytest.approx(mean_of_recent(values[:20], 10)), "two logs: each is of its ten steps"
 
 
+def test_a_line_of_each_step_has_one_smoothed_value_a_log(bare_page: Page) -> None:
+    """24 steps, logged every 10: its mean began anew at each log, so that “solved” fell at step 21 and was back at
+    24."""
+    made = bring(bare_page, "ui/charts/smoother.js", "Smoother")
+    values = [0.0] * 10 + [0.5, 1.0] * 5 + [0.0, 1.0, 1.0, 1.0]
+    script = "([values, steps, logs]) => Smoother.along(values, steps, logs)"
+    found = made.evaluate(script, [values, list(range(1, 25)), [0, 10, 20, 24]])
+    assert found[:10] == [0] * 10 and (found[19], found[23]) == (0.75, 0.75)
+    assert found[14] == pytest.approx(0.375), "straight from one log to the next"
+    assert found[19:] == [0.75] * 5, "no log falls behind what both of these came to"
+    logged = made.evaluate(script, [[0.0, 0.75, 0.75], [10, 20, 24], [0, 10, 20, 24]])
+    assert logged == [found[9], found[19], found[23]], "as what TRL logs"
+    assert made.evaluate(script, [[0.5, 1.0, 3.0], [10, 20, 21], [0, 10, 20]])[2] == 1, "what is not logged yet"
+
+
+def test_of_how_many_steps_a_point_is_the_mean_is_said_of_the_last_one_too(page: Page) -> None:
+    """“each point: mean of 10 steps” stood above a last point of 4."""
+    said = {
+        (10, 20, 24): "10 steps, the last of 4", (10, 20, 30): "10 steps", (1, 2, 3): "a step", (7,): "7 steps",
+        (10, 11): "10 steps, the last of 1", (10, 15, 25): "the steps since the point before",
+    }  # fmt: skip
+    for steps, words in said.items():
+        take(page, reset=True, reward=list(steps))
+        assert page.evaluate("curves.spanWords('10 steps')") == words, steps
+    take(page, reset=True)
+    assert page.evaluate("curves.spanWords('5 steps')") == "5 steps", "before the first log, as the settings have it"
+
+
 def test_a_line_is_smoothed_over_as_many_as_now_is_the_mean_of(bare_page: Page) -> None:
     """About 7 steps beside “last 10”: two windows on one screen; and of 497 steps the last 25."""
     made = bring(bare_page, "ui/charts/smoother.js", "Smoother")

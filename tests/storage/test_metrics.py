@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import random
 import sqlite3
+import statistics
 from pathlib import Path
 
 import pytest
 
 from groupwise.storage.analysis.compare import curves, finals
 from groupwise.storage.home import db, paths
-from groupwise.storage.record import groups, lineage, metrics, recent, record_check, step_record
+from groupwise.storage.record import groups, lineage, metrics, recent, record_check, span_means, states, step_record
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Event, Group
 from tests.support.made_runs import made_run
@@ -232,7 +233,8 @@ def tokens(path: Path) -> list[float | None]:
     (line,) = curves.read_curves(reader, ["num_tokens"], "tokens")["num_tokens"]
     assert (line["x"], line["y"]) == (whole["y"], whole["y"])
     spans = [(step, step) for step in whole["x"]]
-    assert [told["num_tokens"] for told in metrics.means_of_spans(path, ["num_tokens"], spans).values()] == whole["y"]
+    told = span_means.means_of_spans(path, ["num_tokens"], spans)
+    assert [figures["num_tokens"].value for figures in told.values()] == whole["y"]
     newest = reader.execute("SELECT max(seq) FROM acknowledged").fetchone()[0]
     reader.close()
     assert metrics.read_metrics(path, newest - 1)["curves"]["num_tokens"]["y"] == [last]
@@ -310,15 +312,15 @@ def test_an_attempt_is_marked_only_where_one_before_it_had_trained(tmp_path: Pat
 def test_what_came_between_two_checkpoints_is_of_the_attempt_that_counts(registry_home: Path) -> None:
     run_id = made_run("resumed", 30, groups=0, resumed_at=15, metrics=lambda step: {"reward": float(step)})
     path = paths.run_folder(run_id).db
-    assert metrics.means_of_spans(path, ["reward", "kl"], [(1, 10), (11, 20)]) == {
-        10: {"reward": 5.5},
-        20: {"reward": 15.5},
+    assert span_means.means_of_spans(path, ["reward", "kl"], [(1, 10), (11, 20)]) == {
+        10: {"reward": (5.5, (1, 10))},
+        20: {"reward": (15.5, (11, 20))},
     }
     writer = RunWriter(path, 2, {})
     writer.commit(31, metrics={"eval_reward": 0.25})
     writer.commit(32, metrics={"eval_reward": 0.5})
     writer.close()
-    assert metrics.means_of_spans(path, ["eval_reward"], [(21, 40)]) == {40: {"eval_reward": 0.5}}
+    assert span_means.means_of_spans(path, ["eval_reward"], [(21, 40)]) == {40: {"eval_reward": (0.5, None)}}
 
 
 def test_what_came_between_two_checkpoints_counts_each_log_for_its_steps(path: Path) -> None:
@@ -328,6 +330,24 @@ def test_what_came_between_two_checkpoints_counts_each_log_for_its_steps(path: P
     for step in range(1, 34):
         writer.commit(step, metrics=logged.get(step, {}))
     writer.close()
-    whole = {33: {"reward": pytest.approx((20 + 22 + 23 + 7.5) / 33)}}
-    assert metrics.means_of_spans(path, ["reward"], [(1, 33)]) == whole
-    assert metrics.means_of_spans(path, ["reward"], [(26, 33)]) == {33: {"reward": pytest.approx((5 * 2.3 + 7.5) / 8)}}
+    whole = {33: {"reward": (pytest.approx((20 + 22 + 23 + 7.5) / 33), (1, 33))}}
+    assert span_means.means_of_spans(path, ["reward"], [(1, 33)]) == whole
+    last = {33: {"reward": (pytest.approx((10 * 2.3 + 3 * 2.5) / 13), (21, 33))}}
+    assert span_means.means_of_spans(path, ["reward"], [(26, 33)]) == last, "the first of them began before"
+    assert span_means.means_of_spans(path, ["reward"], [(11, 15)]) == {15: {}}
+
+
+def test_the_reward_between_two_checkpoints_is_of_their_steps_where_completions_tell(registry_home: Path) -> None:
+    """12 steps, logged every 10, a checkpoint every 5: that of 10 had the log of all ten steps as the mean of 6–10."""
+    path = paths.run_folder(made_run("seldom", 12, groups=2, every=10, state=states.STOPPED)).db
+    with record_check.read_record(path) as record:
+        means = dict(record.execute("SELECT step, avg(mean) FROM grp WHERE mode = 'train' GROUP BY step").fetchall())
+        logged = dict(record.execute(
+            "SELECT step, value FROM metric JOIN metric_key ON id = key WHERE name = 'kl'"
+        ).fetchall())  # fmt: skip
+    assert list(logged) == [10, 12]
+    told = span_means.means_of_spans(path, ["reward", "kl"], [(1, 5), (6, 10), (11, 12)])
+    of_steps = {last: statistics.mean(means[step] for step in range(last - 4, last + 1)) for last in (5, 10)}
+    assert told[5] == {"reward": (pytest.approx(of_steps[5]), (1, 5))}
+    assert told[10] == {"reward": (pytest.approx(of_steps[10]), (6, 10)), "kl": (logged[10], (1, 10))}
+    assert told[12]["kl"] == (logged[12], (11, 12)) and told[12]["reward"].over == (11, 12)

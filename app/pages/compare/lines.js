@@ -72,9 +72,9 @@ export class Lines {
     const short = several.filter((line) => !Lines.reach(line));
     const over = smoothed.length ? `over the last ${Lines.logWords(smoothed)}` : "";
     const known = short.filter((line) => line.logs || line.a_log > 1);
-    const sizes = known.flatMap(({ logs, every }) => logs?.map(Logged.longest) ?? every ?? []);
+    const sizes = known.flatMap(({ logs, every }) => logs?.flatMap(Logged.sizes) ?? every ?? []);
     const unit = several.some(({ every }) => every > 1) ? "logs" : "logged steps";
-    const drawn = known.length ? `show the mean of the last log (${rangeWords(sizes, "step")})` : "are not smoothed";
+    const drawn = known.length ? `show the mean of each log (${rangeWords(sizes, "step")})` : "are not smoothed";
     const raw = short.length ? `lines of fewer than ${Smoother.LEAST} ${unit} ${drawn}` : "";
     return [over, raw].filter(Boolean).join("; ");
   }
@@ -82,8 +82,14 @@ export class Lines {
   static logWords(lines) {
     const logs = lines.map((line) => Lines.reach(line));
     if (lines.every(({ every = 1 }) => every === 1)) return rangeWords(logs, "logged step");
-    const steps = lines.map(({ every = 1 }, i) => every * logs[i]);
+    const steps = lines.flatMap((line, i) => Lines.stepsOf(line, logs[i]));
     return `${rangeWords(logs, "log")} (${rangeWords(steps, "step")})`;
+  }
+
+  // Of how many steps these many logs of a line are: usually, and at its end, where the last may be of fewer.
+  static stepsOf({ every = 1, logs }, count) {
+    const last = logs?.at(-1);
+    return [every * count, ...(last ? [last.at(-1) - last.at(-1 - count)] : [])];
   }
 
   // What of a line lies in a stretch of the axis (null: all of it), with the point next to either end of it.

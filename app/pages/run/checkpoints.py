@@ -4,7 +4,7 @@ model."""
 import contextlib
 import itertools
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +24,14 @@ from groupwise.app.ui.live import (
 )
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.home import db, files
-from groupwise.storage.record import checkpoint_files, metrics, run_files, states
+from groupwise.storage.record import checkpoint_files, metrics, run_files, span_means, states
 from groupwise.storage.record.metric_buckets import Span
+from groupwise.storage.record.span_means import Told
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.messages.facts import Catalogue
 
+MEANS = ("reward", "KL")
 MEASURED = {"reward": "reward", "KL": "kl", "held-out reward": "eval_reward"}  # columns, and the metrics in them
-MEANS = ("reward", "KL")  # of the steps since the checkpoint before; the others are the last value in them
 JUDGES = ("held-out reward", "reward")  # by which a checkpoint is the best: by the first that there is
 COMPARABLE = 0.5  # of the steps that the longest mean is of: one of fewer is not compared with it
 MOST = 500  # rows
@@ -47,9 +48,9 @@ TEMPLATE = """
 <pre class="mono snippet" tabindex="0" aria-label="Python that loads it"></pre></section>
 <p class="s mut no-final" dir="auto" hidden></p>
 <p class="s mut lead" hidden>A checkpoint is the model as it was after a step, with all that is needed to train on from
-there. Reward and KL (the distance from the reference model) are means of the steps since the checkpoint before it,
-named at each; a held-out reward is the last one measured in them. A mean of few steps is not
-called best. <span class="how"></span></p>
+there. Reward and KL (the distance from the reference model) are means of the steps that are named at each; a held-out
+reward is the last one measured since the checkpoint before it. A mean of few steps is not called best.
+<span class="how"></span></p>
 <div class="panel flush scroll list" tabindex="-1" hidden><table><thead></thead><tbody></tbody></table></div>
 <p class="s mut removed" hidden></p>
 <ul class="aside" aria-label="Set aside" hidden></ul><p class="s problem" role="alert" hidden></p>
@@ -88,11 +89,12 @@ def columns_of(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def say_unlogged(rows: Sequence[dict[str, Any]]) -> str:
-    """What it means that some of these have no reward, where others have one."""
-    without = [row for row in rows if row["whole"] and not row["values"].get("reward")]
-    if not without or "reward" not in columns_of(rows):
+    """What it means that some of these have no reward or no KL, where others have one."""
+    means = [name for name in columns_of(rows) if name in MEANS]
+    lacking = [name for name in means if any(row["whole"] and not row["values"].get(name) for row in rows)]
+    if not lacking:
         return ""
-    return "“–”: no reward was logged in those steps; TRL logs once in logging_steps steps. "
+    return f"“–”: no {' and no '.join(lacking)} was logged in those steps; TRL logs once in logging_steps steps. "
 
 
 def can_be_resumed(run: registry.Run) -> bool:
@@ -137,14 +139,12 @@ def _named_by_record(run: registry.Run, aside: Sequence[Path]) -> tuple[list[dic
     saved = sorted(newest.values(), key=lambda row: int(row["step"]), reverse=True)
     there = {point.relative_to(run.folder.path).as_posix() for point in checkpoint_files.points(run.folder.checkpoints)}
     spans = spans_before([row["step"] for row in saved])
-    values = metrics.means_of_spans(run.folder.db, list(MEASURED.values()), spans)
-    over = {last: (first, last) for first, last in spans}
+    values = span_means.means_of_spans(run.folder.db, list(MEASURED.values()), spans)
     set_aside = {checkpoint_files.step_of(point) for point in aside}
     gone = {row["step"] for row in saved if row["path"] not in there} - set_aside
     evaluated = {step for step, _ in trained_model.held_out_rewards(run)}
     rows = [
-        _row(run, row, values.get(row["step"], {}), over[row["step"]])
-        | trained_model.describe_answers(run, row["step"], evaluated)
+        _row(run, row, values.get(row["step"], {})) | trained_model.describe_answers(run, row["step"], evaluated)
         for row in saved
         if row["path"] in there
     ]
@@ -172,28 +172,44 @@ def spans_before(steps: Sequence[int]) -> list[tuple[int, int]]:
     return [(before + 1, step) for before, step in zip([0, *ordered], ordered, strict=False)]
 
 
-def say_span(first: int, last: int) -> str:
-    """Of which steps a checkpoint's reward and KL are the means, beside it: other figures are of other steps."""
-    steps = f"steps {format.count(first)}–{format.count(last)}" if first < last else f"step {format.count(last)}"
-    return f"means of {steps}"
+def say_spans(over: Mapping[str, Span]) -> str:
+    """Of which steps a checkpoint's figures are the means, by their names, beside it: other figures are of other
+    steps."""
+    if not over:
+        return ""
+    if len(set(over.values())) == 1:
+        return f"{'means' if len(over) > 1 else 'mean'} of {_steps(next(iter(over.values())))}"
+    return "; ".join(f"{name}: mean of {_steps(span)}" for name, span in over.items())
 
 
-def _row(
-    run: registry.Run, saved: dict[str, Any], values: dict[str, float], over: Span | None = None
-) -> dict[str, Any]:
+def _steps(span: Span) -> str:
+    first, last = map(format.count, span)
+    return f"steps {first}–{last}" if first != last else f"step {last}"
+
+
+def _row(run: registry.Run, saved: dict[str, Any], values: Mapping[str, Told]) -> dict[str, Any]:
     place = run.folder.path / saved["path"]
     wrong = checkpoint_files.problem(place, deep=False)
-    told = {name: values[key] for name, key in MEASURED.items() if key in values}
+    told = _by_column(values)
     return {
         "step": saved["step"], "title": f"step {format.count(saved['step'])}", "best": "",
         "saved": format.age(saved["at"]), "size": format.size(saved["bytes"]),
         "state": "incomplete" if wrong else "complete", "why": f"it {visible_text(wrong)}" if wrong else "",
-        "whole": wrong is None,
-        "removable": True, "measured": told,
-        "over": say_span(*over) if over and told.keys() & set(MEANS) else "",
-        "steps": over[1] - over[0] + 1 if over else 0,
-        "values": {name: format.number(value) for name, value in told.items()},
+        "whole": wrong is None, "removable": True, "measured": told, **_figures(told),
         **trained_model.describe_model(run, place),
+    }  # fmt: skip
+
+
+def _by_column(values: Mapping[str, Told]) -> dict[str, Told]:
+    """What was measured, of these metrics, by the names of the columns."""
+    return {name: values[key] for name, key in MEASURED.items() if key in values}
+
+
+def _figures(told: Mapping[str, Told]) -> dict[str, Any]:
+    """What was measured, in words: the `values`, and of which steps they are (`over`)."""
+    spans = {name: figure.over for name, figure in told.items() if figure.over}
+    return {
+        "values": {name: format.number(figure.value) for name, figure in told.items()}, "over": say_spans(spans)
     }  # fmt: skip
 
 
@@ -204,18 +220,18 @@ def _with_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         compared = _comparable(rows, by)
         said = [row["values"][by] for row in compared]
         if len(set(said)) > 1:
-            best = max(compared, key=lambda row: row["measured"][by])
+            best = max(compared, key=lambda row: row["measured"][by].value)
             best["best"] = f"best {by}" if said.count(best["values"][by]) == 1 else ""
             break
-    return [{name: value for name, value in row.items() if name not in ("measured", "steps")} for row in rows]
+    return [{name: value for name, value in row.items() if name != "measured"} for row in rows]
 
 
 def _comparable(rows: Sequence[dict[str, Any]], by: str) -> list[dict[str, Any]]:
     """The whole ones of which this was measured. A mean of few steps, as where a run was stopped soon after it saved
     one, is more by chance than those of many."""
     measured = [row for row in rows if row["whole"] and by in row["measured"]]
-    longest = max((row["steps"] for row in measured), default=0)
-    return [row for row in measured if by not in MEANS or row["steps"] >= COMPARABLE * longest]
+    steps = [last - first + 1 for first, last in (row["measured"][by].over or (0, 0) for row in measured)]
+    return [row for row, count in zip(measured, steps, strict=True) if count >= COMPARABLE * max(steps)]
 
 
 def removed_words(steps: Sequence[int]) -> str:
@@ -227,10 +243,10 @@ def removed_words(steps: Sequence[int]) -> str:
     return f"Removed since, to make room for newer ones (save_total_limit) or by hand: {more}step {', '.join(shown)}."
 
 
-def _values_set_aside(run: registry.Run, aside: Sequence[Path]) -> dict[Path, dict[str, str]]:
+def _values_set_aside(run: registry.Run, aside: Sequence[Path]) -> dict[Path, dict[str, Told]]:
     """What was measured before each checkpoint that was set aside, by the attempt that saved it; nothing without a
     record that can be read."""
-    found: dict[Path, dict[str, str]] = {}
+    found: dict[Path, dict[str, Told]] = {}
     with contextlib.suppress(sqlite3.DatabaseError):
         if not aside or not has_record(run):
             return {}
@@ -239,19 +255,19 @@ def _values_set_aside(run: registry.Run, aside: Sequence[Path]) -> dict[Path, di
         spans = {last: (first, last) for first, last in spans_before(steps)}
         for point in aside[:MOST]:
             step, after = checkpoint_files.step_of(point), _attempt_after(run, point)
-            told = metrics.means_of_spans(run.folder.db, list(MEASURED.values()), [spans[step]], attempt=after - 1)
-            found[point] = {name: format.number(told[step][key]) for name, key in MEASURED.items() if key in told[step]}
+            told = span_means.means_of_spans(run.folder.db, list(MEASURED.values()), [spans[step]], attempt=after - 1)
+            found[point] = told[step]
     return found
 
 
-def _set_aside_row(run: registry.Run, point: Path, values: dict[str, str]) -> dict[str, Any]:
+def _set_aside_row(run: registry.Run, point: Path, values: Mapping[str, Told]) -> dict[str, Any]:
     """A checkpoint that was set aside as the run went on from an earlier one."""
     step = checkpoint_files.step_of(point)
     return {
         "step": step, "title": f"step {format.count(step)}", "saved": format.age(point.stat().st_mtime),
-        "size": format.size(checkpoint_files.size_of(point)), "whole": False, "values": values, "best": "",
+        "size": format.size(checkpoint_files.size_of(point)), "whole": False, "best": "",
         "state": "set aside", "why": f"attempt {_attempt_after(run, point)} went on from an earlier step",
-        **trained_model.describe_model(run, point),
+        **_figures(_by_column(values)), **trained_model.describe_model(run, point),
     }  # fmt: skip
 
 

@@ -111,8 +111,11 @@ all.addEventListener("toggle", listAll);
 all.querySelector("input").addEventListener("input", listAll);
 
 // ---- the side ----
-// What a figure is, as its chart says, where one draws it.
-const about = (key) => board.charts.find((chart) => chart.panel.keys?.flat().includes(key))?.panel.note;
+// What a figure is, as its chart says, where one draws it; not what is said of how that draws.
+function about(key) {
+  const { note, span } = board.charts.find((chart) => chart.panel.keys?.flat().includes(key))?.panel ?? BARE;
+  return span ? null : note;
+}
 const pair = (name, value, key) => [el("dt", { title: about(key) }, name), el("dd", value)];
 function drawNow() {
   const rows = [];

@@ -13,6 +13,7 @@ import { Plots } from "./plots.js";
 import { Smoother } from "./smoother.js";
 import { Taps } from "./taps.js";
 
+const aside = (words) => (words ? ` (${words})` : "");
 const DOTTED = " Dotted: from before a resume.";
 export class Board {
   // `ask({names, first, last})` brings a closer look at some steps; `root` has the controls.
@@ -72,19 +73,19 @@ export class Board {
   // steps the bold one is the mean: of as many as “now” is, or where not all points are drawn, of as many of these.
   smoothing() {
     const { x, of } = this.curve("reward") ?? { x: [] };
-    const { interval } = this.curves;
+    const { interval, logs } = this.curves;
     const reach = Smoother.reach(x.length);
     const dotted = this.past.length ? DOTTED : "";
     if (!reach)
       return interval > 1 && x.length
-        ? `Bold: the mean of the last log (${countWords(Logged.longest(this.curves.logs), "step")}). Faint: each step.`
+        ? `Bold: the mean of each log${aside(Logged.sizeWords(logs))}. Faint: each step.`
         : "";
     if (!(of > x.length)) {
-      const last = this.curves.recent("reward")?.n ?? reach;
+      const now = this.curves.recent("reward");
+      const last = now?.n ?? reach;
+      const steps = now?.until ? now.until - now.after : last * interval;
       const of =
-        interval > 1
-          ? `${countWords(last, "log")} (${countWords(last * interval, "step")})`
-          : countWords(last, "logged step");
+        interval > 1 ? `${countWords(last, "log")} (${countWords(steps, "step")})` : countWords(last, "logged step");
       return `Bold: the mean of the last ${of}. Faint: as logged.${dotted}`;
     }
     const last = countWords(Math.round((reach * of) / x.length), interval > 1 ? "logged step" : "step");

@@ -25,11 +25,11 @@ export class Chart {
     this.area = el("div.area", this.plot, this.cross);
     const metrics = panel.pattern || panel.keys.join(" "); // by TRL's names
     const title = el("h3", { title: metrics }, panel.title);
-    const note = panel.note ? el("span.xs.mut", panel.note) : null;
+    this.caption = panel.note ? el("span.xs.mut", this.captionWords()) : null;
     this.node = el(
       "figure.panel.chart",
       { "data-chart": panel.title, "data-metrics": metrics },
-      el("figcaption", el("span.about", title, note, this.told), this.values),
+      el("figcaption", el("span.about", title, this.caption, this.told), this.values),
       this.wait,
       this.area,
     );
@@ -38,6 +38,11 @@ export class Chart {
     for (const watch of Chart.watches) watch.observe(this.node);
   }
 
+  // What it shows, and where `span` says so of how many steps a point is the mean.
+  captionWords() {
+    const { note, span } = this.panel;
+    return span ? `each point: mean of ${this.board.curves.spanWords(span)}; ${note}` : note;
+  }
   // Words in the place of a chart; "" for the chart.
   showInstead(words) {
     showText(this.wait, words);
@@ -96,6 +101,7 @@ export class Chart {
       return;
     }
     this.showInstead("");
+    if (this.caption) setText(this.caption, this.captionWords());
     this.head(this.board.pointed);
     this.note(names);
     const sameLines = names.length === this.drawn?.length && names.every((name, i) => this.drawn[i] === name);

@@ -237,6 +237,12 @@ export class Curves {
     const steps = this.whole(this.ofLogs, "x").filter((step) => step > begin && step <= until);
     return steps.length ? [begin, ...steps] : [];
   }
+  // What a point of the reward is the mean of: as the settings have it (`said`) before the first log, and in a long
+  // run, whose logs are not all here.
+  spanWords(said) {
+    if (this.size > 1 || !this.logs.length) return said;
+    return Logged.sizeWords(this.logs) || "the steps since the point before";
+  }
   // How many values of a metric one logged step is of: 1 of all that TRL logs. `steps`: of the values.
   perLog(steps) {
     return Math.max(1, this.interval / (Logged.gap(steps) || this.interval));

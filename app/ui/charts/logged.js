@@ -2,6 +2,8 @@
 // and each value counts for the steps since the one before it. `logs`: the steps at which TRL logged, behind the step
 // after which the first of these logged steps began.
 
+import { countWords } from "../number.js";
+
 export class Logged {
   // The median of the steps between one and the next, by the last of them; 0 of fewer than two.
   static gap(steps) {
@@ -16,9 +18,18 @@ export class Logged {
   static interval(logs) {
     return Logged.gap(logs.slice(1)) || (logs.length ? logs[1] - logs[0] : 1);
   }
-  // Steps that the longest of a few logs is of: one at which a run was stopped may be of fewer.
-  static longest(logs) {
-    return Math.max(1, ...logs.slice(1).map((step, i) => step - logs[i]));
+  // Of how many steps each log is.
+  static sizes(logs) {
+    return logs.slice(1).map((step, i) => step - logs[i]);
+  }
+  // The same in words, of the logs but the last, and of that where it differs: “10 steps, the last of 4”; “” where
+  // others differ, too.
+  static sizeWords(logs) {
+    const sizes = Logged.sizes(logs);
+    const [first, last] = [sizes[0], sizes.at(-1)];
+    if (!sizes.length || sizes.slice(0, -1).some((size) => size !== first)) return "";
+    const each = first === 1 ? "a step" : countWords(first, "step");
+    return last === first ? each : `${each}, the last of ${last}`;
   }
   // Of how many logged steps “now” is the mean where there are so many: `most`, or half of fewer than twice that.
   static reach(count, most) {

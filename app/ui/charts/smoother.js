@@ -1,4 +1,4 @@
-// A smoothed line: at each point the mean of the last logged steps, as many as “now” is the mean of (window_of in
+// A smoothed line: at each log the mean of the last logged steps, as many as “now” is the mean of (window_of in
 // storage/record/recent.py), so that it ends where the number beside its chart's title says.
 
 import { Logged } from "./logged.js";
@@ -20,28 +20,41 @@ export class Smoother {
       return Smoother.means(part, Math.round(per * (reach || 1)));
     });
   }
-  // The same of values at these steps, where the logged steps are known (see logged.js): each is the mean of the last
-  // of them up to its own. What came after the last log stays at what “now” is.
+  // The same of values at these steps, where the logged steps are known (see logged.js): at each log the mean of the
+  // last of them, and a straight line from one log to the next, so that what has a value of each step and what TRL logs
+  // go alike. What came before the first log stays at what that is, and what came after the last at what “now” is.
   static along(values, steps, logs) {
-    const known = [...values.keys()].filter((i) => values[i] !== null);
-    const some = known.map((i) => steps[i]);
     if (logs.length < 2) return Smoother.over(values);
-    const reach = Smoother.reach(logs.length - 1) || 1;
-    const weights = Logged.weights(some, logs);
+    const known = [...values.keys()].filter((i) => values[i] !== null);
+    const [some, those] = [known.map((i) => steps[i]), known.map((i) => values[i])];
+    const means = Smoother.atLogs(some, those, logs);
     const found = values.map(() => null);
-    let [place, from] = [1, 0];
+    let place = 1;
     some.forEach((step, at) => {
       while (place < logs.length - 1 && logs[place] < step) place += 1;
-      while (from < at && some[from] <= logs[Math.max(0, place - reach)]) from += 1;
-      let [sum, count] = [0, 0];
-      for (let i = from; i <= at; i += 1) {
-        if (some[i] > logs.at(-1) && count) break;
-        sum += weights[i] * values[known[i]];
-        count += weights[i];
-      }
-      found[known[at]] = sum / count;
+      const [before, after] = [means[place - 1] ?? means[place], means[place]];
+      const share = Math.min(1, (step - logs[place - 1]) / (logs[place] - logs[place - 1]));
+      found[known[at]] = after === undefined ? those[at] : before + (after - before) * share;
     });
     return found;
+  }
+  // The mean at each log, by its place among them; undefined at the first, behind which they begin, and where none of
+  // these values is in it.
+  static atLogs(steps, values, logs) {
+    const reach = Smoother.reach(logs.length - 1) || 1;
+    const weights = Logged.weights(steps, logs);
+    let [from, to] = [0, 0];
+    return logs.map((log, place) => {
+      if (!place) return undefined;
+      while (steps[from] <= logs[Math.max(0, place - reach)]) from += 1;
+      while (steps[to] <= log) to += 1;
+      let [sum, count] = [0, 0];
+      for (let i = from; i < to; i += 1) {
+        sum += weights[i] * values[i];
+        count += weights[i];
+      }
+      return count ? sum / count : undefined;
+    });
   }
   // The same of each stage for itself: `begins`, as above; `logsOf`: the logged steps of the stage of some steps, the
   // n-th of these.
