@@ -124,8 +124,8 @@ def test_each_figure_of_a_checkpoint_names_its_own_steps(registry_home: Path) ->
     writer.close()
     told = checkpoints.list_checkpoints({"run": run_id})
     over = {row["step"]: row["over"] for row in told["rows"]}
-    assert over == {5: "mean of steps 1–5", 10: "reward: mean of steps 6–10; KL: mean of steps 1–10"}
-    assert told["how"].startswith("“–”: no KL was logged in those steps; "), "at step 5"
+    assert over == {5: "mean of steps 1–5", 10: "reward: mean of steps 6–10\nKL: mean of steps 1–10"}
+    assert told["how"].startswith("“–”: no KL was logged in those steps (logging_steps "), "at step 5"
 
 
 def test_resume_names_the_newest_checkpoint_that_is_still_there(run_id: str) -> None:

@@ -38,7 +38,7 @@ function row(saved, { columns, resumable, removable }) {
       "td",
       el("b", saved.title),
       saved.best ? el("span.chip.best", saved.best) : "",
-      saved.over ? el("div.xs.mut", saved.over) : "",
+      saved.over ? el("div.xs.mut.over", saved.over) : "",
     ),
     el("td", saved.saved),
     el("td.n", saved.size),

@@ -94,7 +94,7 @@ def say_unlogged(rows: Sequence[dict[str, Any]]) -> str:
     lacking = [name for name in means if any(row["whole"] and not row["values"].get(name) for row in rows)]
     if not lacking:
         return ""
-    return f"“–”: no {' and no '.join(lacking)} was logged in those steps; TRL logs once in logging_steps steps. "
+    return f"“–”: no {' and no '.join(lacking)} was logged in those steps (logging_steps sets how often). "
 
 
 def can_be_resumed(run: registry.Run) -> bool:
@@ -179,7 +179,7 @@ def say_spans(over: Mapping[str, Span]) -> str:
         return ""
     if len(set(over.values())) == 1:
         return f"{'means' if len(over) > 1 else 'mean'} of {_steps(next(iter(over.values())))}"
-    return "; ".join(f"{name}: mean of {_steps(span)}" for name, span in over.items())
+    return "\n".join(f"{name}: mean of {_steps(span)}" for name, span in over.items())
 
 
 def _steps(span: Span) -> str:
