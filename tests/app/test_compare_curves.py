@@ -352,10 +352,10 @@ def test_each_run_comes_with_what_its_rewards_are_compared_by(registry_home: Pat
     assert third["alike"]["reward"] != first["alike"]["reward"] and fourth["alike"] == {}
 
 
-def test_it_is_known_over_how_many_steps_the_final_figures_are(tmp_path: Path) -> None:
-    for every, over in ((1, 10), (5, 30), (20, 40)):
+def test_it_is_known_over_which_steps_the_final_figures_are(tmp_path: Path) -> None:
+    for every, steps in ((1, (51, 60)), (5, (31, 60)), (20, (41, 80))):
         path = tmp_path / f"{every}.db"
         written(path, {step: {"reward": step / 60} for step in range(every, 61 if every < 20 else 81, every)})
-        assert final(path)["over"] == over
+        assert final(path)["means_of"] == steps
     written(tmp_path / "none.db", {1: {"kl": 0.0}})
-    assert final(tmp_path / "none.db")["over"] is None
+    assert final(tmp_path / "none.db")["means_of"] is None

@@ -28,7 +28,7 @@ from groupwise.storage.record import states
 from groupwise.storage.registry import registry, registry_check
 from groupwise.storage.registry.messages.facts import Sandbox, TrustRewardCode, Worker
 from tests.conftest import Groupwise, ending
-from tests.support.made_runs import made_run
+from tests.support.made_runs import made_run, running
 from tests.support.sandboxes import NOBODY, setpriv
 from tests.support.small_disk import needs_root, small_disk
 
@@ -89,6 +89,15 @@ def test_a_home_full_of_runs_is_told_in_lines_and_stays_as_it_is(groupwise: Grou
     stray = lines.index(next(line for line in lines if "is not a run" in line))
     assert lines[stray].startswith("▲ note") and "→ Copy the folder of a run again" in lines[stray + 1]
     assert any(line.startswith("▲ note") and "1 damaged registry" in line for line in lines)
+
+
+def test_a_run_whose_process_is_gone_is_counted_as_the_list_has_it(groupwise: Groupwise, registry_home: Path) -> None:
+    """The list said “interrupted”, the doctor “1 running”, and that it waits for a worker."""
+    running(registry.create_run("name: gone", name="gone", model="starter", data="task:arithmetic"))
+    says = {one["name"]: one["says"] for one in json.loads(groupwise("doctor", "--json").stdout)}
+    assert says["Runs"] == "1 run: 1 interrupted."
+    assert says["Worker"] == "None runs; the first launch, or the dashboard, starts it."
+    assert [run.state for run in registry.list_runs()] == [states.RUNNING], "it only looks"
 
 
 def test_a_damaged_registry_keeps_runs_from_training(groupwise: Groupwise, registry_home: Path) -> None:

@@ -68,8 +68,8 @@ def test_rewards_of_which_none_looks_at_the_answer_are_said_before_the_launch() 
     (found,) = advise(alone, there, MODEL)
     assert (found.field, found.level) == ("rewards.0.name", WARNING)
     assert found.message.startswith(
-        "no reward reads the answer. Rows have an answer, and “mine”, the only function that counts, reads no column "
-        "of the data:"
+        "no reward reads the answer. Rows have an answer, but “mine”, the only reward function with a weight, looks "
+        "only at the completion."
     )
     assert [fix.settings for fix in found.fixes] == [{"rewards.2": {"name": "correctness", "weight": 1.0}}]
     unweighed = a_spec(rewards=[{"name": "mine"}, {"name": "correctness", "weight": 0.0}])

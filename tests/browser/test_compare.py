@@ -293,6 +293,9 @@ def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweep
     page.wait_for_selector(".gw-compare[data-drawn]")  # what comes above pushes it out of sight again
     page.locator(".alike").scroll_into_view_if_needed()
     expect(page.locator(".alike .told")).to_contain_text("No two of these runs were given the same prompt")
+    page.goto(f"{sweeps[0]}/compare?runs={sweeps[1][0]},{sweeps[1][1]}")  # as people write it
+    expect(page.locator("table.finals tbody tr")).to_have_count(2)
+    page.go_back()
     page.goto(f"{sweeps[0]}/compare?ids=nobody")
     expect(page.locator(".stale")).to_contain_text("The run of this address is not here.")
     page.go_back()
@@ -480,15 +483,15 @@ def test_each_stage_is_smoothed_over_its_own_logged_steps(still_dashboard: str, 
     assert smooth[3] == pytest.approx(sum(line["y"][2:4]) / 2) and smooth[4] == line["y"][4], "of the new stage alone"
 
 
-def test_runs_that_log_at_different_intervals_say_over_how_many_steps_their_figures_are(
-    open_page: OpenPage, still_dashboard: str
-) -> None:
+def test_each_run_says_over_which_steps_its_figures_are(open_page: OpenPage, still_dashboard: str) -> None:
     """Means over 30 and 10 steps stood side by side without a word."""
     ids = [made_run(name, 60, groups=1, every=every) for name, every in (("log10", 10), ("plain", 1), ("other", 1))]
-    told = "Final figures are means of each run’s last logged steps: “log10” over 30 steps, “plain” and “other” over 10"
     page = compared(open_page, (still_dashboard, ids), n=3)
-    expect(page.locator(".windows")).to_have_text(f"{told} steps.")
+    steps = ["steps 31–60", "steps 51–60", "steps 51–60"]
+    expect(page.locator(".finals .means-of")).to_have_text(steps)
     assert no_sideways_scroll(page)
-    picture(page, "compare-windows")
-    set_params(page, {"ids": ",".join(ids[1:])})
-    expect(page.locator(".windows")).to_be_hidden()
+    picture(page, "compare-steps")
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator(".finals .means-of").first).to_be_visible()
+    assert no_sideways_scroll(page)
+    picture(page, "compare-steps-phone")

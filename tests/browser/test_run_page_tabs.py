@@ -219,6 +219,38 @@ def test_what_libraries_warn_of_is_folded_and_a_bar_shows_its_last_state(open_pa
     expect(lines).to_have_text(shown)
 
 
+def test_checkpoints_saved_in_a_row_are_one_line_that_opens(open_page: OpenPage, address: str) -> None:
+    """Ten lines alike stood between what one looked for."""
+    run_id = made_run("often saved", 3, state=states.FINISHED)
+    ours = [f"— 2026-03-01 10:00:{step:02} Checkpoint saved at step {step}. —" for step in range(5, 55, 5)]
+    begin, end = "— 2026-03-01 10:00:00 Attempt 1 starts —", "— 2026-03-01 10:01:00 Finished after 50 steps. —"
+    metric = "{'loss': 0.1, 'reward': 1.5}"
+    lines = [begin, *(line for one in ours for line in (metric, one)), end, *ours[:2]]
+    paths.run_folder(run_id).log.write_text("\n".join(lines) + "\n")
+    page = open_page(f"{address}/run?id={run_id}&tab=log")
+    log = page.locator(".gw-log")
+    folded = log.get_by_role("button", name="10 checkpoints saved, steps 5–50")
+    shown = log.locator(".lines > div:visible")
+    expect(shown).to_have_text([begin, end, *ours[:2]])
+    picture(page, "log-checkpoints")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    log.locator(".copy").click()
+    wait_for("all of them", lambda: page.evaluate("navigator.clipboard.readText()") == "\n".join(
+        [begin, *ours, end, *ours[:2]]))  # fmt: skip
+    folded.click()
+    expect(folded).to_have_attribute("aria-expanded", "true")
+    expect(shown).to_have_text([begin, *ours, end, *ours[:2]])
+    folded.click()
+    log.get_by_label("Search the log").fill("at step 35")
+    expect(log.locator(".current")).to_have_text(ours[6])
+    expect(log.locator(".current")).to_be_visible()
+    log.get_by_label("Search the log").fill("")
+    expect(shown).to_have_count(4)
+    log.locator(".dicts button").click()
+    expect(folded).to_be_hidden()  # they stand among their metrics
+    expect(log.locator(".ours:visible")).to_have_count(14)
+
+
 def test_the_search_counts_and_copies_the_lines_that_are_shown(
     context: BrowserContext, open_page: OpenPage, address: str
 ) -> None:

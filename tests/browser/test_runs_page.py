@@ -176,6 +176,26 @@ def test_one_more_column_leaves_the_state_its_width(open_page: OpenPage, home: s
     assert box and box["width"] > 220 and box["height"] < 45, "two lines, also of longer verdicts"
 
 
+def test_a_reason_takes_what_room_the_other_columns_leave(open_page: OpenPage, home: str) -> None:
+    """It was cut at 190 px beside a name that left half of the row empty."""
+    word, _ = some(1)
+    failed = made_run(f"{word} broken", 3, groups=0, state=states.FAILED)
+    sentence = "The GPU ran out of memory while it generated completions at step 12. Use fewer completions per step."
+    registry.set_state(running(failed), states.FAILED, sentence)
+    page = table(open_page, home, word, 2)
+    reason = page.locator(f'tr[data-run="{failed}"] .why')
+    inside = """node => { const { right } = node.getBoundingClientRect(); const cell = node.closest("td");
+      const scroller = node.closest(".panel");
+      return right <= cell.getBoundingClientRect().right && scroller.scrollWidth <= scroller.clientWidth }"""
+    for width, least in ((1440, 300), (1100, 190), (390, 190)):
+        page.set_viewport_size({"width": width, "height": 900})
+        picture(page, f"runs-reason-{width}")
+        assert reason.evaluate(inside) and no_sideways_scroll(page), width
+        box = reason.bounding_box()
+        assert box and box["width"] >= least, (width, box)
+    assert reason.evaluate("node => node.scrollHeight <= node.clientHeight")
+
+
 def test_nothing_that_happens_takes_away_what_is_written_chosen_or_focused(open_page: OpenPage, home: str) -> None:
     word, (one, two) = some(2)
     page = table(open_page, home, word, 2)

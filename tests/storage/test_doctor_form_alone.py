@@ -48,8 +48,9 @@ def test_a_reward_that_looks_at_no_answer_is_the_first_thing_said(registry_home:
     first = told(DIGITS, "7").verdicts[0]
     assert (first.key, first.level, first.title) == ("form_alone", "warning", "No reward reads the answer")
     assert first.sentence == (
-        "Rows have an answer, and “mine”, the only function that counts, reads no column of the data: a completion "
-        "earns by its form, right or wrong, and only that can be learned."
+        "Rows have an answer, but “mine”, the only reward function with a weight, looks only at the completion. Wrong "
+        "answers can score as high as correct ones, so the model is not trained to be correct. Add a reward function "
+        "that checks the answer."
     )
     assert [change.label for change in first.changes][-1] == "Change mine"
 

@@ -151,6 +151,19 @@ def test_a_row_without_an_answer_is_no_failure_on_any_page(made: dict[str, str])
     assert asked(made["known"], "ties")["no_answer"] == [0] * 10
 
 
+def test_prompts_are_gone_through_for_the_panel_of_ties_alone(
+    made: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of three panels searched all prompts for those without an answer, and one shows them."""
+    searched: list[str] = []
+    panel = ""
+    lacking = reading.prompts_without_answer
+    monkeypatch.setattr(reading, "prompts_without_answer", lambda run: [searched.append(panel), *lacking(run)][1:])
+    for panel in statistics.PANELS:
+        asked(made["known"], panel)
+    assert searched == ["ties"]
+
+
 @pytest.mark.parametrize(("steps", "every"), [(60, 1), (3, 1), (15, 1), (60, 5), (23, 10), (7, 10)])
 def test_ties_and_what_is_solved_are_now_what_the_overview_says(made: dict[str, str], steps: int, every: int) -> None:
     """“Tied groups 10 %” on the Overview was 8 % on the Statistics at the same time: of other groups."""

@@ -129,6 +129,40 @@ def test_one_that_is_switched_off_stays_so_in_later_stages(registry_home: Path, 
     assert len(ask_db(folder, EVENTS)) == 1
 
 
+WHERE = [
+    ("tensorboard", {}, "folder /runs/a/tensorboard"),
+    ("wandb", {}, "project “huggingface”"),
+    ("wandb", {"WANDB_PROJECT": "sums", "WANDB_MODE": "offline"}, "project “sums”, offline"),
+    ("wandb", {"WANDB_MODE": "disabled"}, ""),
+    ("trackio", {"WANDB_PROJECT": "other"}, "project “mine”"),
+    ("mlflow", {"MLFLOW_TRACKING_URI": "https://me:s3cret@example.org:50/x?key=s3", "MLFLOW_EXPERIMENT_NAME": "a"},
+     "experiment “a” at https://example.org:50/x"),
+    ("mlflow", {"MLFLOW_TRACKING_URI": "sqlite:///home/me/mlflow.db"}, "at sqlite:///home/me/mlflow.db"),
+    ("mlflow", {}, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "variables", "words"), WHERE)
+def test_where_a_tracker_writes_is_told_as_far_as_it_is_known(
+    monkeypatch: pytest.MonkeyPatch, name: str, variables: dict[str, str], words: str
+) -> None:
+    for known in ("WANDB_PROJECT", "WANDB_MODE", "MLFLOW_TRACKING_URI", "MLFLOW_EXPERIMENT_NAME"):
+        monkeypatch.delenv(known, raising=False)
+    for variable, value in variables.items():
+        monkeypatch.setenv(variable, value)
+    assert trackers.where_written(name, "mine", "/runs/a/tensorboard") == words
+
+
+def test_the_log_says_once_where_a_tracker_writes(registry_home: Path, stand_in: Any) -> None:
+    """Nothing on the page told where to look for the curves."""
+    run = "type('Run', (), {'_label': lambda self, **_: None, 'summary': {}})()"
+    stand_in(init=f"global run, config; config = {{}}; run = {run}")
+    stages = [{"training": {"max_steps": 1}}, {"training": {"max_steps": 2}}]
+    folder = trained(training={"report_to": "wandb", "project": "sums"}, stages=stages)
+    told = ask_db(folder, "SELECT message FROM event WHERE kind = 'note'")
+    assert told == [("Metrics are also logged to wandb: project “sums”.",)], ask_db(folder, EVENTS)
+
+
 # --- before a launch
 
 

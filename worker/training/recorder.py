@@ -100,9 +100,16 @@ class Recorder(TrainerCallback):
 
     def say(self, warning: str) -> None:
         """A sentence that a person should read beside the curves; once, however often it is said."""
-        if warning not in self._said:
-            self._said.add(warning)
-            self._events.append(Event("warning", warning))
+        self._tell("warning", warning)
+
+    def note(self, sentence: str) -> None:
+        """A sentence for the log that asks nothing of anyone; once."""
+        self._tell("note", sentence)
+
+    def _tell(self, kind: str, sentence: str) -> None:
+        if sentence not in self._said:
+            self._said.add(sentence)
+            self._events.append(Event(kind, sentence))
 
     def _place(self, group: Group) -> None:
         """Among the steps, and the reward functions, of all stages."""

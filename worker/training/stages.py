@@ -92,7 +92,7 @@ def weights(run_spec: RunSpec) -> dict[str, float]:
 def train_stages(run_spec: RunSpec, folder: RunFolder, recorder: Recorder, point: Path | None) -> dict[str, Any]:
     """Train what is still to do, from `point` on (a checkpoint, or what a stage ended with; None: from the
     beginning), and say how it ended: outcome, step, planned."""
-    stages, trackers = stages_of(run_spec, folder), Trackers(folder.path, recorder.say)
+    stages, trackers = stages_of(run_spec, folder), Trackers(folder.path, recorder.say, recorder.note)
     step = checkpoint_files.step_of(point) if point else 0
     first = max(checkpoint_files.stage_of(point) - 1, 0) if point else 0
     resume, begin_from = point, None

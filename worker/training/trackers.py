@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from transformers import TrainerCallback
 
@@ -24,14 +25,34 @@ DOING = {"on_train_begin": "as it began", "on_log": "as it logged", "on_evaluate
          "on_save": "as it saved", "on_train_end": "as it ended"}  # fmt: skip
 
 Say = Callable[[str], None]
+HUGGING_FACE = "huggingface"  # the project where none is set, by transformers
+
+
+def where_written(name: str, project: str, folder: Any) -> str:
+    """Where a tracker writes, as far as that is known without asking it: its project, or `folder`; "" where nothing
+    is."""
+    if name == "tensorboard":
+        return f"folder {folder}" if folder else ""
+    if name == "wandb":
+        mode = os.environ.get("WANDB_MODE", "")
+        written = f"project “{os.environ.get('WANDB_PROJECT') or HUGGING_FACE}”"
+        return {"disabled": "", "offline": f"{written}, offline"}.get(mode, written)
+    if name == "trackio":
+        return f"project “{project or HUGGING_FACE}”"
+    experiment, place = os.environ.get("MLFLOW_EXPERIMENT_NAME"), os.environ.get("MLFLOW_TRACKING_URI", "")
+    at = urlsplit(place)
+    place = f"{at.scheme}://{at.netloc.rpartition('@')[2]}{at.path}" if at.netloc else place  # without a password
+    parts = [f"experiment “{experiment}”" if experiment else "", place and f"at {place}"]
+    return " ".join(filter(None, parts))
 
 
 class Trackers:
     """The trackers of a run, over its stages: one that was switched off stays so."""
 
-    def __init__(self, folder: Path, say: Say) -> None:
-        """`folder`: the run's. `say` is told, in a sentence, of a tracker that is switched off."""
-        self._folder, self._say = folder, say
+    def __init__(self, folder: Path, say: Say, note: Say) -> None:
+        """`folder`: the run's. `say` is told, in a sentence, of a tracker that is switched off, `note` of where one
+        writes."""
+        self._folder, self._say, self._note = folder, say, note
         self._off: set[str] = set()
 
     def callbacks(self, stage: RunSpec) -> list[TrainerCallback]:
@@ -51,6 +72,12 @@ class Trackers:
             made.logging_dir = str(self._folder / "tensorboard")
         return made
 
+    def tell_where(self, name: str, args: Any, made: Any) -> None:
+        """Say where a tracker that has begun writes, if that is known."""
+        where = where_written(name, getattr(args, "project", "") or "", getattr(made, "logging_dir", None))
+        if where:
+            self._note(f"Metrics are also logged to {name}: {where}.")
+
     def switch_off(self, name: str, why: str) -> None:
         """Nothing is asked of this tracker any more."""
         self._off.add(name)
@@ -68,6 +95,8 @@ class Tracker(TrainerCallback):
     def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
         """Import it, and begin its run."""
         self._pass_on("on_train_begin", args, state, control, **given)
+        if self._thread is not None:  # it has begun
+            self._trackers.tell_where(self.name, args, self._inner)
 
     def on_log(self, args: Any, state: Any, control: Any, **given: Any) -> None:
         """Tell it what was logged."""

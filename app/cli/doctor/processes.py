@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from groupwise.app.cli.doctor import packages
 from groupwise.app.cli.doctor.finding import NOTE, OK, Finding
-from groupwise.app.core import format, worker_process
+from groupwise.app.core import format, gone_runs, worker_process
 from groupwise.storage.home import files, locks, paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry, registry_check
@@ -34,7 +34,8 @@ def look_at_processes(readable: bool) -> list[Finding]:
 
 def _worker(lives: bool, readable: bool) -> list[Finding]:
     if not lives:
-        waiting = registry.list_runs(only={*states.LIVE, states.QUEUED}, curves=False) if readable else []
+        noted = registry.list_runs(only={*states.LIVE, states.QUEUED}, curves=False) if readable else []
+        waiting = [run for run in gone_runs.judge_runs(noted) if run.state not in states.ENDED]
         if waiting:
             says = f"None runs, and {format.plural(len(waiting), 'run')} {are_words(len(waiting))} queued or training."
             return [Finding("Worker", NOTE, says, "Start `groupwise`: its worker then runs them.")]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from groupwise.app.cli.doctor.finding import NOTE, OK, PROBLEM, Finding
-from groupwise.app.core import format, strays
+from groupwise.app.core import format, gone_runs, strays
 from groupwise.storage.home import file_system, paths
 from groupwise.storage.library import home_check
 from groupwise.storage.record import states
@@ -56,7 +56,7 @@ def _registry(look: registry_check.RegistryLook) -> Finding:
 
 
 def _counts(runs: Sequence[Run]) -> Finding:
-    counts = Counter(run.state for run in runs)
+    counts = Counter(run.state for run in gone_runs.judge_runs(runs))  # as `groupwise list` has them
     parts = [f"{counts[state]:,} {state}" for state in states.LABELS if counts[state]]
     says = f"{format.plural(len(runs), 'run')}: {', '.join(parts)}." if runs else "There are no runs yet."
     return Finding("Runs", OK, says)

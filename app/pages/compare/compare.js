@@ -41,7 +41,6 @@ import { offerRuns } from "./starting.js";
 import { drawSweep } from "./sweep.js";
 import * as tables from "./tables.js";
 import { sayUnknown } from "./unknown.js";
-import { windowWords } from "./windows.js";
 
 let charts = new Map();
 let names = [];
@@ -164,9 +163,6 @@ function drawFinals() {
   );
   setText(find(".results .best-of"), bestWords(runsHere()));
   const drawn = runsDrawn().filter(({ there }) => there);
-  const windows = windowWords(drawn);
-  find(".windows").replaceChildren(...tables.withNames(windows, drawn));
-  find(".windows").hidden = !windows;
   const sort = (key) => {
     const usual = ["name", "state"].includes(key) ? key : `-${key}`;
     setParams({ sort: state.sort === usual ? (usual.startsWith("-") ? key : `-${key}`) : usual });

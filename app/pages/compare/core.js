@@ -29,7 +29,7 @@ export function readAddress() {
       .split(",")
       .map((word) => word.trim())
       .filter(Boolean);
-  const all = [...new Set(list("ids"))];
+  const all = [...new Set([...list("ids"), ...list("runs")])]; // `runs`: as people write it
   leftOut = Math.max(0, all.length - MOST);
   state = {
     ids: all.slice(0, MOST),
@@ -53,7 +53,7 @@ export function readAddress() {
 // The stretch of the axis in sight, and the steps at its edges, so that lines reach them.
 export const inSight = () =>
   state.zoom && ["step", "attempt"].includes(state.x) ? Plots.around(state.zoom) : state.zoom;
-export const setIds = (ids) => setParams({ ids: ids.join(",") }, { push: true });
+export const setIds = (ids) => setParams({ ids: ids.join(","), runs: null }, { push: true });
 // The runs that are still here.
 export const runsHere = () => order.filter(({ there }) => there);
 // Those of them that are on the axes of settings and finals, which span only what these have.

@@ -1,7 +1,7 @@
 // The tables of Compare: final metrics, settings that differ, reward code.
 
 import { breakable, el, setText } from "../../ui/dom.js";
-import { nameOf } from "../../ui/name.js";
+import { nameOf, shortName } from "../../ui/name.js";
 import { countWords, number, percent, seconds, wholeNumber } from "../../ui/number.js";
 import {
   apartWords,
@@ -47,17 +47,25 @@ function heardAsTable(table) {
     node.setAttribute("role", ROLES[node.tagName] ?? (node.scope === "row" ? "rowheader" : "columnheader"));
 }
 
+const shortened = (name) => shortName(name, 28);
 // Words with the names of runs in them, of which long ones lose their middles: a sentence is read for its figures.
 export function withNames(words, runs) {
   const quoted = runs.map(({ name }) => name).filter((name) => words.includes(`“${name}”`));
   const first = quoted.sort((a, b) => b.length - a.length)[0];
   if (first === undefined) return [words];
   const others = runs.filter(({ name }) => name !== first);
-  const name = () => el("span.quoted", { title: first }, "“", nameOf(first), "”");
+  const name = () => el("span.quoted", { title: first }, "“", el("bdi", shortened(first)), "”");
   return words.split(`“${first}”`).flatMap((part, i) => [...(i ? [name()] : []), ...withNames(part, others)]);
 }
 
 // ---- finals ----
+// The steps that a run's figures are means of.
+function stepsOf({ final }) {
+  const [first, last] = final?.means_of ?? [];
+  if (!last) return null;
+  const words = first === last ? `step ${wholeNumber(last)}` : `steps ${wholeNumber(first)}–${wholeNumber(last)}`;
+  return el("span.xs.mut.means-of", words);
+}
 const share = (value) => (value === null ? "–" : percent(value));
 const duration = (value) => (value === null ? "–" : seconds(value));
 const whole = (value) => (value === null ? "–" : wholeNumber(value));
@@ -157,7 +165,12 @@ export function drawFinals(table, runs, order, sort, groups = []) {
         el(
           "tr",
           { "data-run": run.id },
-          el("td.name", run.there ? el("a", { href: address(run), "aria-label": run.name }, named(run)) : named(run)),
+          el(
+            "td.name",
+            run.there ? el("a", { href: address(run), "aria-label": run.name }, named(run)) : named(run),
+            " ",
+            stepsOf(run),
+          ),
           el("td", el("div.about-it", pill(run), reason(run), apart(run))),
           ...COLUMNS.map((column) => cell(run, column)),
         ),

@@ -6,6 +6,7 @@ import { breakable, copy, el, option, setText, showText } from "../../ui/dom.js"
 import { countWords, wholeNumber } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
+import { foldSaved, forgetSaved, isShown } from "./log_checkpoints.js";
 import { forgetErrors, markError } from "./log_errors.js";
 import { metricsWith } from "./log_found.js";
 import { fold, forgetFolds, looksOfLibrary, OF_RANK, sayRepeats } from "./log_folds.js";
@@ -83,6 +84,7 @@ function paintFound() {
 function add(lines) {
   const nodes = lines.map(line);
   writing.before(...nodes);
+  foldSaved(nodes);
   kept += lines.reduce((sum, [, words]) => sum + words.length, 0);
   sayFolded();
   offerRanks();
@@ -92,6 +94,7 @@ function begin(lines) {
   box.replaceChildren(writing);
   kept = 0;
   forgetFolds();
+  forgetSaved();
   forgetErrors();
   add(lines);
 }
@@ -181,9 +184,7 @@ const copyLines = (button, wanted) =>
       .join("\n"),
     button,
   );
-find(".copy").addEventListener("click", ({ currentTarget }) =>
-  copyLines(currentTarget, (node) => node.getClientRects().length > 0),
-);
+find(".copy").addEventListener("click", ({ currentTarget }) => copyLines(currentTarget, isShown));
 // Also those among folded metric lines: they are counted with the others, which hidden lines of libraries are not.
 find(".copy-found").addEventListener("click", ({ currentTarget }) =>
   copyLines(

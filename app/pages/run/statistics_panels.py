@@ -46,7 +46,8 @@ class Asked(NamedTuple):
 
 def tie_shares(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """Shares of tied groups by kind, over the steps."""
-    groups = tied.explain_ties(statistics.groups(asked.function, asked.threshold), asked.mode)
+    rows = statistics.groups(asked.function, asked.threshold, with_answers=True)
+    groups = tied.explain_ties(rows, asked.mode)
     stretches = statistics.stretches(LINE)
     if not groups or stretches is None:
         return wait_for_scores()

@@ -23,7 +23,8 @@ ENDS = {
 
 
 def final_values(run: Database, counting: list[Part] | None = None) -> dict[str, Any]:
-    """step; over, of how many steps the means are; reward, solved, kl, length, tied and held_out as they are at the end
+    """step; means_of, the first and the last step that the means are of;
+    reward, solved, kl, length, tied and held_out as they are at the end
     (storage.record.recent), so that a run is ranked by what it came to and not by a peak before a collapse;
     held_out_at, the step of that evaluation; errors, by how much reward, solved and held_out may be off by chance (one
     standard error); tokens, and time in seconds. None for what was not recorded, or never was a number.
@@ -31,7 +32,7 @@ def final_values(run: Database, counting: list[Part] | None = None) -> dict[str,
     keys, parts = keys_of(run), lineage.stretches(run) if counting is None else counting
     lately = recent.of_last_stage(run, parts)
     logs = recent.last_logs(run, lately)
-    found: dict[str, Any] = {"step": parts[-1][2] if parts else 0, "over": _steps_of_means(logs)}
+    found: dict[str, Any] = {"step": parts[-1][2] if parts else 0, "means_of": _steps_of_means(logs)}
     for name, candidates in ENDS.items():
         metric = next((metric for metric in candidates if metric in keys), "")
         found[name] = recent.now(run, metric, keys.get(metric), lately, logs)
@@ -44,12 +45,12 @@ def final_values(run: Database, counting: list[Part] | None = None) -> dict[str,
     return found
 
 
-def _steps_of_means(logs: recent.Logs) -> int | None:
-    """Over how many steps the last logged ones are that a mean is of; None where none was logged."""
+def _steps_of_means(logs: recent.Logs) -> tuple[int, int] | None:
+    """The first and the last of the steps that a mean is of; None where none was logged."""
     if not logs:
         return None
     window = recent.closing_of(logs)
-    return window.until - window.after
+    return window.after + 1, window.until
 
 
 OF_SOME = "_terminated_length"  # what not every step has: where no completion ended by itself

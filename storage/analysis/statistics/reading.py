@@ -67,15 +67,18 @@ class Statistics:
         """(id, name, weight) of the reward functions, in order."""
         return self._run.execute("SELECT id, name, weight FROM reward_function ORDER BY id").fetchall()
 
-    def groups(self, function: int | None = None, threshold: float = 0.0) -> list[GroupRow]:
+    def groups(
+        self, function: int | None = None, threshold: float = 0.0, *, with_answers: bool = False
+    ) -> list[GroupRow]:
         """The scored groups of both modes, oldest first. `function`, `threshold`: what says that a completion is
-        right, where anything does."""
+        right, where anything does. `with_answers`: whether it is looked up which rows lack an answer, for which all
+        prompts are gone through."""
         asked = [threshold, threshold, function] if function is not None else []
         right = (
             "(SELECT CASE WHEN max(value) < ? THEN 'none' WHEN min(value) >= ? THEN 'all' END FROM score "
             "WHERE score.grp = grp.id AND function = ?)"
         )
-        lacking = prompts_without_answer(self._run)
+        lacking = prompts_without_answer(self._run) if with_answers else []
         lacks = answer_is_lacking() if lacking else "0"
         rows = self._run.execute(
             f"SELECT step, mode, mean, std, low, high, {right if asked else 'NULL'}, {lacks} FROM grp "

@@ -32,10 +32,10 @@ def looks_at_form_alone(code: str, name: str) -> bool:
 def say_form_alone(names: Sequence[str]) -> str:
     """What comes of it where all functions that count (`names`) look at form alone."""
     several, named = len(names) > 1, join_words([f"“{name}”" for name in names])
-    which = "all that count, read" if several else "the only function that counts, reads"
+    which = "all reward functions with a weight, look" if several else "the only reward function with a weight, looks"
     return (
-        f"Rows have an answer, and {named}, {which} no column of the data: a completion earns by its form, "
-        "right or wrong, and only that can be learned."
+        f"Rows have an answer, but {named}, {which} only at the completion. Wrong answers can score as high as "
+        "correct ones, so the model is not trained to be correct. Add a reward function that checks the answer."
     )
 
 
