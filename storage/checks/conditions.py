@@ -2,18 +2,27 @@
 
 import re
 
-from groupwise.storage.spec.rows.row_filter import EMPTINESS, MAX_LENGTH, ORDER, ConditionError, parse_condition
+from groupwise.storage.spec.rows.row_filter import (
+    EMPTINESS,
+    MAX_LENGTH,
+    OPERATORS,
+    ORDER,
+    ConditionError,
+    parse_condition,
+)
 from groupwise.storage.spec.spec import DataSpec
+from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.problem import Fix, Problem
 
 LONGEST_SHOWN = 60  # characters of a condition on a button
 COMPARED = ("=", "!=", *ORDER)
+_SIGNS = re.compile(r"(?:\"(?:[^\"\\]|\\.)*\"|[^\"<>=!])*?([<>=!][<>=!~]+)(?=[\s\d.+-]|$)")  # the first of a condition
 _JOINED = re.compile(r"\s+(and|or|AND|OR)\s+|\s*(&&?|\|\|?)\s*")
 # Signs and words of other languages for what is written otherwise here.
 _OTHERWISE = (
-    (re.compile(r"\s*(?:≥|=>)\s*"), " >= "),
-    (re.compile(r"\s*(?:≤|=<)\s*"), " <= "),
-    (re.compile(r"\s*(?:≠|<>|!==|=/=)\s*"), " != "),
+    (re.compile(r"\s*(?:≥|(?<![<>!=])=>)\s*"), " >= "),
+    (re.compile(r"\s*(?:≤|(?<![<>!=])=<(?![a-z]\w*>))\s*"), " <= "),
+    (re.compile(r"\s*(?:≠|<>|!==|=/=|=!(?=[\s\d]))\s*"), " != "),
     (re.compile(r"\s*===\s*"), " = "),
     (re.compile(r"\s+is\s+not\s+(?:null|none|nan)\s*$", re.IGNORECASE), " is not empty"),
     (re.compile(r"\s+is\s+(?:null|none|nan)\s*$", re.IGNORECASE), " is empty"),
@@ -32,6 +41,9 @@ def _slips_of(number: int, written: str, data: DataSpec) -> list[Problem]:
     meant = write_in_our_signs(written)
     better = (Fix(f"Use {meant}", {path: meant}),) if meant and len(meant) <= LONGEST_SHOWN else ()
     hint = f" Did you mean “{meant}”?" if better else ""
+    if not better and (signs := _no_comparison(written)):
+        said = f"“{signs}” is not a comparison. Comparisons are {join_words(list(OPERATORS))}."
+        return [Problem(path, said, fixes=(remove,))]
     try:
         condition = parse_condition(written)
     except ConditionError as error:
@@ -53,6 +65,19 @@ def _slips_of(number: int, written: str, data: DataSpec) -> list[Problem]:
     said = "is several conditions in one: each is an entry of its own, and all have to hold."
     every = [*data.filter[:number], *parts, *data.filter[number + 1 :]]
     return [Problem(path, said, fixes=(Fix(f"Write it as {len(parts)} conditions", {"data.filter": every}), remove))]
+
+
+def _no_comparison(written: str) -> str:
+    """The signs that stand where a comparison belongs and are none, as <=> is, of which the first would be read as one
+    and the rest as part of the value; "" where there are no such."""
+    found = _SIGNS.match(written) if len(written) <= MAX_LENGTH else None
+    if found is None or found[1] in (*COMPARED, "=="):
+        return ""
+    try:
+        first = parse_condition(f"{written[: found.start(1)]} = 1")
+    except ConditionError:
+        return ""
+    return found[1] if first.operator == "=" else ""  # else they stand in what is searched for
 
 
 def write_in_our_signs(written: str) -> str | None:

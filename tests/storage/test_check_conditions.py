@@ -42,6 +42,7 @@ def test_conditions_of_which_one_must_hold_are_refused_in_words():
         ("answer ≠ 3", "answer != 3"),
         ("answer <> 3", "answer != 3"),
         ("answer === 3", "answer = 3"),
+        ("answer =! 3", "answer != 3"),
         ("answer is not null", "answer is not empty"),
         ("answer is None", "answer is empty"),
         ("len(question) < 50", "length of question < 50"),
@@ -60,4 +61,16 @@ def test_signs_of_other_languages_are_written_in_ours(written: str, meant: str):
     ],
 )  # fmt: skip
 def test_what_is_one_condition_stays_one(written: str):
+    assert check_conditions(DataSpec(filter=[written])) == []
+
+
+@pytest.mark.parametrize("written", ["answer <=> 3", '"answer" <=> 3', "length of answer <=> 3", "answer >> 3"])
+def test_signs_that_are_no_comparison_are_named_with_those_that_there_are(written: str):
+    message, fix = said_of(written)
+    assert message.endswith("is not a comparison. Comparisons are =, !=, <, <=, >, >=, contains, does not contain, "
+                            "matches, is empty and is not empty.") and fix == {}  # fmt: skip
+
+
+@pytest.mark.parametrize("written", ["question contains <=> b", "answer =<think>", "answer = <=> 3"])
+def test_signs_in_a_value_are_no_comparison(written: str):
     assert check_conditions(DataSpec(filter=[written])) == []
