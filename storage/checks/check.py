@@ -27,7 +27,7 @@ from groupwise.storage.checks.values import default_fix, fixes_of_value, value_f
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.rows.units import say_unit
 from groupwise.storage.spec.spec import RunSpec
-from groupwise.storage.spec.words.misplaced import misplaced_problem, part_in_a_part
+from groupwise.storage.spec.words.misplaced import adapt_in_training, misplaced_problem, part_in_a_part
 from groupwise.storage.spec.words.problem import BLOCKING, Fix, Problem, in_order_of_lines, line_of
 from groupwise.storage.spec.words.recipe_names import recipe_problem
 from groupwise.storage.spec.words.setting_names import one_for_each_name, unknown_setting
@@ -156,7 +156,8 @@ def _unknown(
     if whole := part_in_a_part(path, value, given):
         return whole
     library = "TRL's GRPOConfig" if path.startswith("training.") else "PEFT's LoraConfig"
-    return unknown_setting(path, value, fields, values, f"{library} has no such field.")
+    said = f"{library} has no such field."
+    return adapt_in_training(path, value, given, said) or unknown_setting(path, value, fields, values, said)
 
 
 def _given(spec: RunSpec, lines: dict[str, int] | None) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from groupwise.app.pages.new import launch, view, yaml_edit
+from groupwise.app.pages.new import launch, said_later, view, yaml_edit
 from groupwise.app.pages.new.said_later import THEN, UNSET
 from groupwise.storage.registry import registry
-from groupwise.storage.spec.words.problem import BLOCKING, WARNING
+from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 from groupwise.worker.builtin import models
 from tests.app.test_said_at_once import HEAD, OFFER, clicked, labels_of, said_of
 from tests.conftest import Groupwise
@@ -62,11 +62,11 @@ def test_what_is_wrong_inside_a_part_that_is_joined_is_told_where_it_stands(own_
     text = HEAD + "training: {beta: 0.1}\ntraning: {max_steps: 5, foo: 3}\n"
     assert [(field, words) for field, _, words in said_of(text)] == [
         ("traning", "there is no such field. Did you mean “training”? It is set already."),
-        ("traning.foo", f"{THEN}TRL's GRPOConfig has no such field."),
+        ("traning.foo", "TRL's GRPOConfig has no such field."),
     ]
     text = HEAD + "reward:\n- name: correctness\n- nam: fromat\n"
     [(whole, _, _), (field, line, words)] = said_of(text)
-    assert (whole, field) == ("reward", "reward.1.nam") and words.startswith(f"{THEN}there is no such field. Did you")
+    assert (whole, field) == ("reward", "reward.1.nam") and words.startswith("there is no such field. Did you")
     assert line == text.splitlines().index("- nam: fromat") + 1
 
 
@@ -110,7 +110,6 @@ def test_a_number_with_its_own_unit_is_offered(setting: str, label: str, own_hom
 @pytest.mark.parametrize(
     ("text", "field", "line", "words"),
     [
-        ("name: a\nrewards: [correctness, fromat]\n", "rewards.1.name", 2, "there is no reward function “fromat”."),
         (HEAD + "training:\n  beta: 0.1\n  num_generation: 5\n", "training.num_generation", 6,
          "each generation makes 8 completions"),
         ("name: a\nrewards:\n- nosuch: 1\n- name: format\n", "rewards.0.nosuch", 3,
@@ -142,7 +141,7 @@ def test_launch_says_what_comes_to_sight_later_in_the_same_words(
     groupwise: Groupwise, registry_home: Path, no_worker: None, tmp_path: Path
 ) -> None:
     offer.publish()
-    path = write(tmp_path, "name: a\nrewards: [correctness, fromat]\n")
+    path = write(tmp_path, f"{HEAD}training: {{num_generation: 5}}\n")
     with offer.answering():
         said = groupwise("launch", str(path)).stderr.splitlines()
     told = [line for line in said if THEN in line]
@@ -268,3 +267,56 @@ def test_what_waits_for_a_setting_elsewhere_names_that_one_of_several(own_home: 
     seen = view.describe_text(text, OFFER, None, {"script", "preflight"})
     said = [one["message"] for one in seen["problems"] if "far too high" in one["message"]]
     assert len(said) == 1 and said[0].startswith("Once “lora_r” is fixed: 0.01 is far too high with LoRA"), said
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "words"),
+    [
+        ("name: a\nrewards: [correctness, fromat]\n", "rewards.1.name", "there is no reward function “fromat”."),
+        (HEAD + "nam: x\nstages:\n- name: b\n  beta: -1\n", "stages.0.beta",
+         "should be at least 0."),
+        (HEAD + "training:\n  learning_rate: 1e-4\n  learning_rate: fast\n", "training.learning_rate",
+         "should be a number, not “fast”."),
+        (HEAD + "training: {learning_rate: fast, learning_rate: 1e-4}\n", "training.learning_rate",
+         "should be a number, not “fast”."),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_whatever_else_is_set_waits_for_nothing(
+    text: str, field: str, words: str, own_home: Path
+) -> None:
+    told = [said for at, _, said in said_of(text) if at == field]
+    assert any(said.startswith(words) for said in told) and not any(THEN in said for said in told), told
+
+
+@pytest.mark.parametrize("name", ["''", "null", "5"])
+def test_a_rate_does_not_wait_for_the_name_of_the_run(name: str, own_home: Path) -> None:
+    text = f"name: {name}\nmodel: {{id: ./nosuch}}\nrewards:\n- name: format\ntraining: {{learning_rate: 0.0001}}\n"
+    seen = view.describe_text(text, OFFER, None, {"script", "preflight"})["problems"]
+    assert [one["field"] for one in seen if one["level"] != ADVICE] == ["name", "model.id"]
+    text = text.replace("./nosuch", "5")
+    seen = view.describe_text(text, OFFER, None, {"script", "preflight"})["problems"]
+    [rate] = [one["message"] for one in seen if one["field"] == "training.learning_rate"]
+    assert rate.startswith("Once “model.id” is fixed: 0.0001 is far too high")
+
+
+def test_nothing_is_said_of_a_number_that_nobody_wrote(own_home: Path) -> None:
+    """A button that sets another number than what is written makes no doubt: its value was not typed."""
+    seen = said_later.say_what_follows(
+        [Problem("rewards.0.parameters.low", "is too high.", fixes=(Fix("Use 64", {"rewards.0.parameters.low": 64}),))],
+        {"rewards": [{"name": "length", "parameters": {"low": 900, "high": 5}}]}, {"rewards.0.name": 1},
+        lambda raw: [Problem("rewards.0.name", "up to 64 tokens all earn the same", level=WARNING)], {},
+    )  # fmt: skip
+    assert [one.message for one in seen] == ["is too high."]
+
+
+def test_adapt_under_training_is_told_where_it_belongs(own_home: Path) -> None:
+    [(_, _, words)] = said_of(HEAD + "training: {beta: 0.1, adapt: {target: 0.1}}\n")
+    no_such = "TRL's GRPOConfig has no such field. Under kl, beta follows a target KL"
+    assert words == f"{no_such}: “kl: {{target: 0.1}}” at the left edge."
+    text = HEAD + "training:\n  beta: 0.1\n  adapt: {target: 0.1}\n"
+    after = clicked(text, "training.adapt", "Write it as “kl: {target: 0.1}”")
+    assert (yaml_edit.load(after) or {})["kl"] == {"target": 0.1} and said_of(after) == []
+    [(_, _, words)] = said_of(HEAD + "training: {adapt: {low: 0.1}}\n")
+    assert words == f"{no_such}: “kl: {{target: 0.05}}” at the left edge. Under a reward, “adapt” changes its weight."
+    [(_, _, words)] = said_of(HEAD + "training: {beta: 0.1, adapt: {target: 0.1}}\nkl: {target: 0.2}\n")
+    assert words == f"{no_such}, and kl is set already."

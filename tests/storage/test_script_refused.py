@@ -102,3 +102,11 @@ def test_a_script_that_was_tampered_with_is_read_or_refused(words: list[str], ch
     except SpecError:
         return
     assert isinstance(raw["name"], str) and all(isinstance(note, str) for note in notes)
+
+
+def test_a_second_line_that_python_names_is_that_of_its_cell_too() -> None:
+    with pytest.raises(SpecError) as error:
+        from_script(notebook("x = 1\ny = 2", "a = 1\nif a:\nb = 2\n"))
+    [problem] = error.value.problems
+    said = "expected an indented block after 'if' statement in code cell 2, line 2."
+    assert problem.message == f"Code cell 2, line 3: This is not Python: {said}"

@@ -33,6 +33,7 @@ from groupwise.storage.spec.words.problem import (
     Problem,
     SpecError,
     in_order_of_lines,
+    without_advice_on_refused,
 )
 from groupwise.storage.spec.words.reward_entries import below_filled_rewards
 from groupwise.storage.spec.words.setting_names import answered_places, without_answered
@@ -148,11 +149,15 @@ def say_all_at_once(
     if not any(one.level == BLOCKING for one in problems):
         return problems
     types = form.types(offer) | form.reward_types(raw, offer)
-    return said_later.say_what_follows(problems, raw, lines, lambda one: problems_of_values(one, offer, known), types)
+
+    def judge(values: dict[str, Any]) -> list[Problem]:
+        return without_advice_on_refused(problems_of_values(values, offer, known))
+
+    return said_later.say_what_follows(problems, raw, lines, judge, types)
 
 
 def _problems_of_raw(offer: Offer, raw: dict[str, Any], lines: dict[str, int]) -> list[Problem]:
-    return say_all_at_once(problems_of_values(raw, offer), raw, lines, offer)
+    return say_all_at_once(without_advice_on_refused(problems_of_values(raw, offer)), raw, lines, offer)
 
 
 def unread_settings(reading: Reading) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """What is to be said of a text that cannot be read once its slips are put right, said with them: nobody fixes a spec in
 rounds."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +24,23 @@ class _Way:
 
     lines: dict[str, int]
     problems: list[Problem]
+    raw: dict[str, Any]
+
+    def own(self, problems: Iterable[Problem], judge: Judge) -> set[tuple[str, str]]:
+        """Those of the problems that wait for no slip (field and message)."""
+
+        def alone(raw: dict[str, Any]) -> list[Problem]:
+            return judge(raw, {})
+
+        return {said_later.place_and_words(one) for one in problems if said_later.is_of_itself(one, self.raw, alone)}
+
+    def more(self) -> set[tuple[str, str]]:
+        """The problems (field and message) that are told beside another of their field."""
+        seen, found = set[str](), set[tuple[str, str]]()
+        for one in self.problems:
+            found |= {said_later.place_and_words(one)} if one.field in seen else set()
+            seen.add(one.field)
+        return found
 
     def doubts(self, said: Collection[str]) -> list[Problem]:
         """What it is warned of, beside fields of which something is `said`, but for what is said of them later."""
@@ -53,7 +70,10 @@ def say_once_readable(text: str, found: Sequence[Problem], judge: Judge) -> list
     for way in ways:
         new = [one for one in way.problems if (one.field, one.message) not in known]
         new = [one for one in new if one.field in of_all or _is_of_either(one.field, way.lines, twice, joined)]
-        told += said_later.say_then(new, said, way.lines, twice)
+        unsure = {one.line for one in found if not is_given_twice(one) and not one.field}
+        sure = (one for one in new if line_of(one.field, way.lines) not in unsure)
+        own = way.own(sure, judge)
+        told += said_later.say_then(new, said, way.lines, twice, own=own, more=way.more())
         said |= {one.field for one in told}
         joined = []
     doubts = [way.doubts(said) for way in ways]
@@ -75,7 +95,7 @@ def _read_ways(
         met = said_later.slips_met(after.met, [*found, *told])
         told += met
         twice |= {one.field for one in met if one.field}
-        ways.append(_Way(after.lines_as_written(lines), judge(raw, lines)))
+        ways.append(_Way(after.lines_as_written(lines), judge(raw, lines), raw))
         if not twice:  # nothing of which another button keeps another value
             break
     return ways, told

@@ -47,7 +47,7 @@ def say_what_follows(
     said = {one.field for one in found if one.level == BLOCKING}
     now, values, ways = found, raw, list[_Way]()
     for _ in range(ROUNDS):
-        fixable = [one for one in now if one.level == BLOCKING and one.fixes and _is_meant(one.fixes[0])]
+        fixable = [one for one in now if one.level == BLOCKING and one.fixes and _is_meant(one.fixes[0], values)]
         fixes = [one.fixes[0] for one in fixable]
         after = _after_fixes(values, fixes, types)
         if after == values:
@@ -63,7 +63,10 @@ def say_what_follows(
         warned = {one.field for one in found if one.level == WARNING}
         doubts = [one for one in placed if one.level == WARNING and one.field in written - warned]
         alone = partial(_told_after, before, judge, types)
-        then = [*say_then(placed, said - moved, lines), *_say_doubts(doubts, _Causes(fixable, alone), lines)]
+        both = zip(placed, new, strict=True)
+        own = {place_and_words(one) for one, there in both if _is_same_setting(one, there)
+               and is_of_itself(there, values, judge)}  # fmt: skip
+        then = [*say_then(placed, said - moved, lines, own=own), *_say_doubts(doubts, _Causes(fixable, alone), lines)]
         said |= {one.field for one in then if one.level == BLOCKING}
         for one in then:
             found.insert(_behind_line(found, one.line), one)
@@ -92,7 +95,8 @@ class _Causes:
         field = causes[0].field
         entry = doubt.field.rpartition(".")[0]
         is_beside = is_at_or_inside(field, entry if entry.rpartition(".")[2].isdigit() else doubt.field)
-        return "" if is_beside else next((one for one in reversed(field.split(".")) if not one.isdigit()), "")
+        name = next((one for one in reversed(field.split(".")) if not one.isdigit()), "")
+        return "" if is_beside else field if field == "model.id" else name  # “id” alone says nothing of the model
 
 
 def _say_doubts(doubts: Iterable[Problem], causes: _Causes, lines: dict[str, int]) -> list[Problem]:
@@ -111,18 +115,58 @@ def _behind_line(found: list[Problem], line: int | None) -> int:
 
 
 def say_then(
-    problems: Iterable[Problem], said: Collection[str], lines: dict[str, int], alone: Collection[str] = ()
-) -> list[Problem]:
+    problems: Iterable[Problem], said: Collection[str], lines: dict[str, int], alone: Collection[str] = (), *,
+    own: Collection[tuple[str, str]] = (), more: Collection[tuple[str, str]] = (),
+) -> list[Problem]:  # fmt: skip
     """Those of the problems that block and of whose field nothing is `said` yet, each once, as what is told later.
-    `alone`: fields of which something is said, but nothing of what they are."""
+    `alone`: fields of which something is said, but nothing of what they are. `own`: what waits for nothing (field and
+    message); `more`: what is told beside what is said of its field."""
     new: list[Problem] = []
     for one in problems:
-        known = () if is_later(one.message) else (*(set(said) - set(alone)), *(each.field for each in new))
+        known = (
+            ()
+            if is_later(one.message) or place_and_words(one) in more
+            else (*(set(said) - set(alone)), *(each.field for each in new))
+        )
         is_known = any(is_at_or_inside(each, one.field) for each in known)
         if one.level == BLOCKING and not is_known and len(new) < MOST:
-            message = THEN + without_then(one.message).removeprefix(UNSET)
+            then = "" if place_and_words(one) in own else THEN
+            message = then + without_then(one.message).removeprefix(UNSET)
             new.append(Problem(one.field, message, line_of(one.field, lines)))
     return new
+
+
+def place_and_words(problem: Problem) -> tuple[str, str]:
+    """What makes it one of its own, without what it waits for."""
+    return problem.field, without_then(problem.message)
+
+
+def is_of_itself(problem: Problem, raw: dict[str, Any], judge: Judge) -> bool:
+    """Whether it is true of its setting whatever else is set: then it waits for no other setting."""
+    only = _only_at(raw, problem.field.split(".")) if problem.level == BLOCKING and problem.field else ABSENT
+    if not isinstance(only, dict):
+        return False
+    words = without_then(problem.message)
+    return any(one.level == BLOCKING and one.message == words for one in judge(only))
+
+
+def _is_same_setting(written: Problem, after: Problem) -> bool:
+    """Whether a setting has its name already, wherever it belongs: of another name it is not sure what was meant."""
+    return written.field.rpartition(".")[2] == after.field.rpartition(".")[2]
+
+
+def _only_at(value: Any, path: list[str]) -> Any:
+    """Plain values with nothing but what stands at a path, which is ABSENT where nothing does."""
+    if not path:
+        return value
+    name, *rest = path
+    if isinstance(value, dict) and name in value:
+        inner = _only_at(value[name], rest)
+        return ABSENT if inner is ABSENT else {name: inner}
+    if isinstance(value, list) and name.isdigit() and int(name) < len(value):
+        inner = _only_at(value[int(name)], rest)
+        return ABSENT if inner is ABSENT else [inner]
+    return ABSENT
 
 
 @dataclass(frozen=True)
@@ -198,10 +242,17 @@ def _without_lines(problem: Problem) -> str:
     return re.sub(r"line \d+", "line", without_then(problem.message)).partition(COMMA)[0]
 
 
-def _is_meant(fix: Fix) -> bool:
+def _is_meant(fix: Fix, raw: dict[str, Any]) -> bool:
     """Whether a fix makes values what was meant. What follows from a usual one (another model can be chosen than the
-    starter) is wrong only for who takes it."""
-    return not (fix.cut or fix.leads or fix.fallback)
+    starter), or from a number that nobody wrote, is wrong only for who takes it."""
+    made_up = (_is_made_up(value, edits.value_at(raw, path)) for path, value in fix.settings.items())
+    return not (fix.cut or fix.leads or fix.fallback or (not fix.removed and any(made_up)))
+
+
+def _is_made_up(value: Any, written: Any) -> bool:
+    """Whether a fix sets a value where none stands, or a number for another."""
+    is_number = isinstance(written, (int, float)) and not isinstance(written, bool)
+    return written in (None, "", ABSENT) or (is_number and isinstance(value, (int, float)) and value != written)
 
 
 def _after_fixes(raw: dict[str, Any], fixes: list[Fix], types: Types) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """A TRL script, a notebook or a recipe → the RunSpec it means, as far as that can be read: the way back from
 storage.checks.script, and the way in for what people have. Only read; nothing of a script is ever run."""
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,6 +23,8 @@ from groupwise.storage.checks.script_reader.trainer_arguments import note_argume
 from groupwise.storage.checks.script_reader.training import find_trainer, lora, run_name, training
 from groupwise.storage.checks.script_reader.unsaid import list_names
 from groupwise.storage.spec.words.problem import SpecError
+
+_SECOND_LINE = re.compile(r"\bon line (\d+)")
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,9 @@ def _in_cell(error: SpecError, code: Code) -> SpecError:
     if problem.line is None or not code.in_cells:
         return error
     where = code.place(problem.line)
-    return refusal(f"{where[:1].upper()}{where[1:]}: {problem.message}")
+    # Python names a second line in its own words: “after 'if' statement on line 12”
+    message = _SECOND_LINE.sub(lambda found: f"in {code.place(int(found[1]))}", problem.message)
+    return refusal(f"{where[:1].upper()}{where[1:]}: {message}")
 
 
 def _read_code(code: Code, settings: Collection[str], dataset: int) -> ScriptImport:

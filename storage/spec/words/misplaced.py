@@ -112,6 +112,29 @@ def data_by_path(path: str, value: Any, beside: Mapping[str, Any], line: int | N
     return Problem(path, f"{said}: “source: {source}”.", line, fixes=(use, remove))
 
 
+_OF_KL = ("target", "rate", "least", "most")
+
+
+def adapt_in_training(
+    path: str, value: Any, given: Mapping[str, Any], said: str, line: int | None = None
+) -> Problem | None:
+    """The problem of `adapt` under training, as if beta changed there; None of any other setting. With a target it is
+    written as kl where nothing is written over. `said`: the sentence that there is none."""
+    if path != "training.adapt":
+        return None
+    said += " Under kl, beta follows a target KL"
+    remove = Fix(f"Remove it{size_words(value)}", {}, (path,))
+    inner = value if isinstance(value, dict) else {}
+    target = inner.get("target")
+    if not isinstance(target, (int, float)) or isinstance(target, bool) or not set(inner) <= set(_OF_KL):
+        message = f"{said}: “kl: {{target: 0.05}}” at the left edge. Under a reward, “adapt” changes its weight."
+        return Problem(path, message, line, fixes=(remove,))
+    if given.get("kl"):
+        return Problem(path, f"{said}, and kl is set already.", line, fixes=(remove,))
+    use = Fix(f"Write it as “kl: {{target: {target}}}”", {"kl": inner}, (path,))
+    return Problem(path, f"{said}: “kl: {{target: {target}}}” at the left edge.", line, fixes=(use, remove))
+
+
 def name_in_a_part(path: str, value: Any, given: Mapping[str, Any], line: int | None = None) -> Problem:
     """The problem of the run's name inside a part. It is moved where the run has none."""
     move = Fix("Move it to the left edge", {"name": value}, (path,))
