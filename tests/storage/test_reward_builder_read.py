@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groupwise.storage.library.rewards.builder import Block, block_problems, read_blocks, to_code
+from groupwise.storage.library.rewards.builder.shared import BEFORE
 from tests.support.reward_blocks import LAYOUTS, NASTY, WORDS, scores
 
 
@@ -150,3 +151,16 @@ def test_blocks_that_code_made_unbuildable_say_the_line():
     code = to_code("reward", [Block("length_between", {"least": 2, "most": 80})], "")
     reading = read_blocks(code.replace("2 <=", "200 <="), "reward")
     assert reading is not None and reading.blocks is None and reading.line >= 1
+
+
+def test_code_of_blocks_with_the_small_functions_of_before_is_still_of_blocks():
+    blocks = [Block("number_equals", {"tag": "result"}), Block("length_between")]
+    code = to_code("reward", blocks, "")
+    [(now, before)] = BEFORE.items()
+    assert now in code
+    old = code.replace(now, before)
+    reading = read_blocks(old, "reward")
+    assert reading is not None and reading.blocks is not None
+    assert to_code("reward", reading.blocks, reading.sentence) == code
+    edited = read_blocks(old.replace("opened and closed", "opened"), "reward")
+    assert edited is not None and edited.blocks is None and edited.line

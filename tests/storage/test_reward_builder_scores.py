@@ -127,7 +127,8 @@ def test_any_example_that_is_accepted_passes(pattern: str, example: str, whole: 
      ("5-3", "3", 1.0), ("-3", "3", 0.0), ("x = -3", -3, 1.0), ("none", "3", 0.0), ("3", None, None),
      ("3", "n/a", None),
      ("9007199254740993", "9007199254740992", 0.0), ("3", "so 1 + 2 #### 3", 1.0), ("1e2", "100", 1.0),
-     ("9" * 5000, "3", 0.0), ("1e999999", "3", 0.0), ("<answer>3", "3", 1.0), ("3 </answer><answer>", 3, 1.0),
+     ("9" * 5000, "3", 0.0), ("1e999999", "3", 0.0), ("<answer>3", "3", 0.0), ("3 </answer><answer>", 3, 0.0),
+     ("3 <answe", "3", 0.0), ("<answer>3</answer><answer>4", "3", 1.0), ("</answer> 3", "3", 1.0),
      ("٣", "3", 0.0), ("", "3", 0.0), ("0.1", 0.1, 1.0), ("1e-07", 1e-07, 1.0)],
 )  # fmt: skip
 def test_numbers_are_compared_by_value(text: str, right: Any, score: float | None):

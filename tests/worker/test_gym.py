@@ -170,6 +170,7 @@ def test_each_part_of_a_mixture_is_scored_with_its_own_parameters():
 def test_parameters_that_cannot_be_applied_are_left_at_their_defaults(parameters: Any):
     [row] = gym.gym_rows("puzzle24", 1, {})
     row["metadata"] = json.dumps({**json.loads(row["metadata"]), "parameters": parameters})
+    assert score(row, "<answer>4*6*1*1") == 0.0  # never closed
     assert score(row, "4*6*1*1") == 1.0 and score(row, "4*12/2*1") == 0.01
 
 

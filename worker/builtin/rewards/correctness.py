@@ -43,9 +43,10 @@ def correctness(
 ) -> list[float | None]:
     """1 when the completion's answer equals the row's answer, else 0.
 
-    The completion's answer is the text of its last <answer>…</answer>, or its last number when it has
-    no such tags. Where the row's answer is a number, numbers are compared by value (42, 42.0 and 42 kg; 1,000
-    and 1000; 1/2 and 0.5), anything else as stripped text. A row with no answer gets None: the reward does not apply.
+    The completion's answer is the text of its last <answer>…</answer>, or its last number when it opens no such tag;
+    a tag that is never closed is no answer. Where the row's answer is a number, numbers are compared by value (42,
+    42.0 and 42 kg; 1,000 and 1000; 1/2 and 0.5), anything else as stripped text. A row with no answer gets None: the
+    reward does not apply.
 
     Args:
         extract: where the answer is: in the tag or else the last number (auto), in the tag, the last number, the
@@ -106,8 +107,15 @@ def given_answer(text: str, extract: str, tag: str, decimal: str) -> str:
     start = text.rfind(opening, 0, max(text.rfind(closing), 0)) if extract != "number" else -1
     if start >= 0:
         return text[start + len(opening) : text.find(closing, start)].strip()
-    numbers = NUMBERS[decimal].findall(text) if extract != "tag" else []
+    if extract == "tag" or (extract == "auto" and is_opened(text, opening)):
+        return ""
+    numbers = NUMBERS[decimal].findall(text)
     return numbers[-1] if numbers else ""
+
+
+def is_opened(text: str, tag: str) -> bool:
+    """Whether a text opens this tag, or ends within the opening one: `<answe`."""
+    return tag in text or text.endswith(tuple(tag[:end] for end in range(2, len(tag))))
 
 
 def boxed(text: str) -> str:

@@ -48,8 +48,9 @@ def cosine_length(
     Appendix C.1 of Yeo et al. 2025, "Demystifying Long Chain-of-Thought Reasoning" (arXiv 2502.03373), and TRL's
     get_cosine_scaled_reward: a right answer falls from max_value_correct to min_value_correct as it nears `max_len`
     tokens; a wrong one rises from min_value_wrong to max_value_wrong, so that it pays to think on. The answer is
-    the text of the last <answer>…</answer>, else of the last \\boxed{…}, else the last number; numbers are compared
-    by value, anything else as text (TRL's compares by math-verify). A row with no answer gets None.
+    the text of the last <answer>…</answer>, else of the last \\boxed{…}, else the last number; a tag that is never
+    closed is no answer. Numbers are compared by value, anything else as text (TRL's compares by math-verify). A row
+    with no answer gets None.
 
     Args:
         max_len: tokens at which the curve ends: the run's own max_completion_length.
@@ -93,10 +94,17 @@ def given_answer(text: str, decimal: str) -> str:
     start = text.rfind("<answer>", 0, max(text.rfind("</answer>"), 0))
     if start >= 0:
         return text[start + len("<answer>") : text.find("</answer>", start)].strip()
+    if is_opened(text, "<answer>"):
+        return ""
     if "\\boxed{" in text:
         return boxed(text.rpartition("\\boxed{")[2])
     numbers = NUMBERS[decimal].findall(text)
     return numbers[-1] if numbers else ""
+
+
+def is_opened(text: str, tag: str) -> bool:
+    """Whether a text opens this tag, or ends within the opening one: `<answe`."""
+    return tag in text or text.endswith(tuple(tag[:end] for end in range(2, len(tag))))
 
 
 def boxed(rest: str) -> str:

@@ -32,9 +32,10 @@ def gym_score(
 ) -> list[float | None]:
     """What reasoning-gym's own scorer of the task gives the completion's answer, 0 to 1.
 
-    The answer is the text of the last <answer>…</answer>, or the whole completion where it has no such tags. An
-    answer that the scorer cannot read gets 0. A row that is not from reasoning-gym gets None: the reward does not
-    apply. Parameters that change how a task is scored are those that the row was made with, as its metadata says.
+    The answer is the text of the last <answer>…</answer>, or the whole completion where it opens no such tag; a tag
+    that is never closed is no answer. An answer that the scorer cannot read gets 0. A row that is not from
+    reasoning-gym gets None: the reward does not apply. Parameters that change how a task is scored are those that the
+    row was made with, as its metadata says.
     """
     rows = zip(
         completions, answer, metadata or [None] * len(completions), question or [""] * len(completions), strict=True
@@ -42,13 +43,13 @@ def gym_score(
     return [score(given_answer(text_of(completion)), right, about, asked) for completion, right, about, asked in rows]
 
 
-def score(given: str, right: object, about: object, asked: object = "") -> float | None:
+def score(given: str | None, right: object, about: object, asked: object = "") -> float | None:
     """The score of one answer, given its row's answer and metadata (JSON text)."""
     metadata: dict = json.loads(about) if isinstance(about, str) and about.startswith("{") else {}
     task = metadata.get("source_dataset")
     if not task:
         return None
-    if len(given) > 20_000 or (task in PARSES and given != right and not is_formula(given)):
+    if given is None or len(given) > 20_000 or (task in PARSES and given != right and not is_formula(given)):
         return 0.0
     if task in ("arc_agi", "rearc"):  # JSON made lists of their boards, which are compared as tuples
         metadata = {**metadata, "output": tuple(map(tuple, metadata["output"]))}
@@ -121,12 +122,17 @@ def is_formula(text: str) -> bool:
     return True
 
 
-def given_answer(text: str) -> str:
-    """What a completion gives as its answer."""
+def given_answer(text: str) -> str | None:
+    """What a completion gives as its answer; None where its tag is never closed."""
     start = text.rfind("<answer>", 0, max(text.rfind("</answer>"), 0))
     if start >= 0:
-        text = text[start + len("<answer>") : text.find("</answer>", start)]
-    return text.strip()
+        return text[start + len("<answer>") : text.find("</answer>", start)].strip()
+    return None if is_opened(text, "<answer>") else text.strip()
+
+
+def is_opened(text: str, tag: str) -> bool:
+    """Whether a text opens this tag, or ends within the opening one: `<answe`."""
+    return tag in text or text.endswith(tuple(tag[:end] for end in range(2, len(tag))))
 
 
 def text_of(completion: str | list[dict]) -> str:

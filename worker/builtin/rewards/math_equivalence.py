@@ -62,8 +62,9 @@ def math_equivalence(
     """1 when the completion's answer is mathematically equal to the row's answer, else 0.
 
     By math-verify, as in TRL's accuracy_reward. The completion's answer is the text of its last <answer>…</answer>,
-    else its last \\boxed{…}, formula or number. Formulas are read with or without $ around them. A row whose answer
-    is no mathematics gets None, and so does a comparison that takes too long (counted as math_equivalence/timeouts).
+    else its last \\boxed{…}, formula or number; a tag that is never closed is no answer. Formulas are read with or
+    without $ around them. A row whose answer is no mathematics gets None, and so does a comparison that takes too
+    long (counted as math_equivalence/timeouts).
 
     Args:
         precision: decimals to which numbers are compared.
@@ -101,7 +102,12 @@ def given_answer(text: str) -> tuple[str, bool]:
     start = text.rfind("<answer>", 0, max(text.rfind("</answer>"), 0))
     if start >= 0:
         return text[start + len("<answer>") : text.find("</answer>", start)].strip(), True
-    return text.strip(), False
+    return ("" if is_opened(text, "<answer>") else text.strip()), False
+
+
+def is_opened(text: str, tag: str) -> bool:
+    """Whether a text opens this tag, or ends within the opening one: `<answe`."""
+    return tag in text or text.endswith(tuple(tag[:end] for end in range(2, len(tag))))
 
 
 def compare(question: str, timeout: float) -> object:

@@ -105,7 +105,8 @@ KINDS: dict[str, dict[str, Any]] = {
                      "column."),
             _setting("where", "Where the number stands", "str", "tag", "Which of its numbers counts.", PLACES),
             _setting("tag", "Name of the tag", "str", "answer", "With answer, the last <answer>…</answer> "
-                     "counts; without one, the whole text.", only={"where": "tag"}),
+                     "counts; without the tag, the whole text. A tag that is never closed earns nothing.",
+                     only={"where": "tag"}),
             _setting("marker", "The marker", "str", "####", "The first number after the last marker counts; without "
                      "a marker there is none.", only={"where": "marker"}),
             _setting("decimal", "Numbers are written", "str", "point", "In the column and by the model. It begins as "

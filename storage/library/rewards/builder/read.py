@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from groupwise.storage.library.rewards.builder.blocks import KINDS, Block, block_problems
 from groupwise.storage.library.rewards.builder.first_difference import first_differing_line
 from groupwise.storage.library.rewards.builder.parts import COLUMN, part_of
+from groupwise.storage.library.rewards.builder.shared import BEFORE
 from groupwise.storage.library.rewards.builder.typed_values import READERS, Function, Settings, literal_of
 from groupwise.storage.library.rewards.builder.write import REQUIRED, SCORE, BuilderError, default_sentence, to_code
 from groupwise.storage.spec.syntax_tree import parse_module
@@ -70,7 +71,16 @@ def _compare(code: str, module: ast.Module, name: str, blocks: list[Block], sent
     except BuilderError:
         return Reading(None, line=1)
     line = first_differing_line(code, module, made)
+    if line and (before := _as_before(made)) != made and not first_differing_line(code, module, before):
+        line = 0
     return Reading(None, line=line) if line else Reading(blocks, sentence)
+
+
+def _as_before(made: str) -> str:
+    """The code that the builder wrote before its small functions were as they are now."""
+    for now, before in BEFORE.items():
+        made = made.replace(now, before)
+    return made
 
 
 def _closest(blocks: list[Block], name: str, sentence: str) -> str:
