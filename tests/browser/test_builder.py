@@ -310,6 +310,9 @@ def test_a_function_that_is_not_ready_says_why_it_cannot_be_used(rewards: Page) 
     for button in (use, rewards.get_by_role("button", name="Save", exact=True)):
         expect(button).to_be_disabled()
         expect(button).to_have_attribute("title", "Add a block first.")
+    do(rewards, "Try")
+    said = "Add a block first. Choose one under “Add a block”."
+    expect(rewards.locator(".view-try .go .wait")).to_have_text(said)
     form.locator(".kinds").get_by_role("button", name="Contains words").click()
     expect(use).to_have_attribute("title", "Complete the blocks first: what is missing is shown at each.")
     expect(use).to_be_disabled()

@@ -228,3 +228,29 @@ def test_a_file_that_is_read_wrongly_has_the_buttons_that_read_it_otherwise(
     wait.get_by_role("button").first.click()
     expect(page.locator(".live .rows")).to_contain_text("Wie viel ist 1 + 1?", timeout=LIVE_FOR)
     expect(form.get_by_label("The right number is in").locator("option:checked")).to_contain_text("answer: “Lösung”")
+
+
+def test_a_draft_whose_file_nobody_mapped_is_read_as_new_run_would_map_it(rewards: Page) -> None:
+    (paths.data_folder() / "Klasse.csv").write_text("Aufgabe;Lösung\n2 + 2?;4\n3 + 3?;6\n4 + 4?;8\n", encoding="utf-8")
+    text = "name: Klasse\ndata: {source: 'file:Klasse.csv'}\nrewards: [{name: correctness}]\n"
+    address = rewards.url
+    rewards.goto(address.replace("/rewards", "/new"))
+    expect(rewards.get_by_label("Group size", exact=True)).to_have_value("8")
+    write_yaml(rewards, text)
+    rewards.wait_for_function("() => (sessionStorage.getItem('groupwise:new:') ?? '').includes('Klasse.csv')")
+    rewards.goto(address)
+    ready(rewards)
+    build(rewards, "Right number")
+    expect(rewards.locator(".mapping-data")).to_have_text(
+        "Prompt from “Aufgabe”, answer from “Lösung”.", timeout=LIVE_FOR
+    )
+    expect_points(rewards, 0, "1", "1")
+    expect(rewards.locator(".live .row-prompt").first).to_contain_text("2 + 2?")
+    picture(rewards, "rewards-mapped-draft")
+    source(rewards, "Typed")
+    rewards.get_by_label("Completion 1", exact=True).fill("<answer>5</answer>")
+    results = try_it(rewards)
+    expect(results.locator(":scope > *").first).to_have_class("group few")
+    expect(rewards.locator(".results + .loopholes")).to_have_count(1)
+    rewards.get_by_label("Data of").select_option("preset:quickstart")
+    expect(rewards.locator(".mapping-data")).to_be_hidden()

@@ -262,9 +262,10 @@ export function noFunction(what) {
 // Why blocks make no code yet.
 const CODE_BEFORE =
   "The blocks are not complete: this is the earlier code. It is updated, and can be saved, once they are.";
+export const NO_BLOCK = "Add a block first.";
 export function unfinished() {
   const { fault, blocks } = page.unfinished ?? {};
-  if (!fault && !blocks?.length) return "Add a block first.";
+  if (!fault && !blocks?.length) return NO_BLOCK;
   return fault || "Complete the blocks first: what is missing is shown at each.";
 }
 // Why nothing is there yet that a run could use; empty where something is, be it with faults.

@@ -3,7 +3,7 @@
 import { setParams } from "../../ui/address.js";
 import { option, setText } from "../../ui/dom.js";
 import { action, askWorker, call, find, NO_ANSWER, on, page, setOff, stopAsking } from "./core.js";
-import { looked, noFunction, showFailures } from "./editor.js";
+import { looked, noFunction, notBuilt, showFailures } from "./editor.js";
 import { chosenFunctions, editedName, faultOfChosen, nameSettings, settingsOf } from "./functions.js";
 import { sayWhose } from "./outdated.js";
 import { drawRescored } from "./rescored.js";
@@ -109,7 +109,7 @@ async function rescore() {
     endRescore(NO_ANSWER, true);
     return;
   }
-  const fault = editedName() ? faultOfChosen() : noFunction("score with");
+  const fault = notBuilt() || (editedName() ? faultOfChosen() : noFunction("score with"));
   if (fault) {
     endRescore(fault, true);
     return;

@@ -10,8 +10,11 @@ import { goToLine } from "./editor.js";
 import { editedName } from "./functions.js";
 import { many, orDash, percent, plain, plural, questionOf, seconds, wordsOf } from "./text.js";
 
-export function drawResults(box, answer) {
+// `isTyped`: a person wrote the completions, and sees what they earn before anything else.
+export function drawResults(box, answer, isTyped = false) {
+  const groups = answer.groups.map((group, n) => groupPanel(group, n, answer));
   box.replaceChildren(
+    ...(isTyped ? groups : []),
     ...(answer.sentences?.length
       ? [
           el(
@@ -24,7 +27,7 @@ export function drawResults(box, answer) {
       : []),
     el("div.cards.functions-found", ...answer.functions.map(functionCard), tiesCard(answer)),
     agreementTable(answer.agreement) ?? "",
-    ...answer.groups.map((group, n) => groupPanel(group, n, answer)),
+    ...(isTyped ? [] : groups),
   );
 }
 

@@ -166,6 +166,13 @@ def run_rewards(payload: Payload) -> dict[str, Any]:
 
 
 @answer
+def map_data(payload: Payload) -> dict[str, Any]:
+    """A draft's text with its data mapped by these settings; those that are None are taken out."""
+    settings = payload.get("settings")
+    return {"text": sources.mapped_text(text(payload, "text", 300_000), settings if isinstance(settings, dict) else {})}
+
+
+@answer
 def ask_worker(payload: Payload) -> dict[str, Any]:
     """Ask the worker; the question's number."""
     return {"question": asking.ask_workbench(text(payload, "kind"), payload)}
@@ -188,6 +195,7 @@ def rewards_page() -> gr.HTML:
         rename_column,
         build_function,
         run_rewards,
+        map_data,
         led_here.verdict_of_run,
         led_here.corrected_run,
         led_here.failure_in_run,

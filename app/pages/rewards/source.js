@@ -2,13 +2,15 @@
 
 import { params } from "../../ui/address.js";
 import { tryStore } from "../../ui/browser_store.js";
-import { el, option, press, remover, setText } from "../../ui/dom.js";
+import { el, option, press, remover, setText, showText } from "../../ui/dom.js";
 import { currentDraft } from "../../ui/run_drafts.js";
 import { builtOn, keepBuiltOn } from "./built_on.js";
 import { givenNames } from "./columns.js";
 import { askWorker, button, call, find, on, page, root, server, tell } from "./core.js";
 import { tagsLookedFor } from "./looked_for.js";
+import { guessOfDraft, mapDraft, mappedText, mappingWords } from "./mapped_drafts.js";
 import { plain } from "./text.js";
+import { MOST_ROWS, readRows } from "./written_rows.js";
 
 export let from = "model";
 // The data that a person chose here, in this tab.
@@ -16,11 +18,17 @@ const CHOSEN = "groupwise:rewards:data";
 const QUICKSTART = "preset:quickstart";
 const SELECTS = "select:is(.data, .run, .history)";
 const AGES = 10_000; // ms between looks at the runs, whose states and ages change
-const MOST_ROWS = 64;
 export function dataChosen() {
   const { value } = find("select.data");
-  if (value === "new") return `text:${newRunText()}`;
+  const draft = draftChosen();
+  if (draft !== null) return `text:${mappedText(draft)}`;
   return value.startsWith("file:") ? `text:${specOfFile(value)}` : value;
+}
+// The text of the draft that is chosen, as it was typed; null where no draft is.
+function draftChosen() {
+  const { value } = find("select.data");
+  if (value === "new") return newRunText();
+  return value.startsWith("text:") ? value.slice("text:".length) : null;
 }
 // How a file of the home is read and mapped: {file: settings of its data}, as its preview suggests, or as a button set.
 const mappings = {};
@@ -86,7 +94,7 @@ function dataOfBlocks() {
 }
 export function rememberData(name) {
   const { value } = find("select.data");
-  keepBuiltOn(name, { value: value === "new" ? dataChosen() : value, label: page.given?.source ?? "" });
+  keepBuiltOn(name, { value: value === "new" ? `text:${newRunText()}` : value, label: page.given?.source ?? "" });
 }
 
 const BUILT_ON = "what it was built on";
@@ -219,6 +227,13 @@ function sayWhy(why) {
   const change = past ? [" ", el("a", { href: addressOfFile() }, "Change it in New run")] : [];
   find(".why-data").replaceChildren(words && `(${words})`, ...change);
 }
+// How the chosen data is mapped, where nobody mapped it.
+function sayMapping() {
+  const draft = draftChosen();
+  const file = find("select.data").value;
+  const guess = draft === null ? (pastOf(file) ? null : mappings[file]) : guessOfDraft(draft);
+  showText(find(".mapping-data"), mappingWords(guess));
+}
 // The newest run whose completions are kept and whose rows are from the chosen data: {id, label}; null for none.
 export function runOfData() {
   const { runs } = page.about.sources;
@@ -260,16 +275,6 @@ function addTyped() {
   list.append(made);
 }
 
-// Rows as people write them, “1, 5, 9-12”, counted from 0; null where that is none.
-export function readRows(words) {
-  const found = new Set();
-  for (const part of words.split(/[\s,;]+/).filter(Boolean)) {
-    const [, first, last = first] = /^(\d{1,9})(?:[-–](\d{1,9}))?$/.exec(part) ?? [];
-    if (!first || first < 1 || Number(last) < Number(first)) return null;
-    for (let n = Number(first); n <= Number(last) && found.size <= MOST_ROWS; n += 1) found.add(n - 1);
-  }
-  return found.size && found.size <= MOST_ROWS ? [...found] : null;
-}
 // What the worker is asked, whose text tells one set of completions from another; {sentence} where it cannot be.
 export function sourceAsked() {
   const count = (selector, otherwise) => {
@@ -308,6 +313,7 @@ async function askColumns() {
   page.given = null;
   page.notGiven = "";
   page.slip = null;
+  sayMapping();
   tell("data");
   const data = dataChosen();
   const [got, set] = await Promise.all([askWorker("columns", { data }), call("run_rewards", { data }, () => {})]);
@@ -321,10 +327,14 @@ async function askColumns() {
       }, 4000);
     return;
   }
-  if (mapFile(find("select.data").value, got.answer.guess)) {
+  const draft = draftChosen();
+  const isMapped =
+    draft === null ? mapFile(find("select.data").value, got.answer.guess) : await mapDraft(draft, got.answer);
+  if (isMapped) {
     await askColumns();
     return;
   }
+  sayMapping();
   const { answer: mapped = "", decimal = null, source = "" } = set ?? {};
   page.slip = slipOfFile(got.answer.problems);
   page.given = { columns: got.answer.columns, answer: got.answer.answer, mapped, decimal, source };

@@ -4,7 +4,7 @@ from typing import Any
 
 from groupwise.app.core import format, run_query
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.new import launch, past_reading, presets
+from groupwise.app.pages.new import edits, launch, past_reading, presets
 from groupwise.app.pages.new.known import is_chosen
 from groupwise.storage.home import paths
 from groupwise.storage.record import run_files
@@ -66,3 +66,14 @@ def spec_with_data(source: str) -> RunSpec:
     if not is_chosen(spec.data):
         raise Unanswerable(NO_DATA if source.startswith("text:") else "No data is chosen there. Choose another.")
     return spec
+
+
+def mapped_text(draft: str, settings: dict[str, Any]) -> str:
+    """The YAML of a draft with settings of its data, by dotted path, as a preview suggests them."""
+
+    def edit(path: str, value: Any) -> dict[str, Any]:
+        is_left_out = value is None and path != "data.answer_column"  # which says that there is none
+        return {"path": path, "remove": True} if is_left_out else {"path": path, "value": value}
+
+    sent = [edit(path, value) for path, value in settings.items() if path.startswith("data.")]
+    return edits.apply(draft, edits.read_edits(sent, {}))

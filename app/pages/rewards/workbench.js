@@ -5,7 +5,7 @@ import { el, setText } from "../../ui/dom.js";
 import { listenToTabs, markTab } from "../../ui/tabs.js";
 import { NO_ANSWER, action, askWorker, button, find, on, page, setOff, stopAsking } from "./core.js";
 import { NOT_TAKEN, settle } from "./builder.js";
-import { looked, noFunction, showFailures, unfinished } from "./editor.js";
+import { NO_BLOCK, looked, noFunction, notBuilt, showFailures, unfinished } from "./editor.js";
 import { chosenFunctions, editedName, faultOfChosen, nameSettings } from "./functions.js";
 import { tagsLookedFor } from "./looked_for.js";
 import { sayWhose } from "./outdated.js";
@@ -131,7 +131,8 @@ async function tryOnce(asked) {
   const isSeen = await looked();
   if (!trying) return undefined;
   if (!isSeen) return NO_ANSWER;
-  if (page.unfinished) return unfinished();
+  const missing = page.unfinished ? unfinished() : notBuilt();
+  if (missing) return missing === NO_BLOCK ? `${NO_BLOCK} Choose one under “Add a block”.` : missing;
   if (!editedName()) return noFunction("try");
   const fault = faultOfChosen();
   if (fault) return fault;
@@ -147,7 +148,8 @@ async function tryOnce(asked) {
     const scored = await askWorker("score", { completions: have.question, ...scoring }, waitWords);
     if (!scored) return undefined;
     if (scored.answer) {
-      drawResults(find(".view-try .results"), scored.answer);
+      drawResults(find(".view-try .results"), scored.answer, asked.from === "typed");
+      placeLoopholes(asked.from === "typed");
       tried = now;
       if (isOpenStill(tried)) markFailures(scored.answer);
       if (asked.from === "probes") drawLoopholes(scored.answer, false);
@@ -179,6 +181,10 @@ async function probe(of, scoring) {
   if (!got?.answer || !isOpenStill(of)) return;
   const scored = await askWorker("score", { completions: got.question, ...scoring }, () => {}, "probed");
   if (scored?.answer && isOpenStill(of)) drawLoopholes(scored.answer, true);
+}
+// Whoever typed completions sees their scores first.
+function placeLoopholes(isLast) {
+  find(".view-try .results")[isLast ? "after" : "before"](find(".loopholes"));
 }
 const headOf = (kinds) =>
   kinds.includes("blind")
