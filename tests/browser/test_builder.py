@@ -158,9 +158,13 @@ def totals_are_in_sight_on_a_phone(rewards: Page) -> None:
     totals = rewards.locator(".row-totals")
     expect(totals).to_be_hidden()
     intro = rewards.locator(".building .intro")
-    assert intro.inner_text().endswith("Try it on the three rows beside. Once saved, it can be used in a new run.")
+    assert intro.inner_text().endswith(
+        "Check the scores of the three rows beside, then use the function in a new run: the button is above."
+    )
     rewards.set_viewport_size({"width": 390, "height": 844})
-    assert intro.inner_text().endswith("Try it on the three rows below. Once saved, it can be used in a new run.")
+    assert intro.inner_text().endswith(
+        "Check the scores of the three rows below, then use the function in a new run: the button is above."
+    )
     rewards.locator(".blocks li").nth(0).scroll_into_view_if_needed()
     expect(totals).to_be_in_viewport()
     expect(totals).to_have_text("Row 1: 1 · Row 2: 1 · Row 3: 1")

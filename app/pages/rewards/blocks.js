@@ -136,7 +136,7 @@ function weightAndCredit(desk, block, n, about) {
       ? el(
           "span.row.tight.requiring",
           el("label.choice", { title: zero }, required, "required"),
-          el("span.xs.mut", "Without it the score is 0."),
+          el("span.xs.mut", "If this block gives 0, the score is 0."),
         )
       : "",
   ];
