@@ -115,7 +115,7 @@ def given_answer(text: str, extract: str, tag: str, decimal: str) -> str:
 
 def is_opened(text: str, tag: str) -> bool:
     """Whether a text opens this tag, or ends within the opening one: `<answe`."""
-    return tag in text or text.endswith(tuple(tag[:end] for end in range(2, len(tag))))
+    return tag in text or text.endswith(tuple(tag[:end] for end in range(3, len(tag))))
 
 
 def boxed(text: str) -> str:

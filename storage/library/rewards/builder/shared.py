@@ -48,7 +48,7 @@ def answer_in(text: str, tag: str) -> str:
     _, opened, inside = text.rpartition(closing)[0].rpartition(opening)
     if opened:
         return inside.partition(closing)[0]
-    cut_off = text.endswith(tuple(opening[:end] for end in range(2, len(opening))))
+    cut_off = text.endswith(tuple(opening[:end] for end in range(3, len(opening))))
     return "" if opening in text or cut_off else text''',
     "after_marker": '''\
 def after_marker(text: str, marker: str) -> str:
