@@ -188,6 +188,12 @@ def set_params(page: Page, changes: dict[str, Any], *, push: bool = False) -> No
     bring(page, "ui/address.js", "setParams").evaluate("given => setParams(...given)", [changes, {"push": push}])
 
 
+def wake_all(page: Page) -> None:
+    """Have all parts of the page ask the server now: what a test put behind it is seen without the seconds until they
+    would by themselves, where it is not about these."""
+    bring(page, "ui/poll.js", "wakeAll").evaluate("wakeAll()")
+
+
 class Held:
     """Holds the page's questions to one function of the server, until they are released."""
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
-from tests.browser.conftest import Held, OpenPage, bring, drag
+from tests.browser.conftest import Held, OpenPage, drag, wake_all
 from tests.support.homes import wait_for
 from tests.support.made_runs import made_run
 
@@ -58,11 +58,6 @@ def answer(page: Page, question: Route) -> None:
         question.continue_()
     response.value.finished()
     page.wait_for_timeout(50)
-
-
-def wake_all(page: Page) -> None:
-    """Have all parts of the page ask the server now."""
-    bring(page, "ui/poll.js", "wakeAll").evaluate("wakeAll()")
 
 
 def more(page: Page, run_id: str, step: int) -> None:

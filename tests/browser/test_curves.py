@@ -6,7 +6,7 @@ import json
 import random
 import re
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -16,8 +16,15 @@ from groupwise.storage.analysis.compare import finals
 from groupwise.storage.home import paths
 from groupwise.storage.record import metrics, recent, record_check, states
 from tests.browser.conftest import bring
-from tests.support.homes import fresh_home, no_worker
+from tests.support.homes import fresh_home
 from tests.support.made_runs import made_run
+
+
+@pytest.fixture(scope="module")
+def no_dashboard() -> Iterator[None]:
+    """A home for runs that only these tests look at: there is no worker that would take them up."""
+    with fresh_home():
+        yield
 
 
 @pytest.fixture
@@ -168,17 +175,17 @@ def test_a_function_that_scores_nothing_any_more_has_no_score_now(page: Page) ->
     assert page.evaluate("names => names.map((name) => curves.now(name) ?? null)", [bomb, right]) == [None, 0.5]
 
 
+@pytest.mark.usefixtures("no_dashboard")
 @pytest.mark.parametrize(("steps", "every"), [(3, 3), (34, 10), (60, 10), (65, 10), (400, 10), (3000, 10), (4497, 10)])
 @pytest.mark.parametrize("state", [states.FINISHED, states.STOPPED])
 def test_now_is_of_the_same_steps_whether_it_was_logged_or_known_of_each(
     page: Page, steps: int, every: int, state: str
 ) -> None:
     """“a step 20 s” of three stood beside “generation 7.5 s” of the last. One that is stopped logs its last step."""
-    with fresh_home(), no_worker():
-        folder = paths.run_folder(made_run("logged seldom", steps, groups=1, every=every, state=state))
-        taken(page, metrics.read_metrics(folder.db))
-        with record_check.read_record(folder.db) as record:
-            means = finals.last_means(record)
+    folder = paths.run_folder(made_run("logged seldom", steps, groups=1, size=2, every=every, state=state))
+    taken(page, metrics.read_metrics(folder.db))
+    with record_check.read_record(folder.db) as record:
+        means = finals.last_means(record)
     assert page.evaluate("curves.interval") == every
     names = ["reward", "step_time", "groups/tied", "groups/solved"]
     assert page.evaluate("names => names.map((name) => curves.now(name))", names) == pytest.approx(
@@ -195,16 +202,16 @@ def test_now_is_of_the_same_steps_whether_it_was_logged_or_known_of_each(
     assert page.evaluate(smooth, whole) == pytest.approx([means[name] for name in whole]), "each line ends there"
 
 
+@pytest.mark.usefixtures("no_dashboard")
 @pytest.mark.parametrize("steps", [40, 3000])
 def test_now_is_of_the_same_steps_where_the_reward_of_some_is_no_number(page: Page, steps: int) -> None:
     def log(step: int) -> dict[str, float | None]:
         return {"reward": None if step % 7 == 0 else step, "kl": step, "frac_reward_zero_std": 0.0}
 
-    with fresh_home(), no_worker():
-        folder = paths.run_folder(made_run("unscored", steps, groups=0, metrics=log))
-        taken(page, metrics.read_metrics(folder.db))
-        with record_check.read_record(folder.db) as record:
-            means = finals.last_means(record)
+    folder = paths.run_folder(made_run("unscored", steps, groups=0, metrics=log))
+    taken(page, metrics.read_metrics(folder.db))
+    with record_check.read_record(folder.db) as record:
+        means = finals.last_means(record)
     told = page.evaluate("['reward', 'kl'].map((name) => curves.now(name))")
     assert told == pytest.approx([means["reward"], means["kl"]])
     assert means["kl"] == steps - 4.5

@@ -18,7 +18,7 @@ from groupwise.storage.record.step_record import Completion, Group
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.spec.spec import parse_spec
 from groupwise.worker.supervisor import Supervisor
-from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
+from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture, wake_all
 from tests.browser.rewards_page import ready, write
 from tests.browser.run_page import ended, head
 from tests.support.homes import wait_for
@@ -188,6 +188,7 @@ def test_a_run_whose_function_was_fixed_since_leads_to_a_new_run(open_page: Open
     helps = head(page).locator(".helps")
     expect(helps.get_by_role("link")).to_have_text(["Open repaired at line 3"])
     library.save_reward("repaired", code.replace("1 / 0", "1.0"))
+    wake_all(page)
     expect(helps.get_by_role("link")).to_have_text(["New run with the fix", "Open repaired"], timeout=15_000)
     expect(helps).to_contain_text("“repaired” was changed since the version that failed here.")
     expect(helps.locator(".pri")).to_have_attribute("href", f"/new?from={run_id}&fixed=repaired")
@@ -231,6 +232,7 @@ def test_a_run_whose_spec_is_lost_says_so_and_leads_on(open_page: OpenPage, addr
     expect(resume).to_be_visible()
     expect(head(page).locator(".sentence")).to_have_text("Stopped at step 12, as asked.")  # the button says the rest
     folder.spec.unlink()
+    wake_all(page)
     expect(head(page).locator(".note")).to_have_text(
         f"Its spec.yaml is missing. Put the file as it was into {folder.path}, then resume. Or start a new run: its "
         "train.py has the same settings."
@@ -239,11 +241,13 @@ def test_a_run_whose_spec_is_lost_says_so_and_leads_on(open_page: OpenPage, addr
     registry.set_state(run_id, states.QUEUED, "Waiting.", attempt=2)
     told = f"its spec.yaml is missing. {run_files.how_to_restore(folder)}"
     registry.set_state(run_id, states.FAILED, f"Could not be started: {told}")
+    wake_all(page)
     expect(head(page).get_by_role("heading", name="Its spec.yaml is missing")).to_be_visible()
     expect(head(page).locator(".note")).to_be_hidden()  # it is said above
     picture(page, "no-spec")
     assert no_sideways_scroll(page)
     folder.spec.write_text(before)
+    wake_all(page)
     expect(head(page).locator(".helps").get_by_role("button", name="Resume from step 10")).to_be_visible()
     folder.spec.write_text("rewards: [: {{ nothing\n")
     head(page).get_by_role("link", name="New run from its train.py").click()
@@ -264,9 +268,11 @@ def test_what_a_run_waits_for_is_said_once_and_its_settings_can_be_used(open_pag
     expect(page.locator(".axes")).to_be_hidden()
     expect(head(page).get_by_role("link", name="Use these settings")).to_be_visible()
     commands.ask_of_run(run_id, commands.STOP)
+    wake_all(page)
     expect(head(page).locator(".pill")).to_have_text("Removing…")
     # The worker ends it, and notes a moment later that it has: nothing is said of a checkpoint meanwhile.
     registry.set_state(run_id, states.STOPPED, "Removed from the queue before it started.")
+    wake_all(page)
     expect(head(page).locator(".pill")).to_have_text("Stopped")
     expect(head(page).locator(".sentence")).to_have_text("Removed from the queue before it started.")
 
@@ -343,6 +349,7 @@ def test_a_resume_says_whom_it_waits_for_and_offers_nothing_meanwhile(open_page:
     expect(page.locator(".gw-checkpoints tbody tr")).to_have_count(1)
     expect(page.get_by_role("button", name="Resume from here")).to_have_count(0)
     registry.set_state(run_id, states.QUEUED, "Waiting for ahead of it to end: one run trains at a time.", attempt=2)
+    wake_all(page)
     expect(head(page).locator(".pill")).to_have_text(re.compile(r"Queued · \d+(st|nd|rd|th) in queue"))
     expect(head(page).locator(".sentence")).to_contain_text("Waiting for ahead of it to end")
     first = head(page).locator(".sentence").get_by_role("link", name="ahead of it")
@@ -382,6 +389,7 @@ def test_a_run_to_be_started_again_tells_of_before_and_out_of_the_queue_of_its_e
     expect(page.locator(".gw-doctor .headline")).to_contain_text("at the end")
     expect(title).to_contain_text("At the end")
     obey(run_id, commands.RESUME)
+    wake_all(page)
     before = f"goes on from step {saved} of 40 · before, it reached step 40" if saved else ""
     expect(line).to_have_text(before or "starts from the beginning · before, it reached step 40 of 40")
     expect(head(page).locator(".bar")).to_have_attribute("aria-valuenow", str(saved * 100 // 40))
@@ -395,6 +403,7 @@ def test_a_run_to_be_started_again_tells_of_before_and_out_of_the_queue_of_its_e
         page.reload()
     picture(page, f"to-start-again-{saved}")
     obey(run_id, commands.STOP)
+    wake_all(page)
     expect(head(page).locator(".pill")).to_have_text("Killed")
     expect(head(page).locator(".ending h2")).to_contain_text("Killed at step 40 (SIGKILL)")
     expect(line).to_contain_text("step 40 of 40")
