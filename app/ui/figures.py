@@ -3,11 +3,12 @@
 import functools
 import html
 import math
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
+from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.tie_words import NO_ANSWER, NONE_RIGHT, TIE_WORDS, tie_words
-from groupwise.storage.spec.words.number_words import count_words
+from groupwise.storage.spec.words.number_words import count_words, join_words
 
 # What the metrics of groups that Groupwise works out (storage/record/group_metrics.py) are called in lists of metrics.
 _GROUP_METRICS = {
@@ -33,6 +34,14 @@ NEVER = (None, False, "no")  # an eval_strategy or logging_strategy; YAML reads 
 # Their sum is the reward only where each of them has scored all completions.
 BY_FUNCTION = "unweighted, over the completions that each scored"
 LOGGING_STEPS = 10  # GRPOConfig's default, for where the worker has not said it
+
+
+class Right(NamedTuple):
+    """Of the charts of what is right: what stands under their title and in their place, and `teller`, as in `panel`."""
+
+    note: str
+    instead: str
+    teller: str
 
 
 def panel(
@@ -68,7 +77,7 @@ def metric_label(name: str) -> str:
 
 
 NEVER_EVALUATED = "This run ended before its first evaluation."
-NOTHING_RIGHT = "No reward function of this run says what is right: all score form alone."
+NOTHING_RIGHT = "No reward function of this run checks the answer: all look at form or length."
 
 
 def sections(
@@ -76,31 +85,41 @@ def sections(
     *,
     steps: int = 0,
     kl_target: bool = False,
-    tells_right: bool = True,
+    scored_by: Sequence[str] | None = None,
     teller: str = "",
 ) -> list[dict[str, Any]]:
     """The board's sections for a run with these settings (GRPOConfig's names); None: not known.
-    `steps`: how many it has, or is to have, 0: not known; `kl_target`: its beta follows the KL; `tells_right`: a reward
-    function of it says what is right; `teller`: that one, where a run may not bear that out."""
+    `steps`: how many it has, or is to have, 0: not known; `kl_target`: its beta follows the KL; `scored_by`: its reward
+    functions that say what is right, of each stage, None where that is not known; `teller`: the only one, where a run
+    may not bear that out."""
     span = "the steps since the point before" if training is None else span_of_log(training, steps)
     beta = 1 if training is None else training.get("beta") or 0
     training = training or {}
     wait = ""
+    instead = NOTHING_RIGHT if scored_by == () else ""
+    right = Right(solved_words(scored_by or ()), instead, teller)
     if training.get("eval_strategy") not in NEVER:
         wait = f"Waiting for the first evaluation{first_evaluation(training)}."
     made = {
-        "Learning": learning_panels(wait, tells_right, teller, span),
-        "Held-out evaluation": held_out_panels(wait, tells_right, teller) if wait else [],
-        "Stability": stability_panels(beta == 0, kl_target, tells_right),
+        "Learning": learning_panels(wait, right, span),
+        "Held-out evaluation": held_out_panels(wait, right) if wait else [],
+        "Stability": stability_panels(beta == 0, kl_target, scored_by != ()),
         "Length": length_panels(), "Speed": speed_panels(),
     }  # fmt: skip
     return [{"title": title, "panels": panels} for title, panels in made.items() if panels]
 
 
-def learning_panels(wait: str, tells_right: bool = True, teller: str = "", span: str = "a step") -> list[Panel]:
-    """`wait`: what held-out reward waits for; empty in a run that never evaluates. `span`: what a point of the reward
-    is the mean of. The rest as for `sections`."""
-    instead = "" if tells_right else NOTHING_RIGHT
+def solved_words(names: Sequence[str]) -> str:
+    """What “solved” is the share of, by these functions."""
+    if not names:
+        return "scored correct by the reward function that checks the answer"
+    by = join_words([f"“{visible_text(name)}”" for name in names])
+    return f"scored correct by {'each stage’s own function: ' if len(names) > 1 else ''}{by}"
+
+
+def learning_panels(wait: str, right: Right, span: str) -> list[Panel]:
+    """`wait`: what held-out reward waits for; empty in a run that never evaluates. `right`: what is said of the share
+    solved, and what of it in its place. `span`: what a point of the reward is the mean of."""
     panels = [
         panel(
             "reward", ["reward"], note="shaded: ± the spread within its groups", span=span,
@@ -109,7 +128,7 @@ def learning_panels(wait: str, tells_right: bool = True, teller: str = "", span:
         panel("rewards by function", [], pattern="rewards/*/mean", note=BY_FUNCTION),
         panel(
             "solved", ["groups/solved", "groups/any_solved"], ["completions", "groups with ≥ 1 solved"], unit="%",
-            note="scored correct by the reward that says what is right", instead=instead, teller=teller,
+            note=right.note, instead=right.instead, teller=right.teller,
         ),
     ]  # fmt: skip
     if wait:
@@ -131,14 +150,14 @@ def span_of_log(training: dict[str, Any], most: int = 0) -> str:
     return count_words(steps, "step") if steps > 1 else "a step"
 
 
-def held_out_panels(wait: str, tells_right: bool = True, teller: str = "") -> list[Panel]:
-    """Draw what evaluations log. `wait`: what they wait for; the rest as for `sections`."""
-    instead = "" if tells_right else NOTHING_RIGHT
+def held_out_panels(wait: str, right: Right) -> list[Panel]:
+    """Draw what evaluations log. `wait`: what they wait for; `right`: as for `learning_panels`."""
     return [
         panel("held-out rewards by function", [], pattern="eval_rewards/*/mean", note=BY_FUNCTION, wait=wait),
         panel(
             "held-out solved", ["eval_groups/solved", "eval_groups/any_solved"],
-            ["completions", "groups with ≥ 1 solved"], unit="%", wait=wait, instead=instead, teller=teller,
+            ["completions", "groups with ≥ 1 solved"], unit="%", wait=wait,
+            note=right.note, instead=right.instead, teller=right.teller,
         ),
         panel(
             "held-out length", ["eval_completions/mean_length", "eval_completions/mean_terminated_length"],
@@ -148,7 +167,8 @@ def held_out_panels(wait: str, tells_right: bool = True, teller: str = "") -> li
 
 
 def stability_panels(no_kl: bool, kl_target: bool = False, tells_right: bool = True) -> list[Panel]:
-    """`no_kl`: beta is 0; `kl_target`: it follows the KL, towards a target; `tells_right`: as in `sections`."""
+    """`no_kl`: beta is 0; `kl_target`: it follows the KL, towards a target; `tells_right`: a reward function says what
+    is right."""
     instead = "beta is 0, so there is no reference model and TRL logs no KL." if no_kl else ""
     return [
         panel(

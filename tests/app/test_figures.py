@@ -108,3 +108,17 @@ def test_a_beta_that_follows_the_kl_is_charted_beside_it_with_the_target() -> No
     kl, beta, *_ = shown["panels"]
     assert kl["keys"] == [["kl"], ["kl/target"]] and kl["labels"] == ["KL", "target"]
     assert beta["title"] == "beta" and beta["keys"] == [["beta"]]
+
+
+def test_what_is_solved_is_said_by_the_functions_that_tell_it() -> None:
+    """“the reward that says what is right” named none."""
+    by = "scored correct by"
+    said = {
+        ("correctness",): f"{by} “correctness”", ("a", "b"): f"{by} each stage’s own function: “a” and “b”",
+        ("<b>\u202e",): f"{by} “<b>⟨U+202E⟩”", None: f"{by} the reward function that checks the answer",
+    }  # fmt: skip
+    for names, words in said.items():
+        [_, _, solved] = figures.sections({}, scored_by=names)[0]["panels"]
+        assert (solved["note"], solved["instead"]) == (words, ""), names
+    [_, _, none] = figures.sections({}, scored_by=())[0]["panels"]
+    assert none["instead"] == figures.NOTHING_RIGHT

@@ -361,11 +361,11 @@ def test_what_a_run_lacks_is_said_where_it_is_missed(open_page: OpenPage, runs: 
     expect(solved.locator(".wait")).to_contain_text("“mine” has not scored 1, which would count as right")
     expect(solved.locator(".values")).to_have_text("")
     page.goto(f"{runs['address']}/run?id={runs['none']}&tab=overview")  # “Not logged.” was all that it said
-    expect(solved.locator(".wait")).to_have_text("“none” has scored nothing, so it does not say what is right.")
+    expect(solved.locator(".wait")).to_have_text("“none” has scored nothing, so it does not tell right from wrong.")
     # nor of one that gives everything the same; no share's axis goes beyond 100 %
     page.goto(f"{runs['address']}/run?id={runs['ones']}&tab=overview")
     expect(solved.locator(".wait")).to_have_text(
-        "“ones” gave every completion the same score, so it does not say what is right."
+        "“ones” gave every completion the same score, so it does not tell right from wrong."
     )
     blocks = builder.to_code("ones", [builder.Block("length_between")], "")
     frozen = paths.run_folder(runs["ones"]).rewards
@@ -373,12 +373,14 @@ def test_what_a_run_lacks_is_said_where_it_is_missed(open_page: OpenPage, runs: 
     (frozen / "ones.py").write_text(blocks, encoding="utf-8")
     page.reload()  # a function of blocks that look at the form alone is known to say nothing of what is right
     expect(solved.locator(".wait")).to_have_text(
-        "“ones” reads no column of the data, so it does not say what is right."
+        "“ones” reads no column of the data, so it does not tell right from wrong."
     )
     page.locator(".all-metrics summary").click()  # nor where the same is drawn by its own name
     page.locator(".all-metrics .chip").get_by_text("groups/solved", exact=True).click()
     asked = page.locator('.all-metrics [data-chart="groups/solved"]')
-    expect(asked.locator(".wait")).to_have_text("“ones” reads no column of the data, so it does not say what is right.")
+    expect(asked.locator(".wait")).to_have_text(
+        "“ones” reads no column of the data, so it does not tell right from wrong."
+    )
     page.locator(".all-metrics summary").click()
     tied = page.locator('[data-chart="tied groups"] .js-plotly-plot')
     tied.scroll_into_view_if_needed()

@@ -170,6 +170,15 @@ def test_what_runs_can_earn_at_most_is_said_where_it_differs(bare_page: Page) ->
     assert page.evaluate(said, alike) == ["", "", ""]
 
 
+def test_the_share_solved_is_said_by_each_runs_function(bare_page: Page) -> None:
+    page = bring(bare_page, "pages/compare/measure.js", "solvedWords")
+    said = "([names, metric]) => solvedWords(names.map((name) => ({ alike: { solved_by: name } })), metric)"
+    assert page.evaluate(said, [["a", "a", None], "groups/solved"]) == "scored correct by “a”"
+    several = "scored correct by each run’s own function: “a” and “b”"
+    assert page.evaluate(said, [["a", "b"], "groups/solved"]) == several
+    assert page.evaluate(said, [["a", "b"], "reward"]) == page.evaluate(said, [[None], "groups/solved"]) == ""
+
+
 def test_prompts_keep_their_places_and_a_run_without_one_says_so(bare_page: Page) -> None:
     page = bring(bare_page, "pages/compare/prompts.js", "drawPrompt", "drawTable", "keepPlaces")
     places = "([rows, before]) => keepPlaces(rows, before).map(row => row.hash).join('')"

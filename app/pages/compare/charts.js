@@ -30,7 +30,7 @@ export class CompareChart {
   }
 
   // `series`: what is shown (series.js), its lines as [{x, y, per, of, attempt}]; `view`: x, band,
-  // smooth, log, zoom, end (of the axis that all charts share), most (what there is to say of how far they can reach).
+  // smooth, log, zoom, end (of the axis that all charts share), of (what there is to say of what is measured).
   show(series, view) {
     const inSight = (line) => ({ ...Lines.cut(line, view.zoom), whole: line }); // which is smoothed once it is drawn
     const some = series
@@ -49,7 +49,7 @@ export class CompareChart {
       this.note,
       dotted(
         this.about.note,
-        view.most,
+        view.of,
         some.some((one) => this.endsApart(one)) ? "dotted: the mean of the runs that go on" : "",
         some.some(({ alone }) => alone) ? "no mean of runs that are not comparable: each has its own line" : "",
         this.log ? "log scale" : "",

@@ -6,6 +6,7 @@ import { Plots } from "../../ui/charts/plots.js";
 import { el, option, press, setText, show, showText } from "../../ui/dom.js";
 import { countWords } from "../../ui/number.js";
 import { poll } from "../../ui/poll.js";
+import { dotted } from "../../ui/text.js";
 import "./adder.js";
 import { CompareChart } from "./charts.js";
 import {
@@ -34,7 +35,7 @@ import {
 import { finalRows, offerCsv, settingRows } from "./csv.js";
 import { drawLegend } from "./legend.js";
 import { Lines } from "./lines.js";
-import { bestWords, firstLines, mostsWords, shortWords } from "./measure.js";
+import { bestWords, firstLines, mostsWords, shortWords, solvedWords } from "./measure.js";
 import { seriesOf } from "./series.js";
 import { hear, loadPrompt, loadPrompts } from "./shared_prompts.js";
 import { offerRuns } from "./starting.js";
@@ -68,7 +69,10 @@ function drawCurves() {
   const view = { ...state, ...(former ? { x: over, zoom: null } : {}), end: axisEnd(over) };
   find(".charts").setAttribute("aria-busy", `${former}`);
   const all = [...charts].map(([name, chart]) => [chart, seriesOf(name)]);
-  for (const [chart, some] of all) chart.show(some, { ...view, most: mostsWords(shown(), chart.about.name) });
+  for (const [chart, some] of all) {
+    const { name } = chart.about;
+    chart.show(some, { ...view, of: dotted(solvedWords(shown(), name), mostsWords(shown(), name)) });
+  }
   const lines = all.flatMap(([{ about }, some]) =>
     some.flatMap((one) => one.lines.map((line) => ({ ...line, single: Curves.single(about.name) }))),
   );

@@ -27,11 +27,12 @@ from groupwise.storage.registry import registry
 POLL, POLL_ENDED = 2000, 15000  # ms
 MOST_CHARTS = 24
 FOUND = 8  # runs that the search for another one shows
-# The charts of the first look: metric, title, what stands under it, unit (“%” multiplies by 100).
+# The charts of the first look: metric, title, what stands under it (of solved
+# the page says by which functions: measure.js), unit (“%” multiplies by 100).
 CURATED = (
     ("reward", "reward", "mean over all completions since the point before", ""),
     ("eval_reward", "held-out reward", "on prompts that are not trained on", ""),
-    ("groups/solved", "solved", "scored correct by the reward that says what is right", "%"),
+    ("groups/solved", "solved", "", "%"),
     ("groups/tied", "tied groups", "no learning signal", "%"),
     ("kl", "KL", "distance from the reference model", ""),
     ("entropy", "entropy", "near 0: always the same answer", ""),
@@ -166,8 +167,12 @@ def alike_marks(run: registry.Run, record: Database) -> dict[str, Any]:
     except Unanswerable:
         return {}
     marks = alike.reward_marks(spec, codes.code_by_function(run.folder), stage)
-    if "solved" in marks and right.target_borne_out(record, spec, stage, run.folder.rewards) is None:
-        del marks["solved"]
+    if "solved" in marks:
+        teller = right.target_borne_out(record, spec, stage, run.folder.rewards)
+        if teller is None:
+            del marks["solved"]
+        else:
+            marks["solved_by"] = visible_text(teller[0])
     return marks | alike.measure_marks(spec, defaults(), stage)
 
 

@@ -230,6 +230,14 @@ export function mostsWords(runs, metric) {
   const said = known.length > 4 ? `${plainly(known[0])} to ${plainly(known.at(-1))}` : listed(known.map(plainly));
   return `these runs can reach different rewards: at most ${said}`;
 }
+// Under the chart of the share solved: by which functions it is.
+export function solvedWords(runs, metric) {
+  const by = distinct(runs, ({ alike }) => alike?.solved_by)
+    .filter(Boolean)
+    .map((name) => `“${name}”`);
+  if (metric !== "groups/solved" || !by.length) return "";
+  return `scored correct by ${by.length > 1 ? "each run’s own function: " : ""}${listed(by)}`;
+}
 
 // ---- groups of runs ----
 // What the runs of a group came to in a column: their mean, how far they usually differ from it (null of one alone),

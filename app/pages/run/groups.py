@@ -53,7 +53,7 @@ TEMPLATE = """
 <p class="s mut wait"></p><p class="s warn astray" role="status" hidden></p>
 <div class="grid sides" hidden><div class="panel flush list">
 <div class="head"><span class="where"></span>
-<span class="n" title="how many completions the reward function that says what is right scored so">right</span>
+<span class="n" title="completions scored correct, of all in the group">right</span>
 <span class="n">mean</span><span class="n">spread</span></div>
 <div class="options" role="listbox" tabindex="0" aria-label="Groups of this step"></div><p class="s mut told"></p></div>
 <div class="one" aria-live="off"></div></div>

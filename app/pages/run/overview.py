@@ -191,12 +191,12 @@ def grpo_settings(spec: RunSpec | None) -> dict[str, Any] | None:
     return defaults | spec.training if spec else None
 
 
-def drawn_by_spec(spec: RunSpec | None) -> dict[str, bool]:
-    """What else of a run's spec decides what is drawn: whether beta follows the KL towards a target, and whether a
-    reward function says what is right, in any stage."""
+def drawn_by_spec(spec: RunSpec | None) -> dict[str, Any]:
+    """What else of a run's spec decides what is drawn: whether beta follows the KL towards a target, and which reward
+    functions say what is right, of all stages."""
     if spec is None:
         return {}
-    return {"kl_target": spec.kl.target is not None, "tells_right": bool(targets(spec))}
+    return {"kl_target": spec.kl.target is not None, "scored_by": tuple(sorted({name for name, _ in targets(spec)}))}
 
 
 def told_by_code(run: registry.Run, spec: RunSpec | None) -> dict[str, Any]:
