@@ -24,6 +24,7 @@ _OPERAND = r"(?:[0-9]+(?:[.,][0-9]+)?|\$?[A-Z]{1,3}\$?[0-9]{1,7})%?"
 _CALL = r"=\s*[-+(]*[A-ZÄÖÜ][A-ZÄÖÜ0-9.]+\(.+"
 FORMULA = re.compile(rf"{_CALL}|=\s*[-+(]*{_OPERAND}\)*(?:\s*[-+*/^]\s*[-+(]*{_OPERAND}\)*)*")
 EITHER = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
+SAVE_RESULTS = "Save the results instead: in Excel as values, or the file as .xlsx."
 WORDS = {"comma": "decimal comma", "point": "decimal point"}
 
 
@@ -66,7 +67,27 @@ class AnswerWriting:
         where they are plain numbers already, or no numbers."""
         marks = self.likely_marks()
         first = next((mark for mark in marks if self.changed[mark]), None)
-        return [] if first is None or self.readable[first] < MOST * self.answered else marks
+        return [] if first is None or self.readable[first] < MOST * (self.answered - self.formulas) else marks
+
+    def mark(self) -> str:
+        """The decimal mark by which no plain number equals some answers; “” where there is none."""
+        return next((mark for mark in self.marks() if self.changed[mark]), "")
+
+    def not_plain(self) -> int:
+        """Count the answers that are meant as numbers, and no plain number: formulas, and what is written otherwise."""
+        return self.formulas + (self.changed[mark] if (mark := self.mark()) else 0)
+
+    def say_not_plain(self, count: int) -> str:
+        """How many of the answers are no plain numbers, in words."""
+        if count == self.answered > 1:
+            return f"none of the {count_words(count, 'answer')} is a plain number"
+        kind = "a plain number" if count == 1 else "plain numbers"
+        return f"{count_part(count, self.answered, 'answer')} {are_words(count)} not {kind}"
+
+    def say_examples(self) -> str:
+        """Some of these answers, in quotes."""
+        shown = [each.before[:40] for each in self.examples.get(self.mark(), ())]
+        return ", ".join(f"“{each}”" for each in [*([self.formula] if self.formula else []), *shown][:3])
 
     def _note_as(self, mark: str, row: int, text: str, as_now: str | None) -> None:
         taken = str(number_of_answer(text, mark))
@@ -113,7 +134,7 @@ class AnswerWriting:
         look, them = ("looks like a formula", "it") if self.formulas == 1 else ("look like formulas", "them")
         message = (
             f"{count_part(self.formulas, self.answered, 'answer')} {look}, such as “{self.formula}”, and no number "
-            f"equals {them}. Save the results instead: in Excel as values, or the file as .xlsx."
+            f"equals {them}. {SAVE_RESULTS}"
         )
         return [Problem(FIELD, message, level=WARNING)]
 
@@ -125,19 +146,13 @@ class AnswerWriting:
         shown = self.examples[first]
         some = ", ".join(f"“{each.before}”" for each in shown[:3])
         said = (
-            f"{self._say_changed(self.changed[first])}, such as {some}: a completion that says "
+            f"{self.say_not_plain(self.changed[first])}, such as {some}: a completion that says "
             f"{number_in_words(shown[0].after)} is scored wrong."
         )
         certain = self.changed[marks[0]] > 0 or len(marks) == 1
         return [
             Problem(FIELD, said + self._doubt(marks), level=WARNING if certain else ADVICE, fixes=self._fixes(marks))
         ]
-
-    def _say_changed(self, changed: int) -> str:
-        if changed == self.answered > 1:
-            return f"none of the {count_words(changed, 'answer')} is a plain number"
-        kind = "a plain number" if changed == 1 else "plain numbers"
-        return f"{count_part(changed, self.answered, 'answer')} {are_words(changed)} not {kind}"
 
     def _doubt(self, marks: list[str]) -> str:
         if len(marks) == 1:

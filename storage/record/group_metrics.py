@@ -139,6 +139,11 @@ def is_filled(value: Any) -> bool:
     return value is not None and str(value).strip() != ""
 
 
+def has_letters(text: str) -> bool:
+    """Whether a text has a letter or a digit in it: of a group in which none has, nothing follows for the prompt."""
+    return any(char.isalnum() for char in text)
+
+
 def alike(completions: Sequence[Completion]) -> float:
     """The share of a group's completions whose very text another one of it has too: 0 to 1."""
     counts = Counter(completion.text for completion in completions)

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import questions, registry
-from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.conftest import OpenPage, bring, no_sideways_scroll, picture
 from tests.browser.rewards_page import (
     ENDLESS,
     SHORT,
@@ -192,3 +192,22 @@ def test_re_scoring_is_cancelled_and_asked_again(open_page: OpenPage, shared_das
     write(page, LAX)
     do(page, "Re-score")
     expect(page.locator(".view-rescore .results")).to_contain_text("change their sign", timeout=180_000)
+
+
+def test_a_re_scoring_of_a_run_without_scores_shows_dashes(rewards: Page) -> None:
+    """As it was seen: “0 %” and “0 of 0” of a run in which nothing was scored."""
+    drawn = """([old, share]) => {
+      const totals = { edges: [0, 1], old: [0], new: [2], old_mean: old, old_std: old, new_mean: 0.5, new_std: 0.5 };
+      const box = document.createElement("div");
+      drawRescored(box, {
+        sentences: [], totals, functions: [], steps: { step: [] }, groups: [],
+        advantages: { total: 2, flipped: 0, share: 0 }, ranks: { pairs: share, swapped: 0, share: 0 },
+        ties: { old: { bearing: 0, groups: 1 }, new: { bearing: 1, groups: 1 } },
+      });
+      return [...box.querySelectorAll(".figure")].slice(0, 2).flatMap((one) => [...one.children].slice(1))
+        .map((one) => one.textContent);
+    }"""
+    page = bring(rewards, "pages/rewards/rescored.js", "drawRescored")
+    assert page.evaluate(drawn, [None, 0]) == ["–", "no scores to compare with"] * 2
+    assert page.evaluate(drawn, [0.5, 1]) == ["0\u202f%", "0 of 2 change sign", "0\u202f%", "0 of 1 within their group"]
+    assert page.evaluate(drawn, [0.5, 0])[2:] == ["–", "no pair has an order both times"]

@@ -353,6 +353,35 @@ def test_right_answers_scored_wrong_come_before_prompts_that_seem_too_hard() -> 
     assert [one.key for one in examine(replace(e, last=some)).verdicts] == ["too_hard", "scored_wrong"]
 
 
+@pytest.mark.parametrize("beyond", [False, True])
+def test_of_completions_without_a_letter_it_is_not_said_that_prompts_are_too_hard(beyond: bool) -> None:
+    """As it was seen: “The prompts are too hard” over groups that say “so this says nothing about the prompt”."""
+    never = {name: Function(1.0, {"ok": 256}, 0, 0, 0, (0, 0)) for name in ("format", "correctness")}
+    nothing = {"reward": line(0, 0), "rewards/correctness/mean": line(0, 0), "rewards/format/mean": line(0, 0)}
+    known = {"curves": TIED_LOW | NEVER | nothing, "functions": never, "low": 0.0, "high": 0.0, "ended": True}
+    rows = scored(correctness=[0.0] * 8, format=[0.0] * 8)
+    texts = ["", "", "", "?!", "<", "no", "7", "8"]
+    some = [replace(one, text=texts[one.idx]) for one in rows]
+    told = examine(healthy(first=some, last=some, beyond_starter=beyond, **known)).verdicts[0]
+    assert (told.key, told.title) == ("empty", "Most completions are empty")
+    assert told.sentence.startswith(
+        "63\u202f% of the last 128 completions in tied groups were empty or had no letter or digit, as at the start, "
+    )
+    assert ("Check how it is prompted" in told.sentence, "The starter is there" in told.sentence) == (
+        not beyond, beyond
+    )  # fmt: skip
+    signs = [replace(one, text="<<<") for one in rows]
+    assert examine(healthy(first=signs, last=signs, **known)).verdicts[0].title == (
+        "Most completions have no letter or digit"
+    )
+    later = examine(healthy(first=rows, last=some, **known)).verdicts
+    assert [one.title for one in later][0] == "Completions became empty"
+    for all_told in (examine(healthy(first=some, last=some, **known)).verdicts, later):
+        assert "too_hard" not in [one.key for one in all_told]
+    few = [replace(one, text="" if one.idx < 3 else "no") for one in rows]
+    assert examine(healthy(first=few, last=few, **known)).verdicts[0].key == "too_hard"
+
+
 def test_length_that_brings_most_of_a_rise_beside_right_answers_is_suspected() -> None:
     longer = SICK["length beside what is right"][0]
     (told,) = examine(longer).verdicts

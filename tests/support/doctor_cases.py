@@ -178,6 +178,10 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
     "right, and scored wrong": (
         healthy(curves=NEVER_RIGHT, functions={"correctness": Function(1.0, {"ok": 256}, 0, 0, 0, (0, 0))},
                 last=answering("49,0", ["49", "48"])), "scored_wrong", "problem"),
+    "formulas for answers": (
+        healthy(first=[], last=compared(lambda group: f"={group}+0"), curves=NEVER_RIGHT,
+                functions={"correctness": Function(1.0, {"ok": 256}, 0, 0, 0, (0, 0))}),
+        "answers_not_plain", "problem"),
     "nothing said from the start, so no prompt is solved": (
         healthy(first=said("", [0.0] * 32), last=said(" \n", [0.0] * 32),
                 curves={"groups/tied": line(0.97, 0.98), "groups/all_low": line(0.97, 0.98),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,22 @@ def test_what_is_not_scored_again_counts_as_it_did() -> None:
     found = ask(folder, own(new))
     assert found["totals"]["new_mean"] == pytest.approx(11.5) and not found["functions"][0]["was_there"]
     assert found["functions"][0]["old"]["mean"] is None
+
+
+def test_a_run_without_any_score_has_nothing_to_compare_with() -> None:
+    """As it was seen: “No advantage changes its sign” of a run in which no completion was scored."""
+    groups = stored([0.0, 1.0], [1.0, 1.0])
+    none = [(None, "none"), (None, "none")]
+    bare = [
+        replace(group, completions=[replace(one, reward=None, advantage=0.0, scores=none) for one in group.completions])
+        for group in groups
+    ]
+    found = ask(run_with(bare), own(READS))
+    assert found["totals"]["old_mean"] is None and found["ranks"]["pairs"] == 0
+    assert found["sentences"][:2] == [
+        "The run has no scores to compare with: none of its completions was scored. The new mean reward is 0.75.",
+        "1 of 2 groups would have a learning signal, instead of 0.",
+    ]
 
 
 def test_weights_and_scaling_alone_can_be_tried() -> None:

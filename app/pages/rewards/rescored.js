@@ -12,19 +12,20 @@ export function drawRescored(box, found) {
   const figure = (label, value, words) =>
     el("div.card.figure", el("span.xs.mut", label), el("b", value), el("span.xs.mut", words));
   const { advantages, ranks, ties } = found;
+  const scored = found.totals.old_mean !== null; // without it no advantage was, and no pair had an order
   box.replaceChildren(
     el("ul.sentences", ...found.sentences.map((one) => el("li", plain(one)))),
     el(
       "div.cards",
       figure(
         "Advantages that flip",
-        finePercent(advantages.share),
-        `${many(advantages.flipped)} of ${many(advantages.total)} change sign`,
+        scored && advantages.total ? finePercent(advantages.share) : "–",
+        scored ? `${many(advantages.flipped)} of ${many(advantages.total)} change sign` : "no scores to compare with",
       ),
       figure(
         "Pairs that change order",
-        finePercent(ranks.share),
-        `${many(ranks.swapped)} of ${many(ranks.pairs)} within their group`,
+        ranks.pairs ? finePercent(ranks.share) : "–",
+        ranks.pairs ? `${many(ranks.swapped)} of ${many(ranks.pairs)} within their group` : noPairs(scored),
       ),
       figure(
         "Groups with a learning signal",
@@ -47,6 +48,7 @@ export function drawRescored(box, found) {
     ...found.groups.map(changedGroup),
   );
 }
+const noPairs = (scored) => (scored ? "no pair has an order both times" : "no scores to compare with");
 const scoreOr = (value) => orDash(value, score);
 
 function oldAndNew(name, edges, old, now, one = null) {

@@ -8,7 +8,7 @@ from groupwise.app.ui.completion import best_first, cards
 from groupwise.app.ui.safe_text import escape
 from groupwise.app.ui.word_diff import MOST, Difference, word_differences
 from groupwise.storage.analysis.tie_words import TOP, is_highest
-from groupwise.storage.record.group_metrics import Range, is_filled
+from groupwise.storage.record.group_metrics import Range, has_letters, is_filled
 from groupwise.storage.registry.notes import Note
 
 WORDS = 12_000  # words that one answer compares at most, over all completions of a group: about 20 ms
@@ -50,11 +50,6 @@ def draw_group(
     )  # fmt: skip
 
 
-def _has_answers(completions: list[dict[str, Any]]) -> bool:
-    """Whether a completion has a letter or a digit in it."""
-    return any(char.isalnum() for one in completions for char in one["text"])
-
-
 def _say_tied_high(value: float, most: float | None) -> str:
     if is_highest(value, most):
         why = "every completion earned the most that is possible"
@@ -83,7 +78,7 @@ def standing(found: dict[str, Any], seen: Range | None, most: float | None = Non
         right = kind == "other" and found.get("all_right")
         tied = ALL_RIGHT if right else TIED.get(kind) or _say_tied_high(found["high"], most)
         if kind in ("all_low", "none_right"):
-            tied += f" {TOO_HARD if _has_answers(found['completions']) else NO_ANSWERS}"
+            tied += f" {TOO_HARD if any(has_letters(one['text']) for one in found['completions']) else NO_ANSWERS}"
         said.append(NOT_SCORED if _is_not_scored(found) else tied)
     if not found.get("counts", True):
         said.append(

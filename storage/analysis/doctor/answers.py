@@ -18,7 +18,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     step_groups,
 )
 from groupwise.storage.analysis.doctor.words import percent
-from groupwise.storage.checks.answer_writing import AnswerWriting, number_in_words
+from groupwise.storage.checks.answer_writing import SAVE_RESULTS, AnswerWriting, number_in_words
 from groupwise.storage.checks.starter_use import WRONG, is_known_sum, is_wrong_sum, say_wrong_sum
 from groupwise.storage.record import group_metrics
 from groupwise.storage.spec.answer_numbers import NUMBERS, number_of_answer, said_number
@@ -36,7 +36,8 @@ def scored_wrong(e: Evidence) -> Verdict | None:
     """Completions say the very number of an answer, and are scored wrong, as the answer is not written as a number."""
     if e.target != BY or not e.groups:
         return None
-    writing, mark = how_answers_are_written(e)
+    writing = how_answers_are_written(e)
+    mark = writing.mark()
     if not mark or writing.changed[mark] < MOST * writing.answered:
         return None
     saying = [one for group in e.groups for one in group if _says_answer(e, one, mark)]
@@ -58,7 +59,7 @@ def scored_wrong(e: Evidence) -> Verdict | None:
     words += "" if several else " Fix that before judging how hard the prompts are."
     # Where none that is right counts, groups of which all failed say nothing of how hard their prompts are.
     about = grounds.last_of(e, lambda one: _is_written_so(one.answer, mark) if several or none else one.grp in those)
-    fixes = tuple(Change(fix.label, fix.settings) for one in writing.problems(None) for fix in one.fixes)
+    fixes = _keep_numbers(writing)
     return Verdict(
         "scored_wrong", PROBLEM if several or none else WARNING, "Right answers are scored wrong", words,
         f"Shown where New run's check of the data finds the same in {percent(MOST)} of the answers or more, and most "
@@ -70,13 +71,54 @@ def scored_wrong(e: Evidence) -> Verdict | None:
     )  # fmt: skip
 
 
-def how_answers_are_written(e: Evidence) -> tuple[AnswerWriting, str]:
-    """How the answers that were read are written, and the decimal mark by which no plain number equals some; “” where
-    there is none."""
+def none_plain(e: Evidence) -> Verdict | None:
+    """Nearly no answer is a plain number, so that none of those that completions give equals one, and hardly any is
+    right."""
+    solved = e.curve("groups/solved")
+    if e.target != BY or len(e.groups) < GROUPS or not len(solved) or max(solved.start, solved.now) >= rise.FEW_RIGHT:
+        return None
+    writing = how_answers_are_written(e)
+    count = writing.not_plain()
+    if not count or count < NEARLY * writing.answered or not _give_numbers(e) or scored_wrong(e):
+        return None
+    said = writing.say_not_plain(count)
+    words = (
+        f"In {e.steps_read}, {said}, such as {writing.say_examples()}, so no number equals "
+        f"{'it' if count == 1 else 'them'}: “{BY}” {'scored' if e.ended else 'scores'} {percent(solved.now)} of "
+        f"completions right. {SAVE_RESULTS if writing.formulas else 'New run can keep only the number.'}"
+    )
+    return Verdict(
+        "answers_not_plain", PROBLEM, "The answers are not plain numbers", words,
+        f"Shown where New run's check of the data finds the same in {percent(NEARLY)} of the answers or more "
+        f"({GROUPS} groups or more), {percent(MOST)} of completions or more give a number, and fewer than "
+        f"{percent(rise.FEW_RIGHT)} are right.",
+        f"how “{BY}” works: it compares by value only where the answer is a plain number",
+        (completions("The last completions", sort="newest"),),
+        (*_keep_numbers(writing), *((Change("Other data", field=changes.DATA),) if writing.formulas else ())),
+        Grounds(Place.SCORING, True, count / writing.answered,
+                grounds.last_of(e, lambda one: (one.scores.get(BY) or 0.0) < e.target_score)),
+    )  # fmt: skip
+
+
+def how_answers_are_written(e: Evidence) -> AnswerWriting:
+    """How the answers of the rows that were read are written, each row once."""
     writing = AnswerWriting()
-    for group in e.groups:
-        writing.note_answer(group[0].grp, group[0].answer)
-    return writing, next((mark for mark in writing.marks() if writing.changed[mark]), "")
+    rows = {(group[0].prompt, group[0].answer): group[0].grp for group in e.groups}
+    for (_, answer), grp in rows.items():
+        writing.note_answer(grp, answer)
+    return writing
+
+
+def _keep_numbers(writing: AnswerWriting) -> tuple[Change, ...]:
+    """What New run proposes for answers that are written so."""
+    return tuple(Change(fix.label, fix.settings) for one in writing.problems(None) for fix in one.fixes)
+
+
+def _give_numbers(e: Evidence) -> bool:
+    """Whether most completions give a number for their answer."""
+    read = [one for group in e.groups for one in group]
+    giving = [one for one in read if said_number(_given(e, one, "point"), "point") is not None]
+    return len(giving) >= MOST * len(read)
 
 
 def wrong_sums(e: Evidence) -> Verdict | None:
@@ -172,10 +214,14 @@ def _says_answer(e: Evidence, one: Sample, mark: str) -> bool:
     """Whether a completion gives the number that the answer of its row is, where the answer is written otherwise."""
     if not _is_written_so(one.answer, mark):
         return False
+    return said_number(_given(e, one, mark), mark) == _value(str(number_of_answer(one.answer, mark)))
+
+
+def _given(e: Evidence, one: Sample, mark: str) -> str:
+    """What a completion answers, as “correctness” looks for it."""
     parameters = next((reward.parameters for reward in e.rewards if reward.name == BY), {})
     tag, way = str(parameters.get("tag", "answer")), str(parameters.get("extract", "auto"))
-    given = WAYS[way](one.text, tag, mark) if way in WAYS else ""
-    return said_number(given, mark) == _value(str(number_of_answer(one.answer, mark)))
+    return WAYS[way](one.text, tag, mark) if way in WAYS else ""
 
 
 def starter_has_no_answer(e: Evidence) -> bool:
@@ -221,4 +267,4 @@ WAYS: dict[str, Callable[[str, str, str], str]] = {
     "all": lambda text, tag, mark: text.strip(),
 }
 
-RULES = (scored_wrong, wrong_sums, other_column)
+RULES = (scored_wrong, none_plain, wrong_sums, other_column)

@@ -1,12 +1,13 @@
 """What some rows of the data lack, where it is not what is wrong with the run: answers to compare with, or answers that
 a completion's number equals. Each rule is pure."""
 
-from groupwise.storage.analysis.doctor.answers import BY, how_answers_are_written, scored_wrong
+from groupwise.storage.analysis.doctor.answers import BY, how_answers_are_written, none_plain, scored_wrong
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.rewards import ENOUGH, UNSCORED, is_replaced
 from groupwise.storage.analysis.doctor.verdict import CALM, Link, Verdict, completions
 from groupwise.storage.analysis.doctor.words import percent
-from groupwise.storage.spec.words.number_words import are_words, count_words
+from groupwise.storage.checks.answer_writing import SAVE_RESULTS
+from groupwise.storage.spec.words.number_words import count_words
 
 SOME = 0.05  # of the completions, or of the answers
 
@@ -36,19 +37,18 @@ def some_unscored(e: Evidence) -> Verdict | None:
 
 def some_answers_odd(e: Evidence) -> Verdict | None:
     """Some answers are not plain numbers though the others are, so that no number equals them."""
-    if e.target != BY or not e.groups or scored_wrong(e):
+    if e.target != BY or not e.groups or scored_wrong(e) or none_plain(e):
         return None
-    writing, mark = how_answers_are_written(e)
-    if not mark or writing.changed[mark] < SOME * writing.answered:
+    writing = how_answers_are_written(e)
+    count = writing.not_plain()
+    if not count or count < SOME * writing.answered:
         return None
-    changed, example = writing.changed[mark], writing.examples[mark][0]
-    words = (
-        f"{changed:,} of the {count_words(writing.answered, 'answer')} of {e.steps_read} {are_words(changed)} "
-        f"written differently, such as “{example.before[:40]}”. “{BY}” compares those as text, so {example.after[:40]} "
-        "is scored wrong there. New run can read them as numbers."
-    )
+    fix = SAVE_RESULTS if writing.formulas else "New run can keep only the number."
+    it = "it" if count == 1 else "them"
+    words = f"They are in {e.steps_read}, such as {writing.say_examples()}, and no number equals {it}. {fix}"
+    title = writing.say_not_plain(count)
     return Verdict(
-        "some_answers_odd", CALM, "Some answers are not plain numbers", words,
+        "some_answers_odd", CALM, title[:1].upper() + title[1:], words,
         f"Shown where New run's check of the data finds the same in {percent(SOME)} of the answers or more.",
         f"how “{BY}” works: it compares by value only where the answer is a plain number",
         (Link("The settings", "config"),),

@@ -1,7 +1,8 @@
 """Whether there is anything to learn from: tied groups and why they tie, entropy. Each rule is pure."""
 
-from groupwise.storage.analysis.doctor import alike, changes, clear_fall, grounds, level_length, rates
+from groupwise.storage.analysis.doctor import alike, changes, clear_fall, empty, grounds, level_length, rates
 from groupwise.storage.analysis.doctor.alike import ALIKE, SOLVED
+from groupwise.storage.analysis.doctor.empty import BEYOND_STARTER
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import (
     CALM,
@@ -18,8 +19,6 @@ from groupwise.storage.analysis.doctor.verdict import (
     step_groups,
 )
 from groupwise.storage.analysis.doctor.words import last_steps, percent, setting_text, short_number, write_figure
-from groupwise.storage.checks.starter_use import STARTER_KNOWS
-from groupwise.storage.library.models.hub_models import SUGGESTED
 from groupwise.storage.record import group_metrics
 
 POINTS = 5  # logged steps before a share of groups is believed
@@ -34,9 +33,6 @@ HOW_IT_IS_ASKED = (
     Change("A system prompt that shows the format", field="data.system_prompt"),
 )
 LIMITS_OF_LENGTH = Change("Limits that completions reach", field=changes.REWARDS)
-BEYOND_STARTER = (
-    f"The starter is there to try things out: {STARTER_KNOWS}. For those, choose another model, such as {SUGGESTED.id}."
-)
 ENTROPY = 0.1  # of what it was at the start
 
 
@@ -61,6 +57,9 @@ def no_gradient(e: Evidence) -> Verdict | None:
     rests = Grounds(Place.PROMPTS, from_start, tied.now, about)
     links = (chart("groups/tied", "The chart of tied groups"), step_groups(tied.steps[-1], "tied"))
     if _is_failed(e) and not (e.goes_by_length_alone or _is_nearly_all_right(e)):
+        if not lost and (silent := empty.mostly_silent(e, level, tied=True)):
+            return silent
+        lost = lost or empty.became_silent(e)
         title, words, fixes = _say_lost(e, said) if lost else _say_too_hard(e, said)
         key = "tied" if lost else "too_hard"
         return Verdict(key, level, title, words, threshold, source, links, fixes, rests)
@@ -144,13 +143,24 @@ def _is_nearly_all_right(e: Evidence) -> bool:
 
 
 def _say_lost(e: Evidence, said: str) -> tuple[str, str, tuple[Change, ...]]:
-    """The same where the model solved such prompts before it was trained."""
+    """The same where the model solved such prompts before it was trained, or wrote something at least."""
+    if empty.became_silent(e) and not clear_fall.lost_right_answers(e):
+        words = (
+            f"{said} Most completions in these groups {e.verbs} empty or {e.has} no letter or digit, fewer at the "
+            "start: the model no longer answers, which says nothing about how hard the prompts are."
+        )
+        return "Completions became empty", words, changes.smaller_steps(e, 0.3)
     words = (
         f"{said} {_say_failed(e)}, though "
         f"{percent(e.curve('groups/solved').first)} of completions were right at the first step: the prompts are not "
         "too hard, the model no longer answers them."
     )
     return "Right answers were lost", words, changes.smaller_steps(e, 0.3)
+
+
+def _came_to_silence(e: Evidence) -> bool:
+    """Whether most groups tie as the model no longer answers, which `no_gradient` says."""
+    return len(e.tied_share) >= POINTS and e.tied_share.at_least(TIED) and _is_failed(e) and empty.became_silent(e)
 
 
 def _say_too_hard(e: Evidence, said: str) -> tuple[str, str, tuple[Change, ...]]:
@@ -208,8 +218,12 @@ def never_solved(e: Evidence) -> Verdict | None:
     # Partial credit, or a constant, below what counts as right: its scale may be another one.
     other = told is not None and solved.values and solved.high == 0 and told.constant != 0 and not e.gives_one
     needed = TREND if solved.values and solved.high else SEVERAL
-    if len(any_solved) < needed or not any_solved.at_most(NEVER) or other or clear_fall.lost_right_answers(e):
+    if len(any_solved) < needed or not any_solved.at_most(NEVER) or other:
         return None
+    if clear_fall.lost_right_answers(e) or _came_to_silence(e):
+        return None
+    if silent := empty.mostly_silent(e, WARNING, tied=False):
+        return silent
     about = grounds.last_of(e, lambda one: (score := one.scores.get(e.target)) is not None and score < e.target_score)
     from_start = any_solved.first <= SELDOM and rates.fall(e) is None
     words = (
@@ -235,9 +249,11 @@ def never_earned(e: Evidence) -> Verdict | None:
         counts = abs(told.weight) >= COUNTS * heaviest > 0 and told.calls >= MANY and len(curve) >= SEVERAL
         if not counts or told.constant != 0 or curve.low != 0 or curve.high != 0 or e.tells_nothing_apart:
             continue
-        if e.goes_by_length_alone or level_length.find_in_settings(e, name):
+        if e.goes_by_length_alone or level_length.find_in_settings(e, name) or _came_to_silence(e):
             continue
         apart = "" if e.tied_share.at_least(NEARLY_ALL) else ", while other functions tell completions apart"
+        if silent := empty.mostly_silent(e, WARNING, tied=False):
+            return silent
         words = f"“{name}” has scored 0 for every completion{apart}: what it rewards hardly ever occurs."
         return Verdict(
             "too_hard", WARNING, f"{name} is too hard to earn", words,

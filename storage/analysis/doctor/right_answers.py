@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from groupwise.storage.analysis.doctor import answers, changes, grounds, rise
 from groupwise.storage.analysis.doctor.curve import mean
+from groupwise.storage.analysis.doctor.empty import BEYOND_STARTER
 from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
-from groupwise.storage.analysis.doctor.gradient import BEYOND_STARTER
 from groupwise.storage.analysis.doctor.length import APART, ENOUGH
 from groupwise.storage.analysis.doctor.verdict import (
     COMMON,

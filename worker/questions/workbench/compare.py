@@ -126,12 +126,16 @@ def sentences(found: dict[str, Any]) -> list[str]:
     old, new = found["totals"]["old_mean"], found["totals"]["new_mean"]
     if old is not None and new is not None:
         said.append(f"The mean reward goes from {old:.3g} to {new:.3g}.")
-    said.append(
-        f"{count_part(flipped['flipped'], flipped['total'], 'advantage').capitalize()} "
-        f"({_share_words(flipped['share'])}) "
-        f"{'changes its' if flipped['flipped'] == 1 else 'change their'} sign."
-        if flipped["flipped"] else "No advantage changes its sign."
-    )  # fmt: skip
+    if old is None:
+        now = "" if new is None else f" The new mean reward is {new:.3g}."
+        said.append(f"The run has no scores to compare with: none of its completions was scored.{now}")
+    else:
+        said.append(
+            f"{count_part(flipped['flipped'], flipped['total'], 'advantage').capitalize()} "
+            f"({_share_words(flipped['share'])}) "
+            f"{'changes its' if flipped['flipped'] == 1 else 'change their'} sign."
+            if flipped["flipped"] else "No advantage changes its sign."
+        )  # fmt: skip
     if pairs["swapped"]:
         said.append(f"{_share_words(pairs['share'])} of the pairs within a group change their order.")
     before, after = found["ties"]["old"], found["ties"]["new"]
