@@ -14,6 +14,7 @@ from typing import Any
 from groupwise.worker.sandbox import faults
 
 LARGEST = 1e9  # a score beyond this is a mistake: one such advantage would drown every other
+BETWEEN = "a score lies between -1e9 and 1e9."
 LONGEST_CELL = 4000  # characters of one value of log_extra
 Reply = dict[str, Any]
 
@@ -234,12 +235,14 @@ def _number(score: Any) -> tuple[float | None, str | None]:
         return None, f"It returned {_what(score)}; a score is a number, or None where it does not apply."
     try:
         number = float(score)
-    except faults.CAUGHT:  # an array of several numbers, an integer of a thousand digits
+    except OverflowError:  # an integer of a thousand digits
+        return None, f"It returned {_what(score)}; {BETWEEN}"
+    except faults.CAUGHT:  # an array of several numbers
         return None, f"It returned {_what(score)}; a score is one number, or None where it does not apply."
     if not math.isfinite(number):
         return None, f"It returned {number}; a score is a finite number, or None where it does not apply."
     if abs(number) > LARGEST:
-        return None, f"It returned {number:g}; a score lies between -1e9 and 1e9."
+        return None, f"It returned {number:g}; {BETWEEN}"
     return number, None
 
 

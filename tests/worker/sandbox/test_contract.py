@@ -56,7 +56,7 @@ def test_numbers_of_numpy_and_torch_count():
     ("answer", "words"),
     [
         (["0.5", 1], "the text '0.5'"), (3.5, "3.5 (float)"), ([1], "1 score for 2 completions"),
-        ([float("inf"), 1], "inf"), (None, "None"),
+        ([float("inf"), 1], "inf"), (None, "None"), ([10**400, 1], "(int); a score lies between -1e9 and 1e9."),
     ],
 )  # fmt: skip
 def test_a_failure_names_the_value(answer: Any, words: str):
