@@ -41,10 +41,14 @@ def label(state: str, verdict: str = "", more: str = "") -> str:
 def with_verdict(words: str, verdict: str) -> str:
     """A state's words, and what is said against the run: called a verdict, so that it is not read as why it stopped or
     ended, and alike beside each state. What is wrong with its files is none."""
-    if not verdict:
-        return words
+    return f"{words} · {against(verdict)}" if verdict else words
+
+
+def against(verdict: str) -> str:
+    """What is said against a run, in the words that stand behind its state: verdict: the reward fell; "" for
+    nothing."""
     said = verdict_words(verdict)
-    return f"{words} · verdict: {said}" if said else f"{words} · {format.mid_sentence(verdict)}"
+    return f"verdict: {said}" if said else format.mid_sentence(verdict) if verdict else ""
 
 
 def verdict_words(verdict: str) -> str:

@@ -239,6 +239,8 @@ def test_the_gravest_verdict_on_what_was_learned_stands_beside_the_state(
     assert state_badge.label(states.FINISHED, "The reward is flat") == "Finished · verdict: the reward is flat"
     assert state_badge.label(states.STOPPED, "The reward is flat") == "Stopped · verdict: the reward is flat"
     assert state_badge.label(states.STOPPED, "Record is damaged") == "Stopped · record is damaged"
+    said = [state_badge.against(words) for words in ("The reward is flat", "Record is damaged", "")]
+    assert said == ["verdict: the reward is flat", "record is damaged", ""]
     kinds = [state_badge.kind(state, "neutral") for state in (states.FINISHED, states.STOPPED)]
     assert kinds == ["done", "idle"], "it learned nothing"
 

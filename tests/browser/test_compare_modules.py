@@ -263,6 +263,16 @@ def test_runs_that_all_finished_with_a_verdict_are_told_of_by_it_alone(bare_page
     ]  # fmt: skip
 
 
+def test_a_verdict_stands_below_the_pill_that_says_the_state(bare_page: Page) -> None:
+    page = bring(bare_page, "pages/compare/tables.js", "drawFinals")
+    against = "verdict: the learning rate is too high: the reward fell"
+    fell = {**RUNS[0], "short": "Finished", "against": against, "label": f"Finished · {against}"}
+    cells = """runs => { const table = document.createElement("table"); drawFinals(table, runs, "", () => {});
+      return [".pill", ".against"].map(which => [...table.querySelectorAll(which)].map(one => one.textContent)) }"""
+    others = [{**one, "short": one["label"], "against": ""} for one in RUNS[1:]]
+    assert page.evaluate(cells, [fell, *others]) == [["Finished", "Finished", "Failed"], [against]]
+
+
 def test_what_was_logged_is_seen_beneath_its_smoothed_line_in_light_and_dark(bare_page: Page) -> None:
     """As it was seen: in dark it was almost invisible. What a bright colour cannot give on white is not asked of it."""
     page = bring(bare_page, "ui/charts/plots.js", "Plots")

@@ -11,7 +11,7 @@ from groupwise.app.core.errors import Unanswerable
 from groupwise.app.ui import run_colours
 from groupwise.app.ui.live import Payload, is_ongoing, texts
 from groupwise.app.ui.safe_text import visible_text
-from groupwise.app.ui.state_badge import kind, label, verdict_words
+from groupwise.app.ui.state_badge import against, kind, label, verdict_words
 from groupwise.storage.analysis.outcome import Outcome
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import record_check, run_files, states
@@ -102,7 +102,9 @@ def about_run(run: registry.Run, verdicts: Mapping[str, Outcome]) -> dict[str, A
 
 
 def badge_of(run: registry.Run, facts: Mapping[str, Outcome]) -> dict[str, str]:
-    """The kind of a run's state and its words, with the verdict on its end, and that alone ("" for none)."""
+    """The kind of a run's state and its words (`label`): the state alone (`short`) and what is said against the run
+    (`against`, "" for nothing); and the verdict on its end, as it stands in a sentence ("" for none)."""
     told = facts.get(run.id, Outcome())
     said, alone = label(run.state, told.verdict), verdict_words(told.verdict)
-    return {"kind": kind(run.state, told.level), "label": visible_text(said), "verdict": visible_text(alone)}
+    words = {"label": said, "short": label(run.state), "against": against(told.verdict), "verdict": alone}
+    return {"kind": kind(run.state, told.level), **{name: visible_text(each) for name, each in words.items()}}

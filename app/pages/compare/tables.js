@@ -30,6 +30,8 @@ export function named(run) {
 export function pill(run, words = run.label) {
   return run.there ? el("span", { class: `pill ${run.kind}` }, el("i"), el("span", words)) : el("span.mut.s", "–");
 }
+// What is said against a run, below its state: a pill of several lines is none.
+const against = (run) => (run.against ? el("div.xs.against", { title: run.label }, run.against) : null);
 const address = ({ id }) => `/run?id=${encodeURIComponent(id)}`;
 // Why a run failed, was killed or interrupted.
 const reason = (run) => (run.reason ? el("div.s.mut.reason", { dir: "auto", title: run.reason }, run.brief) : null);
@@ -171,7 +173,7 @@ export function drawFinals(table, runs, order, sort, groups = []) {
             " ",
             stepsOf(run),
           ),
-          el("td", el("div.about-it", pill(run), reason(run), apart(run))),
+          el("td", el("div.about-it", pill(run, run.short), against(run), reason(run), apart(run))),
           ...COLUMNS.map((column) => cell(run, column)),
         ),
       ),
