@@ -120,3 +120,22 @@ def test_a_run_is_renamed_tagged_and_noted_in_its_head(open_page: OpenPage, addr
     assert run and (run.name, list(run.tags), run.note) == ("second name", ["day", "night"], "why does it fall?")
     assert page.evaluate(OVERFLOWS) == [] and low_targets(page) == []
     picture(page, "run-labelled")
+
+
+def test_of_a_long_note_two_lines_are_shown_until_it_is_clicked(open_page: OpenPage, address: str) -> None:
+    note = "w" * 500
+    run_id = made_run("noted", 12, groups=1, size=2)
+    labels.write_note(run_id, note)
+    page = open_page(f"{address}/run?id={run_id}")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    about = head(page).locator(".said .about")
+    expect(about).to_have_attribute("title", note)
+    lines = "node => node.clientHeight / parseFloat(getComputedStyle(node).lineHeight)"
+    assert about.evaluate(lines) < 2.5
+    picture(page, "run-long-note")
+    about.click()
+    assert about.evaluate(lines) > 2.5
+    about.click()
+    assert about.evaluate(lines) < 2.5
+    head(page).get_by_role("button", name="Name, tags and note").click()
+    expect(page.get_by_role("dialog").get_by_label("Note")).to_have_value(note)

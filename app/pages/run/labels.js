@@ -12,6 +12,8 @@ export class Labels {
   constructor(find, server, run, saved) {
     Object.assign(this, { find, server, run, saved, known: null, drawn: "", fields: [] });
     this.dialog = find("dialog.labels");
+    // of a long note two lines are shown until it is clicked
+    find(".about").addEventListener("click", () => find(".about").classList.toggle("whole"));
     find(".pencil").addEventListener("click", () => this.open());
     this.dialog.querySelector(".cancel").addEventListener("click", () => this.dialog.close());
     this.find(".typed button").addEventListener("click", () => this.open());
@@ -35,6 +37,7 @@ export class Labels {
     const chip = (tag) => el("a.chip.tag", { href: `/?${new URLSearchParams({ q: tag })}` }, el("bdi", tag));
     this.find(".tags").replaceChildren(...tags.map(chip));
     showText(this.find(".about"), known?.note ?? "");
+    this.find(".about").title = known?.note ?? "";
     this.find(".said").hidden = !tags.length && !known?.note;
     this.tellTyped();
   }
