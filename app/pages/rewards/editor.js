@@ -283,6 +283,13 @@ export function sayNote(text, wrong = false, ...more) {
   note.replaceChildren(text, ...more);
   if (wrong) note.scrollIntoView({ block: "nearest" });
 }
+// Under another name than the saved one: what saving does, and how to rename instead. Not where the text has both, or
+// where the name is taken.
+function copyWords() {
+  const { name } = page.open;
+  const isOther = page.functions.some((one) => one.name === name) || namesake(page.which).few;
+  return isOther ? "" : `. Save makes a copy; to rename instead, put back the name ${plain(name)} and click ✎`;
+}
 // Whether what stands here is not what a run that takes this function by its name would get.
 export function isUnsaved() {
   const { open } = page;
@@ -309,7 +316,7 @@ export function drawState() {
     : !open.hash
       ? "not saved yet"
       : other
-        ? "not saved under this name yet"
+        ? `not saved under this name yet${copyWords()}`
         : `${changed ? "changed since" : "version"} ${open.hash.slice(0, 8)}` +
           (open.hash !== open.newest ? ", an older one" : "");
   setText(find(".writing .state"), state + namesake(page.which).few);
