@@ -230,6 +230,15 @@ def test_a_file_that_is_read_wrongly_has_the_buttons_that_read_it_otherwise(
     expect(form.get_by_label("The right number is in").locator("option:checked")).to_contain_text("answer: “Lösung”")
 
 
+def test_of_a_file_whose_rows_are_empty_one_thing_is_said(open_page: OpenPage, shared_dashboard: str) -> None:
+    (paths.data_folder() / "leer.csv").write_text("frage,antwort\n,\n,\n", encoding="utf-8")
+    page, form = open_file(open_page, shared_dashboard, "leer.csv")
+    words = "leer.csv has a heading, and its 2 rows are empty."
+    expect(page.locator(".live .wait")).to_have_text(words, timeout=LIVE_FOR)
+    expect(page.locator(".building")).to_contain_text(words)
+    picture(page, "rewards-empty-rows")
+
+
 def test_a_draft_whose_file_nobody_mapped_is_read_as_new_run_would_map_it(rewards: Page) -> None:
     (paths.data_folder() / "Klasse.csv").write_text("Aufgabe;Lösung\n2 + 2?;4\n3 + 3?;6\n4 + 4?;8\n", encoding="utf-8")
     text = "name: Klasse\ndata: {source: 'file:Klasse.csv'}\nrewards: [{name: correctness}]\n"

@@ -239,5 +239,11 @@ def test_what_cannot_be_asked_is_said_at_its_field(payload: dict[str, Any], fiel
     assert found["field"].startswith(field)
 
 
+def test_of_a_file_whose_rows_are_empty_nothing_else_is_said() -> None:
+    (paths.data_folder() / "leer.csv").write_text("frage,antwort\n,\n,\n", encoding="utf-8")
+    found = answered(COMPLETIONS, {"from": "probes", "spec": {**SPEC, "data": {"source": "file:leer.csv"}}})
+    assert found["error"] == "leer.csv has a heading, and its 2 rows are empty."
+
+
 def test_a_run_without_completions_says_so() -> None:
     assert ask("run", run=run_with().id)["field"] == "step"

@@ -54,7 +54,7 @@ def preview(asked: DataSpec, model: ModelSpec, chosen: int | None = None) -> Pre
     where there is nothing to show."""
     table = preview_source.table_of(asked)
     first = list(itertools.islice(table.rows(), FIRST))
-    _refuse_all_empty(table, first, asked)
+    refuse_all_empty(table, first, asked)
     kept = _first_kept(asked, table.rows()) if chosen is None else None
     index, row, exact = (*kept, True) if kept else (chosen or 0, *table.row(chosen or 0))
     found = mapping.mapping_problems(asked, table.columns, first)
@@ -76,7 +76,7 @@ def preview(asked: DataSpec, model: ModelSpec, chosen: int | None = None) -> Pre
     )
 
 
-def _refuse_all_empty(table: Table, first: list[dict[str, Any]], asked: DataSpec) -> None:
+def refuse_all_empty(table: Table, first: list[dict[str, Any]], asked: DataSpec) -> None:
     """Raises DataError for a file of which only the heading is filled: that is all there is to say of it."""
     cells = (cell for row in first for cell in row.values())
     if not asked.source.startswith("file:") or any(cell_in_prompt(cell).strip() for cell in cells):
@@ -86,7 +86,7 @@ def _refuse_all_empty(table: Table, first: list[dict[str, Any]], asked: DataSpec
         name = asked.source.partition(":")[2]
         names = "column names" if file_kind(name) in ("json", "parquet") else "a heading"
         rows = "its only row is" if count == 1 else f"its {count} rows are"
-        raise DataError(f"{name} has {names}, and {rows} empty.")
+        raise DataError(f"{name} has {names}, and {rows} empty.")  # by which source.js knows it
 
 
 # Settings of the data that fit any: how many rows are taken, and what stands before every prompt.

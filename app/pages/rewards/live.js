@@ -7,7 +7,7 @@ import { blocksNow, isTraced, requireBlock, traced, waysShown } from "./builder.
 import { action, askWorker, button, find, on, page, stopAsking } from "./core.js";
 import { columnsInWords } from "./columns.js";
 import { drawPoint, worth } from "./points.js";
-import { addressOfFile, dataChosen, isWithoutData, runOfData, takeQuickstart } from "./source.js";
+import { addressOfFile, dataChosen, isWithoutData, isWithoutRows, runOfData, takeQuickstart } from "./source.js";
 import { drawTotals, markTotals, sayOfBlocks } from "./row_totals.js";
 import { plain, questionOf } from "./text.js";
 import { keepAnswer, typedAnswer } from "./typed_answers.js";
@@ -86,7 +86,7 @@ async function fetchRows(rows, source = wished, anew = false) {
   if (!got || data !== dataChosen()) return false;
   if (!got.answer) {
     if (isWithoutData(got.sentence)) sayNoData(got.sentence);
-    else if (addressOfFile()) sayOfFile(got.sentence);
+    else if (addressOfFile() && !isWithoutRows(got.sentence)) sayOfFile(got.sentence);
     else wishNothing(got.sentence);
     return false;
   }

@@ -73,6 +73,8 @@ export function addressOfFile() {
 const pairsOfFile = (file) => [["data", JSON.stringify(dataOfFile(file))]];
 // Whether that is all there is to say: that New run's draft has no data, as sources.py says it.
 export const isWithoutData = (sentence) => sentence === "New run’s draft has no data yet.";
+// Whether a file has a heading and no row that is filled, as worker/data/preview.py says it.
+export const isWithoutRows = (sentence) => / (row is|rows are) empty\.$/.test(sentence ?? "");
 export const takeQuickstart = () => chooseData(QUICKSTART, askColumns);
 // The settings that the New run page is at, in this tab.
 const newRunText = () => currentDraft()?.text ?? "";

@@ -9,7 +9,7 @@ from groupwise.storage.home.redaction import to_json
 from groupwise.storage.registry.messages.completions import SpecPart
 from groupwise.storage.spec.rows import row_filter
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
-from groupwise.worker.data import data, preview_source, tokens
+from groupwise.worker.data import data, preview, preview_source, tokens
 from groupwise.worker.data.files.data_error import DataError
 
 LOOKED_AT = 20_000  # rows that are looked through for some that the filter keeps
@@ -28,6 +28,7 @@ def find_rows(parts: SpecPart, wanted: int | list[int]) -> list[Row]:
     """The rows: those of these numbers (as the preview counts them), or the first that the filter keeps. Raises
     DataError."""
     table = preview_source.table_of(parts.data)
+    preview.refuse_all_empty(table, list(itertools.islice(table.rows(), preview.FIRST)), parts.data)
     data.check_pattern(parts.data)
     data.check_columns(parts.data, table.columns)
     chat = _chats(parts.model)
