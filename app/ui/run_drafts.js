@@ -13,6 +13,7 @@ const DAYS = 14; // for which they are
 const MOST_NOTES = 100_000; // characters of an import's notes that are kept with a draft
 const ALL = "groupwise:drafts";
 const CURRENT = "groupwise:new"; // → the request whose draft this tab is at
+const HAD = "groupwise:had"; // → the data of a function that is handed over
 const ASKED = ["from", "stage", "preset", "reward", "data", "set", "fixed", "without", "verdict", "draft"];
 
 let away = null; // the request whose draft was put away, while the page goes to another beginning
@@ -116,6 +117,16 @@ export const handOver = (request, handing) =>
     const draft = readDraft(request);
     if (draft) write(request, { ...draft, handing });
   });
+// The data that Rewards had as it handed a function over: {source, taking: a fix that gives a draft this data}.
+export const keepDataOf = (reward, data) =>
+  tryStore(() => sessionStorage.setItem(HAD, JSON.stringify(data && { ...data, reward })));
+// That data, where it is of this function, once.
+export const takeDataOf = (reward) =>
+  tryStore(() => {
+    const had = read(sessionStorage, HAD);
+    sessionStorage.removeItem(HAD);
+    return had?.reward === reward && had.taking ? had : null;
+  }) ?? null;
 export function dropDraft(request) {
   tryStore(() => {
     sessionStorage.removeItem(key(request));

@@ -374,6 +374,36 @@ def test_a_function_comes_into_a_new_run_after_a_launch(open_page: OpenPage, sha
     expect(page.locator(".handed")).to_contain_text("“length” is one of this draft’s rewards already.")
 
 
+def test_a_function_that_had_other_data_offers_it_to_the_draft(
+    open_page: OpenPage, shared_dashboard: str, past: str
+) -> None:
+    (paths.data_folder() / "Klasse 7.csv").write_text("Aufgabe;Lösung\n2 + 2?;4\n3 + 3?;6\n", encoding="utf-8")
+    page = open_page(f"{shared_dashboard}/new")
+    page.get_by_label("Name", exact=True).fill("mine")
+    follows(page, "name: mine")
+    page.goto(f"{shared_dashboard}/rewards?name=short")
+    page.get_by_label("Data of").select_option("file:Klasse 7.csv")
+    expect(page.locator(".mapping-data")).to_contain_text("Prompt from “Aufgabe”", timeout=60_000)
+    page.get_by_role("button", name="Use in a new run").click()
+    page.wait_for_url("**/new*")
+    other = page.locator(".handed .other-data")
+    expect(other).to_contain_text("On Rewards, the data was Klasse 7.csv; this draft has the built-in task arithmetic.")
+    picture(page, "new-function-of-other-data")
+    other.get_by_role("button", name="Use Klasse 7.csv").click()
+    follows(page, "source: file:Klasse 7.csv")
+    expect(other).to_be_hidden()
+    text = yaml_of(page)
+    assert "prompt_template: '{Aufgabe}'" in text and "answer_column: Lösung" in text and "name: mine" in text
+    expect(page.locator(".fitted")).to_contain_text("nothing is evaluated", timeout=60_000)
+    page.get_by_role("button", name="Undo", exact=True).click()  # of what followed from the data
+    follows(page, "limit: 2500")
+    page.get_by_role("button", name="Undo", exact=True).click()
+    follows(page, "source: task:arithmetic")
+    expect(reward(page, "short")).to_be_visible()
+    use(page, shared_dashboard, "length")  # with the data that is chosen there still
+    expect(other).to_contain_text("On Rewards, the data was Klasse 7.csv")
+
+
 def test_a_draft_that_cannot_be_read_is_no_dead_end_for_a_function(
     open_page: OpenPage, shared_dashboard: str, past: str
 ) -> None:

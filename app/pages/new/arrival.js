@@ -32,6 +32,7 @@ import {
   settled,
   shownAt,
 } from "./core.js";
+import { drawOtherData, noteDataOf } from "./other_data.js";
 import { showView } from "./views.js";
 
 const arrival = find(".arrival");
@@ -197,6 +198,7 @@ export function tellHanded(words, { wrong = false, actions = [] } = {}) {
   handed.replaceChildren(
     el("div.row.tight.between", said, close),
     actions.length ? el("div.row.tight.wrap", ...actions) : "",
+    drawOtherData(),
   );
   handed.hidden = false;
 }
@@ -212,6 +214,7 @@ export async function takeReward(name) {
       got?.sentence ?? `The server did not answer: “${name}” was not added. Add it below, under Rewards.`,
       { wrong: true },
     );
+  if (!got.unreadable) noteDataOf(name);
   if (got.text !== page.text) replaceText(got.text, { notes: page.notes });
   if (got.stay.length) return tellOfOthers(got.words, got.stay);
   return tellHanded(got.words, { wrong: !got.done, actions: got.unreadable ? wayOut(name) : [] });

@@ -11,5 +11,11 @@ export function nameOfData(source) {
   const plain = kind === "file" ? last.replace(/(\.(csv|tsv|txt|jsonl?|parquet|xlsx?|ods|gz|zip))+$/i, "") : last;
   return [...(plain || last)].slice(0, 60).join("");
 }
+// Data as a sentence names it.
+export function dataWords(source) {
+  const [kind, ...rest] = source.split(":");
+  const name = rest.join(":").trim();
+  return { task: `the built-in task ${name}`, gym: `the reasoning-gym task ${name}` }[kind] ?? name;
+}
 // How many rows to hold out: as many as before where there are enough, else a tenth of them; 0: there are too few.
 export const fittingHoldout = (before, rows) => Math.min(before, Math.floor(rows / SHARE));

@@ -153,8 +153,8 @@ def build_function(payload: Payload) -> dict[str, Any]:
 @answer
 def run_rewards(payload: Payload) -> dict[str, Any]:
     """The functions that some settings (a run's, a preset's) have, and how each is set; the column of the data that
-    they map as its answer, the decimal mark that it was written with, where only its numbers are kept; and where the
-    rows are from."""
+    they map as its answer, the decimal mark that it was written with, where only its numbers are kept; where the rows
+    are from; and a fix that gives a draft the same data."""
     spec = sources.source_spec(text(payload, "data", 300_000))
     said = [
         {"name": one.name, "weight": one.weight, "timeout": one.timeout, "parameters": one.parameters}
@@ -162,7 +162,7 @@ def run_rewards(payload: Payload) -> dict[str, Any]:
     ]
     mapped, decimal = spec.data.answer_column or "", spec.data.answer_numbers
     return {"rewards": view.json_value(said), "answer": mapped, "decimal": decimal if mapped else None,
-            "source": spec.data.source}  # fmt: skip
+            "source": spec.data.source, "taking": view.json_value(sources.taking_data(spec.data))}  # fmt: skip
 
 
 @answer

@@ -9,11 +9,12 @@ from groupwise.app.pages.new.known import is_chosen
 from groupwise.storage.home import paths
 from groupwise.storage.record import run_files
 from groupwise.storage.registry import registry
-from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.spec import DataSpec, RunSpec
 from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
 
 QUICKSTART = f"preset:{presets.QUICKSTART}"
 NO_DATA = "New run’s draft has no data yet."  # by which the page (source.js) knows it
+OF_ANY = {"shuffle", "limit", "holdout", "system_prompt", "examples"}  # settings of the data that fit any
 RUNS = 100  # runs that are offered
 
 
@@ -66,6 +67,18 @@ def spec_with_data(source: str) -> RunSpec:
     if not is_chosen(spec.data):
         raise Unanswerable(NO_DATA if source.startswith("text:") else "No data is chosen there. Choose another.")
     return spec
+
+
+def taking_data(data: DataSpec) -> dict[str, Any]:
+    """A fix that gives a draft this data, read and mapped as it is here; what fits any data stays as the draft has
+    it."""
+    settings = {name: value for name, value in data.model_dump(exclude_defaults=True).items() if name not in OF_ANY}
+    settings["source"] = data.source
+    gone = [name for name in DataSpec.model_fields if name not in settings and name not in OF_ANY]
+    return {
+        "settings": {f"data.{name}": value for name, value in settings.items()},
+        "removed": [f"data.{name}" for name in gone],
+    }
 
 
 def mapped_text(draft: str, settings: dict[str, Any]) -> str:

@@ -1,13 +1,14 @@
 // How functions come and go: templates, import of a file or of what is pasted, export, a copy, into a new run.
 
 import { download, el, setText, textOf } from "../../ui/dom.js";
+import { currentDraft, keepDataOf } from "../../ui/run_drafts.js";
 import { acceptDrops } from "../../ui/stray_drops.js";
 import { action, call, find, page } from "./core.js";
 import { NOT_TAKEN, settle } from "./builder.js";
 import { GRAVE, asksFor, changedWords, code, isUnsaved, looked, sayNote, standInWords } from "./editor.js";
 import { beginBuilding, newText } from "./library.js";
 import { obstacle, save } from "./saving.js";
-import { beginningOfRun } from "./source.js";
+import { beginningOfRun, dataChosen } from "./source.js";
 import { plain } from "./text.js";
 import { isOfScript, offerImport } from "./whole_script.js";
 
@@ -128,6 +129,8 @@ async function useInNewRun() {
   const wrong = page.open.builtIn ? "" : obstacle();
   if (wrong) return sayNote(wrong, true);
   if (isUnsaved() && !(await save())) return;
+  const had = currentDraft() ? await call("run_rewards", { data: dataChosen() }, () => {}) : null;
+  keepDataOf(page.open.name, had);
   location.href = `/new?${new URLSearchParams([...beginningOfRun(), ["reward", page.open.name]])}`;
 }
 
