@@ -32,6 +32,7 @@ from groupwise.storage.spec.words.problem import BLOCKING, Fix, Problem, in_orde
 from groupwise.storage.spec.words.recipe_names import recipe_problem
 from groupwise.storage.spec.words.setting_names import one_for_each_name, unknown_setting
 from groupwise.storage.spec.words.trl_words import OWN_WEIGHTS, WEIGHTS, trl_problem
+from groupwise.storage.spec.words.value_kinds import can_mean, kinds_of_published
 
 # Settings of GRPOConfig that Groupwise decides itself, and where a person says it instead.
 OWNED = {
@@ -157,7 +158,10 @@ def _unknown(
         return whole
     library = "TRL's GRPOConfig" if path.startswith("training.") else "PEFT's LoraConfig"
     said = f"{library} has no such field."
-    return adapt_in_training(path, value, given, said) or unknown_setting(path, value, fields, values, said)
+    typed = path.rpartition(".")[2]
+    fitting = [one for one, field in fields.items() if can_mean(typed, one, value, kinds_of_published(field))]
+    found = unknown_setting(path, value, fields, values, said, fitting=fitting)
+    return adapt_in_training(path, value, given, said) or found
 
 
 def _given(spec: RunSpec, lines: dict[str, int] | None) -> dict[str, Any]:

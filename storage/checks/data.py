@@ -29,6 +29,7 @@ from groupwise.storage.spec.rows.prompt_template import COLUMN, close_brace
 from groupwise.storage.spec.spec import DataSpec, RunSpec
 from groupwise.storage.spec.words.problem import WARNING, Fix, Problem, did_you_mean, nearest_name
 from groupwise.storage.spec.words.setting_names import unknown_setting
+from groupwise.storage.spec.words.value_kinds import can_mean, kinds_of_published
 
 HUB_DATASET = re.compile(r"(?!.*(?:--|\.\.))[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 # As it is copied from the hub's pages, or as other tools name it.
@@ -143,7 +144,10 @@ def _gym(name: str, parameters: dict[str, Any], limit: int | None, offer: Offer)
             fix = Fix("Use data.limit", {"data.limit": value}, (path,)) if movable else Fix("Remove it", {}, (path,))
             found.append(Problem(path, "cannot be set here: use data.limit instead.", fixes=(fix,)))
         elif field not in fields:
-            found.append(unknown_setting(path, value, fields, parameters, f"{name} has no such parameter."))
+            said = f"{name} has no such parameter."
+            kinds = {one: kinds_of_published(about) for one, about in fields.items()}
+            fitting = [one for one in fields if can_mean(field, one, value, kinds[one])]
+            found.append(unknown_setting(path, value, fields, parameters, said, fitting=fitting))
         else:
             message = value_fault(value, fields[field])
             found += [Problem(path, message, fixes=fixes_of_value(path, value, fields[field]))] if message else []

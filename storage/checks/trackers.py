@@ -1,10 +1,10 @@
 """Which trackers a run reports to beside its own record, and what keeps one from being used. Pure."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.problem import Fix, Problem, nearest_name
 
 FIELD = "training.report_to"
@@ -23,29 +23,27 @@ def asked_trackers(training: dict[str, Any]) -> list[str]:
 
 
 def check_trackers(spec: RunSpec, offer: Offer) -> list[Problem]:
-    """A problem for each that there is none of, or that is not installed."""
+    """A problem for each that there is none of, and one for all that are not installed."""
     names = asked_trackers(spec.training)
-    return [problem for name in names for problem in _check_one(name, names, offer)]
+    usable = [name for name in names if _is_usable(name, offer)]
+    missing = [name for name in names if name in TRACKERS and name not in usable]
+    without = Fix(f"Report to {join_words(usable)} only", {FIELD: usable}) if usable else Fix("Remove it", {}, (FIELD,))
+    unknown = [_unknown(name, usable, without, offer) for name in names if name not in TRACKERS]
+    message = f"needs {join_words(missing)}, which {_lacking(missing)}"
+    return [*unknown, *([Problem(FIELD, message, fixes=(without,))] if missing else [])]
 
 
-def _check_one(name: str, names: list[str], offer: Offer) -> Iterator[Problem]:
-    others = [other for other in names if other != name and _is_usable(other, offer)]
-    without = (
-        Fix(f"Report to {' and '.join(others)} only", {FIELD: others}) if others else Fix("Remove it", {}, (FIELD,))
-    )
-    if name not in TRACKERS:
-        close = nearest_name(name, list(TRACKERS))
-        usable = close is not None and _is_usable(close, offer)
-        use = (Fix(f"Use {close}", {FIELD: [*others, close]}),) if usable else ()
-        meant = f" Did you mean “{close}”?{'' if usable else f' It {_lacking(close)}'}" if close else ""
-        message = f"“{name[:60]}” is not a tracker that can be used here. There are {', '.join(TRACKERS)}.{meant}"
-        yield Problem(FIELD, message, fixes=(*use, without))
-    elif not _is_usable(name, offer):
-        yield Problem(FIELD, f"needs {name}, which {_lacking(name)}", fixes=(without,))
+def _unknown(name: str, usable: list[str], without: Fix, offer: Offer) -> Problem:
+    close = nearest_name(name, list(TRACKERS))
+    is_usable = close is not None and _is_usable(close, offer)
+    use = (Fix(f"Use {close}", {FIELD: [*usable, close]}),) if is_usable else ()
+    meant = f" Did you mean “{close}”?{'' if is_usable else f' It {_lacking([close])}'}" if close else ""
+    message = f"“{name[:60]}” is not a tracker that can be used here. There are {', '.join(TRACKERS)}.{meant}"
+    return Problem(FIELD, message, fixes=(*use, without))
 
 
-def _lacking(name: str) -> str:
-    return f"is not installed here: pip install 'groupwise[{name}]'"
+def _lacking(names: list[str]) -> str:
+    return f"{'is' if len(names) == 1 else 'are'} not installed here: pip install 'groupwise[{','.join(names)}]'"
 
 
 def _is_usable(name: str, offer: Offer) -> bool:

@@ -33,6 +33,7 @@ from groupwise.storage.spec.words.reward_entries import (
 )
 from groupwise.storage.spec.words.setting_names import meant_name, unknown_setting
 from groupwise.storage.spec.words.trl_words import trl_problem
+from groupwise.storage.spec.words.value_kinds import Kinds, can_mean, kinds_of_class
 from groupwise.storage.spec.yaml.missing_colon import colon_fix, colon_words, without_colons
 from groupwise.storage.spec.yaml.yaml_text import dump
 
@@ -128,9 +129,11 @@ def _unknown(detail: Any, path: list[str], line: int | None, raw: dict[str, Any]
         return Problem(field, f"there is no such field. Write {inside}.", line, fixes=(remove,))
     if len(path) == 1 and (below := below_empty_rewards(name, raw, siblings, line)):
         return below
-    found = unknown_setting(field, value, siblings, given, "there is no such field.", line)
-    is_unlike = len(found.fixes) == 1 and meant_name(name, siblings) is None
-    if is_unlike and (elsewhere := misspelt_elsewhere(field, value, raw, line)):
+    around = tuple(part for part in path[:-1] if not part.isdigit())
+    fitting = [one for one in siblings if _can_stand_at(name, value, (*around, one), parts)]
+    found = unknown_setting(field, value, siblings, given, "there is no such field.", line, fitting=fitting)
+    is_unlike = len(found.fixes) == 1 and meant_name(name, fitting) is None
+    if is_unlike and (elsewhere := misspelt_elsewhere(field, value, raw, lambda *at: _kinds_at(at, parts), line)):
         return elsewhere
     *others, remove = found.fixes
     if _is_entry(".".join(path[:-1])) and not others and "name" in given and "parameters" not in given:
@@ -138,6 +141,20 @@ def _unknown(detail: Any, path: list[str], line: int | None, raw: dict[str, Any]
         return Problem(field, f"{found.message} What a function takes belongs under parameters.", line,
                        fixes=(move, remove))  # fmt: skip
     return found
+
+
+def _kinds_at(path: tuple[str, ...], parts: Parts) -> Kinds:
+    """What a setting takes; nothing of one that is a library's."""
+    info = parts[path[:-1]].model_fields.get(path[-1]) if path[:-1] in parts else None
+    return kinds_of_class(info.annotation) if info else ()
+
+
+def _can_stand_at(typed: str, value: Any, path: tuple[str, ...], parts: Parts) -> bool:
+    """Whether a value is of a kind that a setting takes; a whole part may be written as one value that means it."""
+    field = ".".join(path)
+    entries = isinstance(value, dict) and _kinds_at(path, parts) == ("list",)
+    names = path[-1] == "rewards" and _function_names(value)
+    return can_mean(typed, path[-1], value, _kinds_at(path, parts)) or bool(entries or names or _to_part(field, value))
 
 
 def _with_its_part(name: str, value: Any, parts: Parts) -> str:

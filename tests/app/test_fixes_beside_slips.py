@@ -86,7 +86,8 @@ def test_yes_and_on_are_true_of_lora_too(word: str, labels: list[str], own_home:
     ("max_lenght: 30", "max_completion_length counts the completion alone.",
      ["Use it as max_completion_length (30)", "Remove it"]),
     ("num_generation: 2\n  n_generations: 4",
-     "Did you mean “num_generations”? “num_generation”, line 4, is taken for num_generations, too.", ["Remove it"]),
+     "no such field. “num_generation” (line 4) and “n_generations” (line 5) both mean num_generations: keep one.",
+     ["Remove it"]),
 ])  # fmt: skip
 def test_a_name_is_told_what_it_is_near_and_what_is_taken_for_that(
     setting: str, words: str, labels: list[str], own_home: Path
@@ -103,7 +104,7 @@ def test_what_is_warned_of_is_said_beside_a_slip_and_two_names_of_a_rewards_sett
     [warned] = [one["message"] for one in said if one["level"] == "warning"]
     assert warned.startswith("0.1 is far too high for training all weights")
     words = {one["field"]: one["message"] for one in said}
-    assert words["rewards.0.weights"].endswith("Did you mean “weight”? “wieght”, line 4, is taken for weight, too.")
+    assert words["rewards.0.weights"].endswith("no such field. “wieght” and “weights” both mean weight: keep one.")
     assert words["training.max_steps"] == "should be a whole number, not 1e9999.", "as it is written, and not inf"
 
 

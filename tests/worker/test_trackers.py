@@ -177,8 +177,10 @@ def test_what_is_not_installed_or_not_known_is_said_with_the_command() -> None:
     assert missing.message == "needs wandb, which is not installed here: pip install 'groupwise[wandb]'"
     (one,) = problems(["trackio", "mlflow"], trackio="0.43")
     assert "needs mlflow" in one.message and one.fixes[0].settings == {"training.report_to": ["trackio"]}
-    for none in problems(["wandb", "tensorboard"], datasets="4"):  # neither leads to the other
-        assert [(fix.label, fix.removed) for fix in none.fixes] == [("Remove it", ("training.report_to",))]
+    (both,) = problems(["wandb", "tensorboard"], datasets="4")
+    command = "pip install 'groupwise[wandb,tensorboard]'"
+    assert both.message == f"needs wandb and tensorboard, which are not installed here: {command}"
+    assert [(fix.label, fix.removed) for fix in both.fixes] == [("Remove it", ("training.report_to",))]
     assert problems(["tensorboard"], tensorboardX="2") == []
     (wrong,) = problems("wandbb", wandb="1")
     known = "There are wandb, trackio, tensorboard, mlflow. Did you mean “wandb”?"

@@ -1,13 +1,14 @@
 """A setting in a part of a spec where it does not belong: where it does, and the click that moves it. Pure."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from groupwise.storage.spec.words.foreign_letters import letter_words
 from groupwise.storage.spec.words.joined_parts import join_fixes
 from groupwise.storage.spec.words.problem import Fix, Problem
 from groupwise.storage.spec.words.recipe_names import RECIPE_PLACES
-from groupwise.storage.spec.words.setting_names import UNDER_TRAINING, meant_name, size_words
+from groupwise.storage.spec.words.setting_names import STEPS, UNDER_TRAINING, meant_name, size_words
+from groupwise.storage.spec.words.value_kinds import Kinds, can_mean, kinds_of_library
 
 # The parts in which each name means one thing, as there is no other of that name.
 _PARTS = {
@@ -50,17 +51,24 @@ def misplaced_problem(
     """
     parent, _, name = path.rpartition(".")
     home = _HOMES.get(name) or _offered(name, training, lora)
+    if not parent and name in STEPS and not isinstance(value, (list, dict)):
+        home = "training", "max_steps"
     if home is None or parent.split(".")[-1] == home[0]:
         return None
     return _belongs(path, value, given, home, "", line)
 
 
-def misspelt_elsewhere(path: str, value: Any, given: Mapping[str, Any], line: int | None = None) -> Problem | None:
-    """The problem of a setting that its own part has nothing like, but another part has; None where none has."""
-    near = meant_name(path.rpartition(".")[2], PLACED)
+def misspelt_elsewhere(
+    path: str, value: Any, given: Mapping[str, Any], kinds: Callable[[str, str], Kinds], line: int | None = None
+) -> Problem | None:
+    """The problem of a setting that its own part has nothing like, but another part has, where its value can stand;
+    None where none has. `kinds`: what a setting of a part that is not a library's takes, by the part and its name."""
+    name = path.rpartition(".")[2]
+    fitting = [one for one in PLACED if can_mean(name, one, value, kinds(*_HOMES[one]) or kinds_of_library(one))]
+    near = meant_name(name, fitting)
     if near is None:
         return None
-    said = f"there is no such field.{letter_words(path.rpartition('.')[2])} Did you mean “{near}”? It "
+    said = f"there is no such field.{letter_words(name)} Did you mean “{near}”? It "
     return _belongs(path, value, given, _HOMES[near], said, line)
 
 

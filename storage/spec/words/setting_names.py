@@ -28,7 +28,11 @@ _STAGE = re.compile(r"^stages\.\d+\.(?=training\b)")  # its rewards are its own
 COMPLETION = "max_completion_length"
 _LETTER_BEFORE = re.compile(r"^[a-z]_(?=.{2})")  # by which a part is put aside, as in x_data
 _DOUBLED = re.compile(r"([a-z])\1+")
-_APART = {("accelerate", "accelerator"), ("reference", "inference")}  # words that look alike and mean something else
+# Words that look alike and mean something else.
+_APART = {("accelerate", "accelerator"), ("reference", "inference"), ("precision", "revision"), ("type", "dtype")}
+# How people call the number of steps, which is one thing wherever it stands.
+STEPS = frozenset({"steps", "num_steps", "n_steps", "total_steps", "train_steps", "training_steps", "num_train_steps",
+                   "max_train_steps", "num_training_steps", "total_training_steps"})  # fmt: skip
 ALIKE = 0.72  # of each word of a name to that of another, from where on one is a slip of the other
 
 
@@ -124,7 +128,8 @@ UNDER_TRAINING = frozenset({
 
 # How others name the same: verl, OpenRLHF, ms-swift, Unsloth's notebooks, and people.
 ELSEWHERE = {
-    "lr": "learning_rate", "epochs": "num_train_epochs", "num_epochs": "num_train_epochs", "steps": "max_steps",
+    "lr": "learning_rate", "epochs": "num_train_epochs", "num_epochs": "num_train_epochs",
+    **dict.fromkeys(STEPS, "max_steps"),
     "batch_size": "per_device_train_batch_size", "train_batch_size": "per_device_train_batch_size",
     "per_device_batch_size": "per_device_train_batch_size", "per_gpu_train_batch_size": "per_device_train_batch_size",
     "micro_batch_size": "per_device_train_batch_size",
@@ -268,15 +273,16 @@ def answered_places(problems: Iterable[Problem]) -> dict[str, str]:
 
 
 def unknown_setting(
-    path: str, value: Any, names: Collection[str], given: Collection[str], said: str, line: int | None = None
-) -> Problem:
+    path: str, value: Any, names: Collection[str], given: Collection[str], said: str, line: int | None = None, *,
+    fitting: Collection[str] | None = None,
+) -> Problem:  # fmt: skip
     """The problem of a setting at `path` that is none of `names`, beside what else is `given` there. `said`: the
-    sentence that there is none."""
+    sentence that there is none; `fitting`: the names that its value can stand at, where not at all."""
     parent, _, name = path.rpartition(".")
     remove = Fix(f"Remove it{size_words(value)}", {}, (path,))
     if parent == "training" and name in REMOVED:
         return _removed_setting(path, value, names, given, line)
-    meant = meant_name(name, names)
+    meant = meant_name(name, names if fitting is None else fitting)
     if (name == "max_length" or (meant is None and is_slip(as_english(name), "max_length"))) and COMPLETION in names:
         return _of_both_lengths(path, value, given, said, line)
     said += letter_words(name)
@@ -301,12 +307,19 @@ def one_for_each_name(problems: Iterable[Problem], lines: Mapping[str, int]) -> 
         place = next(iter(renames[0].settings)) if renames else one.field
         first = taken.setdefault(place, one)
         if first is not one and renames:
-            line = f", line {lines[first.field]}," if first.field in lines else ""
-            name = place.rpartition(".")[2]
-            words = f" “{first.field.rpartition('.')[2]}”{line} is taken for {name}, too."
-            one = replace(one, message=one.message + words, fixes=tuple(f for f in one.fixes if f is not renames[0]))
+            words = f" {_both_names(first.field, one.field, lines)} both mean {place.rpartition('.')[2]}: keep one."
+            said = one.message.partition(" Did you mean")[0]
+            one = replace(one, message=said + words, fixes=tuple(f for f in one.fixes if f is not renames[0]))
         found.append(one)
     return found
+
+
+def _both_names(first: str, second: str, lines: Mapping[str, int]) -> str:
+    """Two settings by their names, with their lines where these differ."""
+    at = [lines.get(field) for field in (first, second)]
+    told = [f" (line {line})" if line and at[0] != at[1] else "" for line in at]
+    one, other = (field.rpartition(".")[2] for field in (first, second))
+    return f"“{one}”{told[0]} and “{other}”{told[1]}"
 
 
 def size_words(value: Any) -> str:
