@@ -231,6 +231,8 @@ class RunSpec(_Part):
         ] or [self]
 
 
+EMPTY = Problem("", "The spec is empty. Begin with “name: my-run”.", 1)
+NO_MAPPING = Problem("", "A spec is a mapping of settings, such as “name: my-run”.", 1)
 # The class of each part of a spec, by its path without the places in lists.
 _PARTS: dict[tuple[str, ...], type[BaseModel]] = {
     (): RunSpec, ("model",): ModelSpec, ("data",): DataSpec, ("launch",): LaunchSpec, ("kl",): KlSpec,
@@ -250,7 +252,7 @@ def parse_spec(text: str) -> RunSpec:
 def from_dict(raw: Any, lines: dict[str, int] | None = None) -> RunSpec:
     """The spec that plain values mean. `lines` maps dotted paths to lines, for the messages."""
     if not isinstance(raw, dict):
-        raise SpecError([Problem("", "A spec is a mapping of settings such as “name: my-run”.")])
+        raise SpecError([EMPTY if raw is None else NO_MAPPING])
     endless = [
         Problem(path, ENDLESS, (lines or {}).get(path), fixes=usual_fixes(path.split("."), _PARTS))
         for path in _endless(raw)

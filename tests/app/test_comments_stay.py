@@ -251,4 +251,4 @@ def test_in_brackets_over_several_lines(edit: Edit) -> None:
 
 
 def test_what_cannot_be_edited_in_its_place_is_written_anew_with_its_comments() -> None:
-    assert edits.apply("{}   # c1.\n# c2.\n", [Edit("name", "y")]) == "# c1.\n# c2.\nname: y\n"
+    assert edits.apply("{}   # c1.\n# c2.\n", [Edit("name", "z")]) == "# c1.\n# c2.\nname: z\n"

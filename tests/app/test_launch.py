@@ -147,7 +147,9 @@ def test_a_filter_on_a_column_that_is_not_there_is_said_once_and_beside_a_misspe
     ("content", "words"),
     [
         (b"name: [", "This is not YAML"),
-        (b"", "A spec is a mapping of settings"),
+        (b"", "The spec is empty. Begin with “name: my-run”."),
+        (b"# later\n", "The spec is empty. Begin with “name: my-run”."),
+        (b"- a\n", "A spec is a mapping of settings, such as “name: my-run”."),
         (b"name: \xfc", "is not text in UTF-8: save it as UTF-8. Give the YAML file of a run"),
         (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 2000, "is binary, not a run in YAML. Give the YAML file of a run"),
         (b"name: !!python/object/apply:os.system ['touch /tmp/x']", "This is not YAML"),
@@ -155,7 +157,7 @@ def test_a_filter_on_a_column_that_is_not_there_is_said_once_and_beside_a_misspe
         (b"# " + b"x" * 300_000, "larger than 256 KB"),
         (b'name: "\\u200b"\nrewards: [{name: format}]', "A run needs a name: this one has no visible character."),
     ],
-    ids=["unclosed", "empty", "latin", "binary", "tag", "alias", "huge", "unseen"],
+    ids=["unclosed", "empty", "remark", "list", "latin", "binary", "tag", "alias", "huge", "unseen"],
 )
 def test_a_file_that_is_no_spec_is_a_sentence(
     groupwise: Groupwise, offered: Path, tmp_path: Path, content: bytes, words: str

@@ -320,3 +320,70 @@ def test_adapt_under_training_is_told_where_it_belongs(own_home: Path) -> None:
     assert words == f"{no_such}: “kl: {{target: 0.05}}” at the left edge. Under a reward, “adapt” changes its weight."
     [(_, _, words)] = said_of(HEAD + "training: {beta: 0.1, adapt: {target: 0.1}}\nkl: {target: 0.2}\n")
     assert words == f"{no_such}, and kl is set already."
+
+
+@pytest.mark.parametrize("name", ["steps", "num_steps", "total_steps", "training_steps"])
+def test_the_number_of_steps_at_the_left_edge_is_one_problem_with_a_button_that_moves_it(
+    name: str, own_home: Path
+) -> None:
+    text = HEAD + f"{name}: 30\n"
+    assert said_of(text) == [(name, 4, "belongs under training as max_steps.")]
+    assert labels_of(text, name) == ["Move it under training as max_steps", "Remove it"]
+    after = yaml_edit.load(clicked(text, name, "Move it under training as max_steps")) or {}
+    assert after["training"] == {"max_steps": 30} and name not in after
+    both = text + "training: {max_steps: 5}\n"
+    assert said_of(both) == [(name, 4, "belongs under training, where max_steps is set already.")]
+    assert labels_of(both, name) == ["Remove it"]
+
+
+# What people write at the left edge or under training, and what is meant by it; "": nothing that there is.
+NAMES_OF_OTHERS = [
+    ("steps", 30, "max_steps"), ("num_steps", 30, "max_steps"), ("max_step", 30, "max_steps"),
+    ("train_steps", 30, "max_steps"), ("epochs", 3, "num_train_epochs"), ("num_epochs", 3, "num_train_epochs"),
+    ("batch_size", 8, "per_device_train_batch_size"), ("lr", 1e-5, "learning_rate"),
+    ("learn_rate", 1e-5, "learning_rate"),
+    ("generations", 8, "num_generations"), ("num_generation", 8, "num_generations"),
+    ("group_size", 8, "num_generations"),
+    ("max_tokens", 64, "max_completion_length"), ("max_new_tokens", 64, "max_completion_length"),
+    ("temp", 0.9, "temperature"), ("grad_accum", 4, "gradient_accumulation_steps"), ("warmup", 5, "warmup_steps"),
+    ("optimizer", "adafactor", "optim"), ("scheduler", "cosine", "lr_scheduler_type"), ("loss", "grpo", "loss_type"),
+    ("iterations", 30, ""), ("iters", 30, ""), ("context_length", 512, ""), ("samples", 40, ""), ("stage", 2, ""),
+    ("type", "grpo", ""), ("launcher", "accelerate", ""), ("reward_weight", 0.5, ""), ("learning_ratt", "fast", ""),
+    ("patience", 3, ""), ("device", "cuda", ""), ("batch", 8, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("under", ["", "training"])
+@pytest.mark.parametrize(("name", "value", "meant"), NAMES_OF_OTHERS)
+def test_a_name_of_others_is_told_its_place_or_nothing_wrong_is_offered(
+    name: str, value: object, meant: str, under: str, registry_home: Path
+) -> None:
+    offer.publish_installed()
+    line = f"{name}: {value}"
+    text = f"{HEAD}model: {{id: starter}}\n" + (f"{under}:\n  {line}\n" if under else f"{line}\n")
+    [problem] = [one for one in launch.check_text(text).problems if one.level == BLOCKING and one.field != "model.id"]
+    offered = [path for fix in problem.fixes for path in fix.settings]
+    assert offered == ([f"training.{meant}"] if meant else []), problem
+    assert problem.fixes[-1].label == "Remove it"
+
+
+def test_a_name_is_read_by_its_value_where_that_fits_and_by_its_letters_always(own_home: Path) -> None:
+    assert labels_of(HEAD + "stags: [{training: {beta: 0.1}}]\n", "stags")[0] == "Rename it to stages"
+    assert labels_of(HEAD + "steps: [{training: {beta: 0.1}}]\n", "steps")[0] == "Rename it to stages"
+    assert labels_of(HEAD + "stages_: 3\n", "stages_")[0] == "Rename it to stages"
+
+
+@pytest.mark.parametrize("pattern", [{}, {"answer_pattern": "x"}])
+def test_a_column_to_be_chosen_is_not_asked_for_at_the_pattern_too(pattern: dict[str, str], own_home: Path) -> None:
+    data = {"source": "task:arithmetic", **pattern}
+    raw = {"name": "a", "model": {"id": "starter"}, "data": data, "rewards": [{"name": "correctness"}]}
+    none = Fix("There is no answer", {"data.answer_column": None}, ("data.answer_pattern",))
+    asked = Problem("data.answer_column", "choose the column with the right answers.", 3, fixes=(none,))
+    told = launch.say_all_at_once([asked], raw, {"data.source": 3}, OFFER)
+    assert [one for one in told if one.field.startswith("data.answer")] == [asked]
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# later\n", "---\n"])
+def test_of_an_empty_spec_it_is_said_that_it_is_empty(text: str, own_home: Path) -> None:
+    assert said_of(text) == [("", 1, "The spec is empty. Begin with “name: my-run”.")]
+    assert said_of("- a\n") == [("", 1, "A spec is a mapping of settings, such as “name: my-run”.")]

@@ -59,6 +59,14 @@ def test_a_lora_config_that_is_not_passed_is_not_taken():
     assert "it was not taken. LoRA is that of FastLanguageModel.get_peft_model(…) (line 12)." in said
 
 
+def test_what_is_set_on_a_lora_config_that_is_not_passed_is_said_to_go_nowhere():
+    raw, said = read(script("lora = LoraConfig(r=8)\nlora.r = 64"))
+    assert "lora" not in raw and "no LoRA was taken." in said and "no place" not in said
+    assert "“lora.r” (line 12) is set on a LoraConfig that does not reach the trainer: it was not taken." in said
+    raw, said = read(script("lora = LoraConfig(r=8)\nlora.r = 64", more=", peft_config=lora"))
+    assert raw["lora"]["r"] == 64 and said == ""
+
+
 def test_unsloths_get_peft_model_is_taken():
     made = "FastLanguageModel.from_pretrained('u/m', load_in_4bit=True)"
     wrap = (

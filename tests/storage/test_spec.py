@@ -7,12 +7,13 @@ import time
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groupwise.storage.spec.spec import RunSpec, from_dict, line_numbers, parse_spec, to_yaml
 from groupwise.storage.spec.words.problem import SpecError, did_you_mean
-from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
+from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES, dump, read_yaml
 
 GOOD = """\
 name: small
@@ -137,7 +138,7 @@ def test_every_mistake_of_a_text_is_found_at_once():
 
 @pytest.mark.parametrize("text", ["", "# nothing", "null", "- a\n- b", "just words", "3"])
 def test_what_is_no_mapping_is_no_spec(text: str):
-    assert "mapping of settings" in problem_of(text)[2]
+    assert ("is empty" if read_yaml(text)[0] is None else "mapping of settings") in problem_of(text)[2]
 
 
 def test_aliases_are_refused_and_so_cannot_explode():
@@ -224,3 +225,30 @@ def test_what_is_written_reads_back_equal(spec: RunSpec):
     again = parse_spec(to_yaml(spec))
     assert again == spec
     assert repr(again) == repr(spec)  # == alone would take 1 for 1.0 and for True
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "yes",
+        "No",
+        "on",
+        "OFF",
+        "y",
+        "null",
+        "~",
+        "true",
+        "1e3",
+        "042",
+        "0b_",
+        "59:59",
+        "2024-01-01",
+        "1_0.5",
+        "=",
+        "<<",
+    ],
+)
+def test_a_text_is_written_so_that_readers_of_yaml_1_1_read_it_as_text(word: str) -> None:
+    written = dump({"name": word})
+    assert yaml.safe_load(written) == {"name": word} and read_yaml(written)[0] == {"name": word}
+    assert dump({"name": "yes-run"}) == "name: yes-run\n", "none that needs no quotes has any"

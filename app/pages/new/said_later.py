@@ -276,6 +276,9 @@ class _Way:
         for fix in fixes:
             [old, *others] = fix.removed or ("",)
             for path, value in fix.settings.items() if old and not others else ():
+                before = edits.value_at(raw, old)
+                if before is ABSENT or (value is None and before is not None):
+                    continue  # what goes with it is no other name of it
                 name = old.rpartition(".")[2]
                 inside = isinstance(value, dict) and name in value and path.rpartition(".")[2] != name
                 self._moved[f"{path}.{name}" if inside else path] = _joined_from(raw, old, path, value) or old

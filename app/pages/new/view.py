@@ -31,14 +31,13 @@ from groupwise.storage.registry.messages.message import FARTHEST, Ask
 from groupwise.storage.registry.messages.model import ModelQuestion
 from groupwise.storage.registry.messages.preview import PreviewQuestion
 from groupwise.storage.spec.rows.number_text import scalars_by_path
-from groupwise.storage.spec.spec import DataSpec, RunSpec, placed_rewards
+from groupwise.storage.spec.spec import EMPTY, NO_MAPPING, DataSpec, RunSpec, placed_rewards
 from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.problem import BLOCKING, Problem, SpecError, line_of, without_advice_on_refused
 from groupwise.storage.spec.words.setting_names import answered_places, without_answered
 from groupwise.storage.spec.yaml.yaml_text import read_yaml, scalar_value
 
 View = dict[str, Any]
-NO_MAPPING = Problem("", "A spec is a mapping of settings, such as “name: my-run”.", 1)
 CHOOSE = "Choose the data first."
 UNREADABLE = "The data cannot be read as it is set."
 BY_WORKER = (UNREADABLE, NO_ROWS)  # the worker said so, and is not asked anew for having said it
@@ -61,7 +60,7 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         slips = launch.problems_of_unreadable(text, error, offer)
         return {"text": text, "unreadable": _say_unreadable(slips) | _once_read(text, offer)}
     if not isinstance(raw, dict):
-        return {"text": text, "unreadable": _say_unreadable([NO_MAPPING])}
+        return {"text": text, "unreadable": _say_unreadable([EMPTY if raw is None else NO_MAPPING])}
     reading = launch.check_text(text, offer, known)
     spec, sound = reading.spec, reading.sound
     as_checked = reading.as_checked

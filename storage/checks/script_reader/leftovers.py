@@ -96,6 +96,7 @@ _BY_NAME = {
     "get_last_checkpoint": "was not taken: use Resume on the run's page.",
     "notebook_launcher": "was not taken: launch.processes says how many processes train.",
 }  # fmt: skip
+_OF_NO_USE = {"LoraConfig": "trainer", "BitsAndBytesConfig": "model"}  # where the script does not hand it over
 _NO_TRAINER = {"SFTTrainer", "DPOTrainer", "RewardTrainer", "PPOTrainer", "KTOTrainer", "Trainer", "RLOOTrainer"}
 _ENVIRONMENT = {
     "CUDA_VISIBLE_DEVICES": "is set: it was not taken. Start Groupwise with it, or set launch.processes.",
@@ -336,10 +337,20 @@ def _note_setting(reading: Reading, setting: Setting) -> None:
     elif is_config(setting.of) and setting.name:
         after = "is set on a config that does not reach the trainer: it was not taken."
         reading.note(f"“{_target(setting)}”", setting.node, after)
+    elif where := _reaches_nothing(reading, setting.of):
+        after = f"is set on a {where}: it was not taken."
+        reading.note(f"“{_target(setting)}”", setting.node, after)
     else:
         unknown = owner_of_dict(setting.of) is not None
         after = _NOT_TOLD if unknown else "is set, which was not taken: a spec has no place for it."
         reading.note(f"“{_target(setting)}”", setting.node, after)
+
+
+def _reaches_nothing(reading: Reading, config: Value) -> str:
+    """Of a config that was not taken as it goes nowhere: its class and that it does not; "" of anything else."""
+    if not isinstance(config, Made) or config.name not in _OF_NO_USE or reading.is_said(config):
+        return ""
+    return f"{config.name} that does not reach the {_OF_NO_USE[config.name]}"
 
 
 def _target(setting: Setting) -> str:

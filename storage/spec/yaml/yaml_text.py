@@ -44,6 +44,12 @@ _FLOAT = re.compile(r"[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\
 # for base 8: who writes 042 means 42, and not 34.
 _INT = re.compile(r"[-+]?(?:0b_*[01][01_]*|0x_*[0-9a-f][0-9a-f_]*|0|[1-9][0-9_]*)$", re.I)
 _OCTAL = re.compile(r"[-+]?0[0-7_]+")
+# What is text here, and something else to readers of YAML 1.1: true, false, a number to base 60, a date, a sign.
+_NO_TEXT_IN_1_1 = re.compile(
+    r"y|n|yes|no|on|off|=|<<|\d{4}-\d\d?-\d\d?(?:[t ].*)?|[-+]?(?:0b[01_]+|0x[\da-f_]+|"
+    r"\d[\d_]*(?::[0-5]?\d)+(?:\.[\d_]*)?|(?:\d[\d_]*)?\.[\d_]*(?:e[-+]\d+)?)",
+    re.I,
+)
 _PATTERNS = {
     "null": (re.compile(r"(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""]),
     "int": (_INT, list("-+0123456789")),
@@ -119,8 +125,9 @@ class _Representer(SafeRepresenter):
 
     def represent_str(self, data: str) -> ScalarNode:
         """Line breaks that only Unicode knows are escaped: bare, they would be read back as spaces; 042 is in quotes:
-        bare, it would be read as 34 elsewhere."""
-        style = '"' if set(data) & set("\x85\u2028\u2029\ufeff") or _OCTAL.fullmatch(data) else None
+        bare, it would be read as 34 elsewhere; so is yes, as true."""
+        is_misread = _OCTAL.fullmatch(data) or _NO_TEXT_IN_1_1.fullmatch(data)
+        style = '"' if set(data) & set("\x85\u2028\u2029\ufeff") or is_misread else None
         return self.represent_scalar(f"{_TAG}str", data, style=style)
 
     def represent_float(self, data: float) -> ScalarNode:
