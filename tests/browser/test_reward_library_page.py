@@ -108,7 +108,7 @@ def test_a_function_saved_by_another_name_may_take_the_place_of_the_one_before(r
     begin(rewards, SHORT)
     save(rewards)
     write(rewards, SHORT.replace("def short", "def brief"))
-    way = "Save makes a copy; to rename instead, put back the name short and click ✎"
+    way = "Save makes a copy. To rename “short” instead, put its name back and click ✎"
     expect(rewards.locator(".writing .state")).to_have_text(f"not saved under this name yet. {way}")
     save(rewards)
     said = rewards.locator(".said-saved")

@@ -196,8 +196,8 @@ def about_numbers(found: Any) -> list[tuple[str, str, list[dict[str, Any]]]]:
 
 COMMA, POINT = {"data.answer_numbers": "comma"}, {"data.answer_numbers": "point"}
 COLUMNS = [
-    (["58,0", "58 Stück", "= 7", "4"], "warning", "3 of 4 answers are not plain numbers, such as “58,0”", [COMMA]),
-    (["58,0", "4"], "warning", "1 of 2 answers is not a plain number, such as “58,0”", [COMMA]),
+    (["58,0", "58 Stück", "= 7", "4"], "warning", "3 of 4 answers are not plain numbers (for example “58,0”", [COMMA]),
+    (["58,0", "4"], "warning", "1 of 2 answers is not a plain number (for example “58,0”", [COMMA]),
     (["58 Stück", "= 58", "4"], "warning", "2 of 3 answers are not plain numbers", [POINT]),
     (["1.234,5", "1.234"], "warning", "that says 1234.5 is scored wrong", [COMMA]),
     (["$1,234.50", "$2.5"], "warning", "that says 1234.5 is scored wrong", [POINT]),

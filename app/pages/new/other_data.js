@@ -21,7 +21,8 @@ export function drawOtherData() {
   if (line.hidden) return line;
   const has = isDataChosen(now) ? `has ${dataWords(now)}` : "has no data yet";
   take.textContent = `Use ${dataWords(had.source)}`;
-  line.replaceChildren(el("span", `On Rewards, the data was ${dataWords(had.source)}; this draft ${has}.`), take);
+  const words = `On the Rewards page, the data was ${dataWords(had.source)}; this draft ${has}.`;
+  line.replaceChildren(el("span", words), take);
   return line;
 }
 onView(() => !find(".handed").hidden && drawOtherData());

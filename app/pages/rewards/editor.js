@@ -288,7 +288,7 @@ export function sayNote(text, wrong = false, ...more) {
 function copyWords() {
   const { name } = page.open;
   const isOther = page.functions.some((one) => one.name === name) || namesake(page.which).few;
-  return isOther ? "" : `. Save makes a copy; to rename instead, put back the name ${plain(name)} and click ✎`;
+  return isOther ? "" : `. Save makes a copy. To rename “${plain(name)}” instead, put its name back and click ✎`;
 }
 // Whether what stands here is not what a run that takes this function by its name would get.
 export function isUnsaved() {

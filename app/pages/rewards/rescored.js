@@ -48,7 +48,7 @@ export function drawRescored(box, found) {
     ...found.groups.map(changedGroup),
   );
 }
-const noPairs = (scored) => (scored ? "no pair has an order both times" : "no scores to compare with");
+const noPairs = (scored) => (scored ? "no pairs to compare" : "no scores to compare with");
 const scoreOr = (value) => orDash(value, score);
 
 function oldAndNew(name, edges, old, now, one = null) {

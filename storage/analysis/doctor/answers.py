@@ -83,15 +83,15 @@ def none_plain(e: Evidence) -> Verdict | None:
         return None
     said = writing.say_not_plain(count)
     words = (
-        f"In {e.steps_read}, {said}, such as {writing.say_examples()}, so no number equals "
+        f"In {e.steps_read}, {said} (for example {writing.say_examples()}), so no number equals "
         f"{'it' if count == 1 else 'them'}: “{BY}” {'scored' if e.ended else 'scores'} {percent(solved.now)} of "
         f"completions right. {SAVE_RESULTS if writing.formulas else 'New run can keep only the number.'}"
     )
     return Verdict(
         "answers_not_plain", PROBLEM, "The answers are not plain numbers", words,
-        f"Shown where New run's check of the data finds the same in {percent(NEARLY)} of the answers or more "
-        f"({GROUPS} groups or more), {percent(MOST)} of completions or more give a number, and fewer than "
-        f"{percent(rise.FEW_RIGHT)} are right.",
+        f"Shown where at least {percent(NEARLY)} of the answers ({GROUPS} groups or more) are not plain numbers, as "
+        f"New run's check of the data counts them, at least {percent(MOST)} of the completions give a number, and fewer "
+        f"than {percent(rise.FEW_RIGHT)} are right.",
         f"how “{BY}” works: it compares by value only where the answer is a plain number",
         (completions("The last completions", sort="newest"),),
         (*_keep_numbers(writing), *((Change("Other data", field=changes.DATA),) if writing.formulas else ())),

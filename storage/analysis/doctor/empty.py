@@ -74,10 +74,10 @@ def mostly_silent(e: Evidence, level: str, *, tied: bool) -> Verdict | None:
     return Verdict(
         "empty", level, f"Most completions{where} {what}",
         f"{percent(share)} of the last {count_words(len(now), 'completion')}{' in tied groups' if tied else ''} "
-        f"{either}, as at the start, so there is no answer to score, and how hard the prompts are cannot be said. "
+        f"{either}, as at the start, so there is no answer to score, and nothing shows how hard the prompts are. "
         f"{_advise(e)}",
-        f"Shown where most groups fail, and {percent(MOST)} of their first and of their last completions or more have "
-        "no letter or digit.", MEASURED,
+        f"Shown where most groups fail, and at least {percent(MOST)} of the completions, of the first and of the last, "
+        "have no letter or digit.", MEASURED,
         (completions("The shortest completions", sort="length"),
          chart("completions/mean_length", "The chart of length")),
         _changes(e), Grounds(Place.WRITING, True, share, grounds.last_of(e, _is_silent)),
