@@ -90,8 +90,8 @@ def none_plain(e: Evidence) -> Verdict | None:
     return Verdict(
         "answers_not_plain", PROBLEM, "The answers are not plain numbers", words,
         f"Shown where at least {percent(NEARLY)} of the answers ({GROUPS} groups or more) are not plain numbers, as "
-        f"New run's check of the data counts them, at least {percent(MOST)} of the completions give a number, and fewer "
-        f"than {percent(rise.FEW_RIGHT)} are right.",
+        f"New run's check of the data counts them, at least {percent(MOST)} of the completions give a number, and "
+        f"fewer than {percent(rise.FEW_RIGHT)} are right.",
         f"how “{BY}” works: it compares by value only where the answer is a plain number",
         (completions("The last completions", sort="newest"),),
         (*_keep_numbers(writing), *((Change("Other data", field=changes.DATA),) if writing.formulas else ())),
