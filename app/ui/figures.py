@@ -87,23 +87,24 @@ def sections(
     kl_target: bool = False,
     scored_by: Sequence[str] | None = None,
     teller: str = "",
+    tells_right: bool = True,
 ) -> list[dict[str, Any]]:
     """The board's sections for a run with these settings (GRPOConfig's names); None: not known.
     `steps`: how many it has, or is to have, 0: not known; `kl_target`: its beta follows the KL; `scored_by`: its reward
     functions that say what is right, of each stage, None where that is not known; `teller`: the only one, where a run
-    may not bear that out."""
+    may not bear that out; `tells_right`: it does, as far as is known."""
     span = "the steps since the point before" if training is None else span_of_log(training, steps)
     beta = 1 if training is None else training.get("beta") or 0
     training = training or {}
     wait = ""
     instead = NOTHING_RIGHT if scored_by == () else ""
-    right = Right(solved_words(scored_by or ()), instead, teller)
+    right = Right("" if instead else solved_words(scored_by or ()), instead, teller)
     if training.get("eval_strategy") not in NEVER:
         wait = f"Waiting for the first evaluation{first_evaluation(training)}."
     made = {
         "Learning": learning_panels(wait, right, span),
         "Held-out evaluation": held_out_panels(wait, right) if wait else [],
-        "Stability": stability_panels(beta == 0, kl_target, scored_by != ()),
+        "Stability": stability_panels(beta == 0, kl_target, tells_right and scored_by != ()),
         "Length": length_panels(), "Speed": speed_panels(),
     }  # fmt: skip
     return [{"title": title, "panels": panels} for title, panels in made.items() if panels]

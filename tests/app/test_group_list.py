@@ -56,7 +56,7 @@ def test_a_tie_is_all_low_all_high_or_neither():
     assert [group_line(one, SEEN)["spread"] for one in GROUPS] == [
         "tied in between",
         "1.20",
-        "all failed",
+        "all at lowest score",
         "all at top score",
         "–",
     ]
@@ -90,13 +90,13 @@ def test_prompts_that_begin_alike_are_whole_and_parted_where_they_differ():
 def test_the_ties_of_a_step_are_told_in_words():
     top = f"1 all at top score: {SEEN[1]:.2f}, the highest seen"
     assert verdict(GROUPS, "train", SEEN) == (
-        f"3 of 5 groups are tied (1 all failed, {top}, 1 tied in between): "
+        f"3 of 5 groups are tied (1 all at lowest score, {top}, 1 tied in between): "
         "every completion scored the same, so there is no learning signal from them."
     )
     assert "1 all at top score, 1 tied in between)" in verdict(GROUPS, "train", SEEN, SEEN[1])
     below = f"1 all at top score: {SEEN[1]:.2f} of 9.00 at most, 1 tied in between)"
     assert below in verdict(GROUPS, "train", SEEN, 9.0)
-    assert verdict([GROUPS[2]], "train", SEEN).startswith("This group is tied (all failed):")
+    assert verdict([GROUPS[2]], "train", SEEN).startswith("This group is tied (all at lowest score):")
     assert verdict(GROUPS[:2], "eval", SEEN) == "1 of 2 groups is tied: every completion scored the same."
     assert verdict([GROUPS[1]]) == ""
 
@@ -112,7 +112,7 @@ def test_a_group_of_answers_that_earn_alike_is_at_the_highest_where_that_is_all_
 def test_a_group_without_an_answer_says_nothing_about_its_prompt() -> None:
     found = {**group(3, 0.0, 0.0), "mode": "train", "completions": [{"text": "<<<<<<<"}, {"text": ""}]}
     ruined, seen = standing(found, SEEN), "this says nothing about the prompt"
-    assert "all failed" in ruined and seen in ruined and "too hard" not in ruined
+    assert "all at lowest score" in ruined and seen in ruined and "too hard" not in ruined
     tried = standing({**found, "completions": [{"text": "<<<<<<<"}, {"text": "< 7"}]}, SEEN)
     assert "The prompt may still be too hard" in tried and seen not in tried
 
@@ -135,7 +135,7 @@ def test_a_tied_group_whose_row_has_no_answer_is_not_called_failed() -> None:
     lacking = {**GROUPS[2], "no_answer": True}
     assert [group_line(lacking, seen)["spread"] for seen in (SEEN, None)] == ["no answer in row"] * 2
     assert "nothing can be learned from this row" in group_line(lacking, SEEN)["why"]
-    assert "(1 all failed, 1 no answer in row)" in verdict([lacking, GROUPS[2], GROUPS[1]], "train", SEEN)
+    assert "(1 all at lowest score, 1 no answer in row)" in verdict([lacking, GROUPS[2], GROUPS[1]], "train", SEEN)
     assert group_line({**GROUPS[1], "no_answer": True}, SEEN)["spread"] == "1.20"
 
 

@@ -360,6 +360,7 @@ def test_what_a_run_lacks_is_said_where_it_is_missed(open_page: OpenPage, runs: 
     solved = page.locator('[data-chart="solved"]')
     expect(solved.locator(".wait")).to_contain_text("“mine” has not scored 1, which would count as right")
     expect(solved.locator(".values")).to_have_text("")
+    expect(solved.locator(".about .xs:not(.told)")).to_have_text("")  # “scored correct by “mine”” stood above it
     page.goto(f"{runs['address']}/run?id={runs['none']}&tab=overview")  # “Not logged.” was all that it said
     expect(solved.locator(".wait")).to_have_text("“none” has scored nothing, so it does not tell right from wrong.")
     # nor of one that gives everything the same; no share's axis goes beyond 100 %

@@ -378,6 +378,11 @@ def test_of_completions_without_a_letter_it_is_not_said_that_prompts_are_too_har
     assert [one.title for one in later][0] == "Completions became empty"
     for all_told in (examine(healthy(first=some, last=some, **known)).verdicts, later):
         assert "too_hard" not in [one.key for one in all_told]
+    # A rate of 0.05 ruined the model in its first step: what it wrote before was not silent, what came after was.
+    ruined = [replace(one, text="<<<", step=2) for one in rows]
+    begun = [replace(one, grp=one.grp + 1000, step=1) for one in rows[:32]]
+    fallen = examine(healthy(first=[*begun, *ruined], last=ruined, **known)).verdicts
+    assert "empty" not in [one.key for one in fallen] and fallen[0].title == "Completions became empty"
     few = [replace(one, text="" if one.idx < 3 else "no") for one in rows]
     assert examine(healthy(first=few, last=few, **known)).verdicts[0].key == "too_hard"
 

@@ -138,7 +138,7 @@ def test_answers_that_are_all_wrong_alike_have_failed_and_are_not_at_the_top() -
     wrong = [group("5", "5", answer="4"), group("7", "7", answer="4")]
     found = ask([mine], wrong)
     assert found["ties"]["all_low"] == 2 and [one["tie"] for one in found["groups"]] == ["all_low"] * 2
-    assert found["sentences"][0] == "No group has a learning signal: 2 all failed."
+    assert found["sentences"][0] == "No group has a learning signal: 2 all at lowest score."
     assert ask([mine], [group("4", "4", answer="4")])["sentences"][0].endswith(": 1 all at top score.")
     form = {"name": "form", "code": to_code("form", [Block("length_between"), Block("valid_json")], "")}
     assert ask([form], [group("a b", "c d")])["sentences"][0].endswith(": 1 tied in between."), "it tells nothing right"

@@ -95,7 +95,7 @@ def tell_apart(lines: Rows) -> None:
 
 
 def verdict(groups: Rows, mode: str = "train", seen: Range | None = None, most: float | None = None) -> str:
-    """5 of 8 groups are tied (3 all failed, 2 all at top score): no learning signal from them. Held-out groups
+    """5 of 8 groups are tied (3 all at lowest score, 2 all at top score): no learning signal from them. Held-out groups
     give none anyway. `most`: what the best completion earns, where that is known."""
     ties = [tie(group, seen) for group in groups if group["tied"]]
     if not ties:

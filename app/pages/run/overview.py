@@ -147,6 +147,7 @@ def board_layout(run: registry.Run) -> dict[str, Any]:
             grpo_settings(spec),
             steps=run.step if over else run.total,
             teller=told["teller"],
+            tells_right=not told["graded"],
             **drawn_by_spec(spec),
         ),
     }

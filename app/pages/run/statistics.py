@@ -35,8 +35,8 @@ PANELS: dict[str, Callable[[Statistics, Asked], dict[str, Any]]] = {
 SECTIONS = (
     ("Learning signal", (
         ("ties", "tied groups", "Groups whose completions all scored the same give no learning signal. Few is good; "
-         "none right, or all failed (all earned the least): too hard; all at top score (all earned the highest "
-         "reward seen in the run): too easy, where no more can be earned."),
+         "none right, or all at lowest score (the lowest seen in the run): too hard; all at top score (the highest "
+         "seen): too easy, where no more can be earned."),
         ("spread", "spread within groups", "How far apart the rewards of one group are (standard deviation). Above 0.1 "
          "is good; falling to 0, no learning signal is left."),
     )),
@@ -68,7 +68,7 @@ SECTIONS = (
 # What the title of a section and the words under a panel's are for groups that nothing is learnt from.
 HELD_OUT = {
     "Learning signal": "Ties",
-    "ties": "Groups whose completions all scored the same. All failed: these prompts are still too hard; all at top "
+    "ties": "Groups whose completions all scored the same. None right, or all at lowest score: these prompts are still too hard; all at top "
     "score (the highest reward seen in the run): nothing to gain, where no more can be earned.",
     "spread": "How far apart the rewards of one group are (standard deviation): near 0, it always answers alike.",
     "pass": "The chance that at least one of k completions is right, at each evaluation. Rising is good; where a large "

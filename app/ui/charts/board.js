@@ -83,6 +83,7 @@ export class Board {
     if (!(of > x.length)) {
       const now = this.curves.recent("reward");
       const last = now?.n ?? reach;
+      if (last === 1 && interval === 1) return ""; // one line lies on the other
       const steps = now?.until ? now.until - now.after : last * interval;
       const of =
         interval > 1 ? `${countWords(last, "log")} (${countWords(steps, "step")})` : countWords(last, "logged step");

@@ -41,6 +41,7 @@ export class Chart {
   // What it shows, and where `span` says so of how many steps a point is the mean.
   captionWords() {
     const { note, span } = this.panel;
+    if (this.notToldRight()) return ""; // it would name a function that tells nothing
     return span ? `each point: mean of ${this.board.curves.spanWords(span)}; ${note}` : note;
   }
   // Words in the place of a chart; "" for the chart.
@@ -94,6 +95,7 @@ export class Chart {
   // Something new: `changed` has the names of the metrics that have other points.
   update(changed) {
     if (this.panel.instead) return;
+    if (this.caption) setText(this.caption, this.captionWords());
     const names = this.names();
     if (!names.some((name) => this.board.curves.hasNumbers(name))) {
       this.head();
@@ -101,7 +103,6 @@ export class Chart {
       return;
     }
     this.showInstead("");
-    if (this.caption) setText(this.caption, this.captionWords());
     this.head(this.board.pointed);
     this.note(names);
     const sameLines = names.length === this.drawn?.length && names.every((name, i) => this.drawn[i] === name);

@@ -40,7 +40,7 @@ def empty(e: Evidence) -> Verdict | None:
     """Nearly every completion is empty from the first step on. A model that comes to that later learned it, or lost
     itself: that is what is told then."""
     now = _share(e.last, _is_empty)
-    share = min(_share(e.first, _is_empty), now)
+    share = min(_share(e.first, _is_empty), _share(_of_first_step(e), _is_empty), now)
     if len(e.last) < READ or share < MOSTLY:
         return None
     return Verdict(
@@ -64,7 +64,7 @@ def mostly_silent(e: Evidence, level: str, *, tied: bool) -> Verdict | None:
     are silent from the first step on: of such groups nothing follows for their prompts."""
     now, first = (_of_groups(groups, tied) for groups in (e.last_groups, e.first_groups))
     share = silent_share(now)
-    if len(now) < READ or min(share, silent_share(first)) < MOST:
+    if len(now) < READ or min(share, silent_share(first), silent_share(_of_first_step(e))) < MOST:
         return None
     where = "" if silent_share(e.last) >= MOST else " in tied groups"
     no_letters = f"{e.has} no letter or digit"
@@ -89,10 +89,16 @@ def _of_groups(groups: Sequence[Sequence[Sample]], tied: bool) -> list[Sample]:
     return [one for group in groups if not tied or grounds.earns_the_same(group) for one in group]
 
 
+def _of_first_step(e: Evidence) -> list[Sample]:
+    """What the model wrote before it was trained: a single step may have ruined what came after."""
+    first = min((one.step for one in e.first), default=0)
+    return [one for one in e.first if one.step == first]
+
+
 def became_silent(e: Evidence) -> bool:
     """Whether most completions of the last groups that tie are silent, and most of the first were not."""
     now = _of_groups(e.last_groups, True)
-    return bool(e.first) and len(now) >= READ and silent_share(now) >= MOST > silent_share(e.first)
+    return bool(e.first) and len(now) >= READ and silent_share(now) >= MOST > silent_share(_of_first_step(e))
 
 
 def _advise(e: Evidence) -> str:
