@@ -85,14 +85,16 @@ def sections(
     *,
     steps: int = 0,
     kl_target: bool = False,
+    weights_move: bool = False,
     scored_by: Sequence[str] | None = None,
     teller: str = "",
     tells_right: bool = True,
 ) -> list[dict[str, Any]]:
     """The board's sections for a run with these settings (GRPOConfig's names); None: not known.
-    `steps`: how many it has, or is to have, 0: not known; `kl_target`: its beta follows the KL; `scored_by`: its reward
-    functions that say what is right, of each stage, None where that is not known; `teller`: the only one, where a run
-    may not bear that out; `tells_right`: it does, as far as is known."""
+    `steps`: how many it has, or is to have, 0: not known; `kl_target`: its beta follows the KL; `weights_move`: weights
+    of reward functions change while it trains; `scored_by`: its reward functions that say what is right, of each stage,
+    None where that is not known; `teller`: the only one, where a run may not bear that out; `tells_right`: it does, as
+    far as is known."""
     span = "the steps since the point before" if training is None else span_of_log(training, steps)
     beta = 1 if training is None else training.get("beta") or 0
     training = training or {}
@@ -102,7 +104,7 @@ def sections(
     if training.get("eval_strategy") not in NEVER:
         wait = f"Waiting for the first evaluation{first_evaluation(training)}."
     made = {
-        "Learning": learning_panels(wait, right, span),
+        "Learning": learning_panels(wait, right, span, weights_move),
         "Held-out evaluation": held_out_panels(wait, right) if wait else [],
         "Stability": stability_panels(beta == 0, kl_target, tells_right and scored_by != ()),
         "Length": length_panels(), "Speed": speed_panels(),
@@ -118,7 +120,7 @@ def solved_words(names: Sequence[str]) -> str:
     return f"scored correct by {'each stage’s own function: ' if len(names) > 1 else ''}{by}"
 
 
-def learning_panels(wait: str, right: Right, span: str) -> list[Panel]:
+def learning_panels(wait: str, right: Right, span: str, weights_move: bool = False) -> list[Panel]:
     """`wait`: what held-out reward waits for; empty in a run that never evaluates. `right`: what is said of the share
     solved, and what of it in its place. `span`: what a point of the reward is the mean of."""
     panels = [
@@ -135,6 +137,9 @@ def learning_panels(wait: str, right: Right, span: str) -> list[Panel]:
     if wait:
         note = "on prompts that are not trained on"
         panels.append(panel("held-out reward", ["eval_reward"], ["held-out"], note=note, wait=wait))
+    if weights_move:
+        note = "what each of these counts in the reward"
+        panels.append(panel("weights", [], pattern="rewards/*/weight", note=note, smooth=False))
     return panels
 
 

@@ -122,3 +122,10 @@ def test_what_is_solved_is_said_by_the_functions_that_tell_it() -> None:
         assert (solved["note"], solved["instead"]) == (words, ""), names
     [_, _, none] = figures.sections({}, scored_by=())[0]["panels"]
     assert none["instead"] == figures.NOTHING_RIGHT
+
+
+def test_weights_that_change_have_a_chart() -> None:
+    """A reward rose from 0.68 to 0.94, in part by a weight that rose from 0.5 to 0.6: nothing on the page said so."""
+    for moves in (False, True):
+        panels = figures.sections({}, weights_move=moves)[0]["panels"]
+        assert ("rewards/*/weight" in [one["pattern"] for one in panels]) == moves

@@ -17,7 +17,7 @@ from groupwise.storage.analysis.doctor.next_step import Next
 from groupwise.storage.analysis.doctor.verdict import CALM, NEUTRAL, Change, Link
 from groupwise.storage.home import paths
 from groupwise.storage.record.record import RunWriter
-from groupwise.storage.spec.spec import RewardSpec, RunSpec
+from groupwise.storage.spec.spec import AdaptSpec, RewardSpec, RunSpec
 from tests.support.doctor import drawn, healthy, line
 from tests.support.made_runs import made_run
 
@@ -41,6 +41,16 @@ def test_a_reward_that_rose_hides_no_held_out_fall_and_no_missing_answer() -> No
     assert "held-out reward is down from 1.20 to 0.90" in going_on
     rose = Curve.of((0, 60), (0.9, 1.2))
     assert examine(healthy(curves={"eval_reward": rose}, ended=True)).against == ""
+
+
+def test_a_weight_that_moved_is_named_beside_the_reward_that_rose() -> None:
+    """“Learned… 0.68 to 0.94” counted a weight that rose from 0.5 to 0.6 as learning, and no word told of it."""
+    adapting = [RewardSpec(name="format"), RewardSpec(name="correctness", adapt=AdaptSpec())]
+    weight = "rewards/correctness/weight"
+    told = examine(healthy(rewards=adapting, curves={weight: Curve.of((1, 60), (0.5, 0.6))}, ended=True)).headline
+    assert told.endswith("; the weight of “correctness” was 0.6 at the end, 0.5 at the start.")
+    still = examine(healthy(rewards=adapting, curves={weight: Curve.of((1, 60), (0.5, 0.5))}, ended=True)).headline
+    assert "weight" not in still
 
 
 def test_learned_is_said_of_no_run_of_which_next_to_nothing_is_right() -> None:

@@ -193,11 +193,15 @@ def grpo_settings(spec: RunSpec | None) -> dict[str, Any] | None:
 
 
 def drawn_by_spec(spec: RunSpec | None) -> dict[str, Any]:
-    """What else of a run's spec decides what is drawn: whether beta follows the KL towards a target, and which reward
-    functions say what is right, of all stages."""
+    """What else of a run's spec decides what is drawn: whether beta follows the KL towards a target, whether weights
+    change while it trains, and which reward functions say what is right, of all stages."""
     if spec is None:
         return {}
-    return {"kl_target": spec.kl.target is not None, "scored_by": tuple(sorted({name for name, _ in targets(spec)}))}
+    return {
+        "kl_target": spec.kl.target is not None,
+        "weights_move": any(one.schedule or one.adapt for stage in spec.by_stage() for one in stage.rewards),
+        "scored_by": tuple(sorted({name for name, _ in targets(spec)})),
+    }
 
 
 def told_by_code(run: registry.Run, spec: RunSpec | None) -> dict[str, Any]:

@@ -68,8 +68,8 @@ SECTIONS = (
 # What the title of a section and the words under a panel's are for groups that nothing is learnt from.
 HELD_OUT = {
     "Learning signal": "Ties",
-    "ties": "Groups whose completions all scored the same. None right, or all at lowest score: these prompts are still too hard; all at top "
-    "score (the highest reward seen in the run): nothing to gain, where no more can be earned.",
+    "ties": "Groups whose completions all scored the same. None right, or all at lowest score: these prompts are "
+    "still too hard; all at top score (the highest seen in the run): nothing to gain, where no more can be earned.",
     "spread": "How far apart the rewards of one group are (standard deviation): near 0, it always answers alike.",
     "pass": "The chance that at least one of k completions is right, at each evaluation. Rising is good; where a large "
     "k is far above k = 1, the model can, but not yet reliably.",

@@ -29,7 +29,7 @@ from groupwise.storage.analysis.doctor.causes import one_to_a_cause
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.next_step import Next
 from groupwise.storage.analysis.doctor.verdict import CALM, NEUTRAL, SUSPICION, WARNING, Change, Verdict
-from groupwise.storage.analysis.doctor.words import percent_without, write_figure
+from groupwise.storage.analysis.doctor.words import percent_without, short_number, write_figure
 from groupwise.storage.record.recent import Course, Steps
 from groupwise.storage.spec.words.number_words import count_words
 
@@ -305,7 +305,19 @@ def _summarise_reward(e: Evidence, kind: str, against: dict[str, str]) -> str:
     said += "" if "held-out" in said else rise.say_held_out(e)  # one of its figures is enough
     if len(e.tied_share):
         said += f"; {percent_without(e.tied_share.now)} of groups {e.has} a learning signal"
-    return said
+    return said + _say_weights(e)
+
+
+def _say_weights(e: Evidence) -> str:
+    """That weights moved, by which a reward may rise with no score higher; “” where none did."""
+    changing = [reward.name for reward in e.rewards if reward.schedule or reward.adapt]
+    curves = {name: e.curve(f"rewards/{name}/weight") for name in changing}
+    moved = {name: curve for name, curve in curves.items() if len(curve) and curve.values[0] != curve.values[-1]}
+    ends = {name: [short_number(curve.values[at]) for at in (0, -1)] for name, curve in moved.items()}
+    told = [
+        f"the weight of “{name}” {e.verb} {now} {e.at_now}, {first} at the start" for name, (first, now) in ends.items()
+    ]
+    return "".join(f"; {one}" for one in told)
 
 
 def _say_functions(e: Evidence, kind: str) -> str:
