@@ -179,11 +179,10 @@ def test_the_rewards_look_as_they_should(with_own: Page) -> None:
 
 
 def test_what_came_of_a_call_is_told_in_place_of_what_its_code_lets_one_expect(new_run: Page) -> None:
-    """“A completion earns by how it is written … and that is all that can be learned” was said of one that gives
-    nothing at all."""
+    """That the model is not trained to be correct was said of one that gives nothing at all."""
     library.save_reward("silent", "def silent(completions, **kwargs):\n    return [None for _ in completions]\n")
     text = yaml_of(new_run)
     write_yaml(new_run, text[: text.index("rewards:")] + "rewards:\n- name: silent\n" + text[text.index("training:") :])
     verdicts = new_run.locator(".verdicts")
     expect(verdicts).to_contain_text("“silent” returned None for all of the 4 sample completions", timeout=180_000)
-    expect(verdicts).not_to_contain_text("all that can be learned")
+    expect(verdicts).not_to_contain_text("not trained to be correct")
