@@ -403,9 +403,22 @@ def test_how_many_have_no_score_is_told_of_the_steps_that_the_headline_tells_of(
     """The headline said 58 % with a score of the last steps, the verdict 55 % without one, of all."""
     given = scored(format=[1.0, 0.0] * 8, mine=[None, 0.5] * 8)
     for last, words in (
-        ((58, 100), "has no score for 42\u202f% of completions now, and no other function"),
-        ((90, 100), "has no score for 55\u202f% of the last 100 completions, and no other function"),
+        ((58, 100), "has no score for 42\u202f% of completions now, and only “format” scores those."),
+        ((90, 100), "has no score for 55\u202f% of the last 100 completions, and only “format” scores those."),
     ):
         functions = {"mine": Function(1.0, {"none": 55, "ok": 45}, 0.0, 1.0, 0.3, scored=((30, 100), last))}
         told = verdict(healthy(rewards=MINE, functions=functions, last=given, first=given), "unscored")
         assert told is not None and told.sentence.startswith(f"“mine” {words}"), told
+
+
+def test_a_score_of_0_of_another_function_is_a_score() -> None:
+    """It said that no other function scores those, of completions that “format” gave 0."""
+    functions = {"mine": Function(1.0, {"none": 50, "ok": 50}, 0.0, 1.0, 0.3)}
+    for given, words in (
+        ([0.0, 1.0] * 8, ", and only “format” scores those."),
+        ([0.0, 1.0, None, 1.0] * 4, ", and only “format” scores some of those."),
+        ([None, 1.0] * 8, ", and no other function scores those."),
+    ):
+        last = scored(format=given, mine=[None, 0.5] * 8)
+        told = verdict(healthy(rewards=MINE, functions=functions, last=last, first=last), "unscored")
+        assert told is not None and words in told.sentence, told

@@ -100,7 +100,7 @@ def leaves_unscored(e: Evidence) -> Verdict | None:
         f"“{name}” {'returned None for every one' if none else 'gave none'} of {last}{'' if none else ' a score'}, "
         "so nothing is learned from it."
         if mute
-        else f"“{name}” {missing}, and no other function scores those."
+        else f"“{name}” {missing}{_say_who_scores(e, name)}."
     )
     asks = "Do the rows have the columns that it reads?" if mute else "Do their rows lack the answer?"
     asks = "Their rows have an answer. Is that the column that it reads?" if has_answers else asks
@@ -132,6 +132,21 @@ def _is_mute(e: Evidence, name: str) -> bool:
     """Whether it has scored none of the completions that were read."""
     scored = any(one.scores.get(name) is not None for one in (*e.first, *e.last))
     return e.functions[name].unscored_share == 1.0 and not scored
+
+
+def _say_who_scores(e: Evidence, name: str) -> str:
+    """Which functions that count score the completions that this one does not: a score of 0 is one, too. “” where none
+    of those completions was read."""
+    missed = [one for one in (*e.first, *e.last) if one.scores.get(name) is None]
+    if not missed:
+        return ""
+    counting = [other for other, told in e.functions.items() if told.weight and other != name]
+    shares = {other: share for other in counting if (share := _scored(other, missed))}
+    if not shares:
+        return f", and no other function {'with a weight ' if len(counting) < len(e.functions) - 1 else ''}scores those"
+    named = " and ".join(f"“{other}”" for other in shares)
+    some = "some of " if max(shares.values()) < 1 else ""
+    return f", and only {named} {'scores' if len(shares) == 1 else 'score'} {some}those"
 
 
 def is_replaced(e: Evidence, name: str) -> bool:
