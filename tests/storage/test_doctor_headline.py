@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from groupwise.storage.analysis import outcome
-from groupwise.storage.analysis.doctor import rise
+from groupwise.storage.analysis.doctor import by_prompt, rise
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample, Scored
 from groupwise.storage.analysis.doctor.evidence_reader import gather
@@ -46,6 +46,46 @@ def test_how_far_held_out_reward_may_be_off_is_told_by_prompt(tmp_path: Path) ->
     writer.close()
     told = gather(tmp_path / "run.db", RunSpec(name="x", rewards=MINE))
     assert told.held_out_error == pytest.approx(0.1 / 3**0.5), "the scatter of 0.1, 0.2 and 0.3"
+    assert told.held_out_changes["eval_reward"] == pytest.approx((-0.1, -0.2, -0.3))
+    assert len(told.held_out_changes["eval_groups/solved"]) == 3
+
+
+RIGHT_FELL = {
+    "eval_groups/solved": Curve.of((0, 60), (0.75, 0.5625)),
+    "eval_rewards/correctness/mean": Curve.of((0, 60), (0.75, 0.5625)),
+    "eval_reward": Curve.of((0, 60), (1.5, 1.3125)),
+}
+
+
+def by_prompt_each(changes: Sequence[float], **more: Any) -> Evidence:
+    """A run that learned in training, of whose held-out prompts each moved so."""
+    return healthy(
+        curves=RIGHT_FELL, held_out_changes=dict.fromkeys(RIGHT_FELL, tuple(changes)),
+        held_out_prompts=len(changes), ended=True, **more,
+    )  # fmt: skip
+
+
+def test_a_held_out_fall_of_few_prompts_is_no_verdict() -> None:
+    """As it was seen of 8 prompts, 75 % → 56 % right: “fewer right answers”, of a run that had learned."""
+    for changes in ([-0.1875] * 8, [-1.0, -1.0, -0.5, -0.5, 0.5, 0.0, 0.0, 1.0] * 2):
+        report = examine(by_prompt_each(changes))
+        assert (report.against, report.level) == ("", CALM), changes
+        assert report.headline.startswith("Learned, no problems detected: "), report.headline
+        assert f"({len(changes)} prompts), a difference that may be chance" in report.headline
+    for changes in ([-0.1875] * 9, [-0.25, -0.125] * 32):
+        report = examine(by_prompt_each(changes))
+        assert report.against and report.headline.startswith("Improved on the training prompts only: ")
+    assert examine(replace(by_prompt_each([-0.1875] * 8), held_out_changes={})).against, (
+        "each prompt's are not recorded"
+    )
+
+
+def test_chance_counts_each_prompt_once() -> None:
+    assert by_prompt.chance_of_fall((-0.5,) * 8) == 1 / 256 > by_prompt.CHANCE > by_prompt.chance_of_fall((-0.1,) * 9)
+    assert by_prompt.chance_of_fall((-0.5, -0.25, 0.25, 0.0)) == 0.5 - 1 / 8
+    assert by_prompt.chance_of_fall((0.5, 0.0)) == by_prompt.chance_of_fall(()) == 1.0
+    many = [by_prompt.chance_of_fall((-1.0,) * fell + (1.0,) * 10) for fell in (14, 15)]
+    assert many[0] > many[1] > 0.1, "counted, and then by the scatter"
 
 
 def test_a_function_that_scores_more_completions_than_at_the_start_is_named() -> None:

@@ -125,6 +125,9 @@ class Evidence:
     held_out_before: float | None = None  # the held-out reward at `since`
     held_out_prompts: int = 0  # of the last evaluation; 0: not known
     held_out_error: float | None = None  # of how far held-out reward has moved; None: not known
+    # A held-out curve → how far each prompt's own mean has moved between the first and the last evaluation, of those
+    # that both asked; empty: not known.
+    held_out_changes: Mapping[str, Sequence[float]] = field(default_factory=dict)
     tags: TagRoom | None = None  # what the tags that “format” wants take; None: none are wanted
     room: int | None = None  # tokens that the model reads at most, the prompt's included; None: not known
     gives_one: bool = False  # whether it is known that its target can give 1, and calls that right

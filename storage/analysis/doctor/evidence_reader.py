@@ -5,6 +5,7 @@ What an older or half-copied file lacks is left out; the rules that need it then
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -54,6 +55,7 @@ FEW_PROMPTS, LAST_GROUPS = 7, 1000  # different ones, in so many groups
 RECENT_STEPS = 100  # in which a value that is no number is looked for
 RAW_STEPS = 600  # up to here every value is read
 
+ByPrompt = dict[str, tuple[float, ...]]  # a held-out curve → how far each prompt has moved
 Ends = tuple[recent.Logs, recent.Logs]  # the first and the last logged steps
 NO_ENDS: Ends = ((), ())
 Bucket = tuple[int, int, float, float, float]  # step, how many values, their total, least and greatest
@@ -137,6 +139,7 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
         room=facts.max_position if facts else None, held_out_before=_held_out_before(run, keys, min(since, until)),
         few_prompts=_few_prompts(run, since, until), held_out_prompts=_held_out_prompts(run, until),
         held_out_error=_held_out_error(run, curves.get("eval_reward")),
+        held_out_changes=_held_out_changes(run, curves, group_metrics.target(stage.rewards) if stage else None),
     )  # fmt: skip
 
 
@@ -176,6 +179,44 @@ def _held_out_error(run: Database, told: Curve | None) -> float | None:
         return None
     found = read_if_there(lambda: [noise.error_of_change(run, told.steps[0], told.steps[-1])])
     return found[0] if found else None
+
+
+def _held_out_changes(run: Database, curves: Mapping[str, Curve], target: group_metrics.Target | None) -> ByPrompt:
+    """How far each prompt's mean has moved between the first and the last evaluation, by the held-out curve."""
+    told = curves.get("eval_reward")
+    if told is None or len(told) < 2:
+        return {}
+    first, last = (_held_out_of(run, step, target) for step in (told.steps[0], told.steps[-1]))
+    found = {}
+    for name, then in first.items():
+        now = last.get(name, {})
+        shared = then.keys() & now.keys()
+        if 2 * len(shared) > max(len(then), len(now)):
+            found[name] = tuple(now[prompt] - then[prompt] for prompt in sorted(shared))
+    return found
+
+
+def _held_out_of(run: Database, step: int, target: group_metrics.Target | None) -> dict[str, dict[int, float]]:
+    """Held-out curve → prompt → its mean in the evaluation of a step, the last one there."""
+    name, least = target or ("", group_metrics.SOLVED)
+    found: dict[str, dict[int, float]] = defaultdict(dict)
+    attempt = "SELECT max(attempt) FROM grp WHERE mode = 'eval' AND step = ?"
+    evaluated = f"g.mode = 'eval' AND g.step = ? AND g.attempt = ({attempt})"
+    rewards = f"SELECT g.prompt, avg(g.mean) FROM grp g WHERE {evaluated} GROUP BY g.prompt LIMIT ?"
+    for prompt, mean in rows_of(run, rewards, [step, step, noise.MOST]):
+        if finite(mean) is not None:
+            found["eval_reward"][prompt] = mean
+    scores = (
+        "SELECT g.prompt, f.name, avg(s.value), avg(s.value IS NOT NULL AND s.value >= ?) FROM grp g "
+        f"JOIN score s ON s.grp = g.id JOIN reward_function f ON f.id = s.function WHERE {evaluated} "
+        "GROUP BY g.prompt, f.name LIMIT ?"
+    )
+    for prompt, function, mean, right_share in rows_of(run, scores, [least, step, step, noise.MOST]):
+        if finite(mean) is not None:
+            found[f"eval_rewards/{function}/mean"][prompt] = mean
+        if function == name:
+            found["eval_groups/solved"][prompt] = right_share
+    return found
 
 
 def places(spec: RunSpec | None, number: int) -> dict[str, str]:

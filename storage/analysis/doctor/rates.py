@@ -5,6 +5,7 @@ import math
 from dataclasses import dataclass
 
 from groupwise.storage.analysis.doctor import changes, clear_fall, grounds, rise
+from groupwise.storage.analysis.doctor.by_prompt import CHANCE
 from groupwise.storage.analysis.doctor.curve import Curve, mean, median
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function
 from groupwise.storage.analysis.doctor.run_away import say_kl
@@ -36,7 +37,6 @@ EARLY = 10  # … where the rate, or the KL, says why
 FELL, LOST = 0.12, 0.4  # of the rewards' scale, below the best; of what had been gained until then
 SURE, SURE_OF_FIRST = 4.0, 3.0  # standard errors: of a fall from a peak, of which there are many, from the first step
 GONE = 1.0  # KL, nats a token, of a model that is no longer what it was
-CHANCE = 1 / 300  # of what is no accident
 STILL = 0.03  # of the scale: a rise that is none
 HARDLY = 0.003  # KL of a model that has hardly moved
 NOWHERE = 3e-4  # KL at the end, of steps that lead nowhere

@@ -4,7 +4,7 @@ are answered better. Pure."""
 import math
 
 from groupwise.storage.analysis.compare import noise
-from groupwise.storage.analysis.doctor import clear_fall
+from groupwise.storage.analysis.doctor import by_prompt, clear_fall
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function
 from groupwise.storage.analysis.doctor.words import percent, write_figure
@@ -128,9 +128,19 @@ def _differs_held_out(e: Evidence) -> bool:
 
 
 def _may_be_chance(e: Evidence) -> bool:
-    """Whether held-out reward has moved by no more than two standard errors."""
+    """Whether held-out reward has moved by no more than two standard errors, or fell by no more than its prompts may by
+    chance."""
     told = e.curve("eval_reward")
+    if len(told) > 1 and told.values[-1] < told.values[0] and _fall_may_be_chance(e, "eval_reward"):
+        return True
     return e.held_out_error is not None and abs(told.values[-1] - told.values[0]) <= noise.SURE * e.held_out_error
+
+
+def _fall_may_be_chance(e: Evidence, curve: str, expected: float = 0.0) -> bool:
+    """Whether the prompts of a held-out curve may by chance have come to so much less than `expected` above the first
+    evaluation; not where what each did is not recorded."""
+    changes = e.held_out_changes.get(curve)
+    return changes is not None and not by_prompt.is_fall([change - expected for change in changes])
 
 
 def held_out_rose(e: Evidence) -> bool:
@@ -234,10 +244,13 @@ def stayed_held_out(e: Evidence) -> bool:
 
 def _denied_held_out(e: Evidence, name: str) -> bool:
     """Whether a function that rose in training did not on held-out prompts, or hardly, and scores clearly less there:
-    than in training, or than at first. The first evaluation may come when most of the rise is over."""
+    than in training, or than at first. The first evaluation may come when most of the rise is over. Not where prompts
+    are so few that they may hide such a rise by chance."""
     if not _hardly_rose_held_out(e, name):
         return False
     told, trained = e.curve(f"eval_rewards/{name}/mean"), e.curve(f"rewards/{name}/mean")
+    if _fall_may_be_chance(e, f"eval_rewards/{name}/mean", trained.rise):
+        return False
     least = min(LESS_HELD_OUT * e.range_of(name), CLEARLY * trained.rise)
     return max(trained.now, told.values[0]) - told.values[-1] >= least
 
@@ -316,7 +329,10 @@ def _fewer_right_held_out(e: Evidence) -> bool:
     if lost >= LESS_RIGHT and (_fewer_right_in_training(e) or _fewer_groups_solved(e)):
         return True  # so much is no chance where training shows it as well
     halved = lost >= HALVED_HELD_OUT_RIGHT and told.values[-1] <= told.values[0] / 2
-    return lost >= LESS_HELD_OUT_RIGHT or halved
+    if not (lost >= LESS_HELD_OUT_RIGHT or halved):
+        return False
+    of_score = f"eval_rewards/{e.target}/mean"
+    return not _fall_may_be_chance(e, of_score if e.scale_is_other else "eval_groups/solved")
 
 
 def _say_right_held_out(e: Evidence) -> str:
