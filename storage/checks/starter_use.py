@@ -7,7 +7,8 @@ from typing import Any
 from groupwise.storage.checks.reward_columns import source_kind_and_name
 from groupwise.storage.library.models.model_facts import ModelFacts
 from groupwise.storage.spec.rows.prompt_template import fill_template
-from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.spec import DataSpec, RunSpec
+from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
 
 STARTER_KNOWS = "it can only do sums such as “12+30?”, and finds hardly any right answers to other questions"
 SUM = re.compile(r"([0-9]{1,2})\+([0-9]{1,2})\?")  # 12+30?
@@ -57,6 +58,27 @@ def starter_template(sums: Sequence[tuple[int, int]], rows: Sequence[Mapping[str
         return all(fill_template(way, dict(row)).strip() == asked for row, asked in zip(rows, wanted, strict=True))
 
     return next(filter(fits, ways), None)
+
+
+def say_other_writing(
+    data: DataSpec, asked: Sequence[str], rows: Sequence[Mapping[str, Any]], *, in_part: bool = False
+) -> Problem | None:
+    """That the starter is asked nothing but sums, in another writing than it knows; None where one of these is
+    something else. `asked`: some prompts, each with its row; `in_part`: whether rows lack columns of the data."""
+    sums = [found for question in asked if (found := other_sum(question)) is not None]
+    if not sums or len(sums) < len(asked):
+        return None
+    one, other = sums[0]
+    question = " ".join(asked[0].split())
+    message = f"the starter model knows sums only as “{one}+{other}?”: of “{question}” it finds hardly any."
+    template = starter_template(sums, rows)
+    if template is None:
+        message += "" if in_part else " No prompt template can rewrite them here:"
+        message += f"{' Write' if in_part else ' write'} them as “{one}+{other}?” in the file, or choose another model."
+        return Problem("data.prompt_template", message, level=WARNING)
+    gone = ("data.prompt_column",) if data.prompt_column else ()
+    fix = Fix(f"Use the template {template}", {"data.prompt_template": template}, gone)
+    return Problem("data.prompt_template", message, level=WARNING, fixes=(fix,))
 
 
 def is_wrong_sum(question: str, answer: str) -> bool:

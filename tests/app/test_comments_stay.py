@@ -252,3 +252,13 @@ def test_in_brackets_over_several_lines(edit: Edit) -> None:
 
 def test_what_cannot_be_edited_in_its_place_is_written_anew_with_its_comments() -> None:
     assert edits.apply("{}   # c1.\n# c2.\n", [Edit("name", "z")]) == "# c1.\n# c2.\nname: z\n"
+
+
+def test_an_address_removes_a_setting_that_need_not_be_there() -> None:
+    """A prompt column goes where a template is to be used; typed out, “None” was a column of that name."""
+    text = "data: {source: 'file:sums.csv', prompt_column: prompt}  # sums\n"
+    asked = ["data.prompt_template={prompt}?", "data.prompt_column="]
+    changed, made, refused = url_settings.change(text, asked, Offer())
+    assert changed == "data: {source: 'file:sums.csv', prompt_template: '{prompt}?'}  # sums\n" and not refused
+    assert [(one.before, one.after) for one in made][-1] == ("prompt", "not set")
+    assert url_settings.change(text, ["data.source="], Offer())[0] == text, "there has to be one"

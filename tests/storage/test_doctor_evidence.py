@@ -16,6 +16,7 @@ from bench.doctor_corpus import records
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.evidence_reader import METRICS, gather, newest_batch
 from groupwise.storage.analysis.doctor.examine import examine
+from groupwise.storage.analysis.doctor.verdict import Change
 from groupwise.storage.home import db, paths
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record.groups import at_step
@@ -262,6 +263,41 @@ def learned_sums(path: Path, answer: str) -> Evidence:
         writer.commit(step, metrics=values, groups=[Group("train", step, prompt, {"answer": right}, told)])
     writer.close()
     return gather(path, spec.parse_spec(WRITTEN))
+
+
+def asked_otherwise(path: Path, prompts: list[tuple[str, dict[str, Any]]], written: str = WRITTEN) -> Evidence:
+    """A run of the starter that answers no such prompt right, with the columns of each one's row."""
+    writer = RunWriter(path, 1, {"format": 1.0, "correctness": 1.0})
+    for step in range(1, 41):
+        prompt, columns = prompts[step % len(prompts)]
+        given = [(float(n % 2), "ok") for n in range(8)]
+        told = [Completion(f"<think>{n}", 5, False, one[0], 0.0, [one, (0.0, "ok")]) for n, one in enumerate(given)]
+        said = [{"role": "user", "content": prompt}]
+        metrics = dict.fromkeys(NEVER, 0.0) | {"reward": 0.5, "rewards/format/mean": 0.5, "groups/tied": 0.0}
+        writer.commit(step, metrics=metrics, groups=[Group("train", step, said, columns, told)])
+    writer.close()
+    return gather(path, spec.parse_spec(written))
+
+
+def test_sums_that_the_starter_cannot_read_are_said_as_new_run_says_them(tmp_path: Path) -> None:
+    """As it was seen of “0+1”: “The prompts are too hard … choose another model”, where New run had said how to."""
+    sums = [(f"{n}+{n + 1}", {"question": f"{n}+{n + 1}", "answer": str(2 * n + 1)}) for n in range(9)]
+    first = examine(asked_otherwise(tmp_path / "sums.db", sums)).verdicts[0]
+    assert (first.key, first.title) == ("too_hard", "The starter does not know sums written like this")
+    assert re.search(
+        r"The starter model knows sums only as “(\d\+\d)\?”: of “\1” it finds hardly any\.$", first.sentence
+    )
+    assert first.changes[0] == Change("Use the template {question}?", {"data.prompt_template": "{question}?"})
+    by_prompt = WRITTEN.replace("answer_column", "prompt_column: prompt, answer_column")
+    bare = [(asked, {"answer": row["answer"]}) for asked, row in sums]  # rewards do not get “prompt” twice
+    first = examine(asked_otherwise(tmp_path / "prompt.db", bare, by_prompt)).verdicts[0]
+    assert first.changes[0].settings == {"data.prompt_template": "{prompt}?", "data.prompt_column": None}
+    hidden = WRITTEN.replace("answer_column", "columns: [], prompt_template: '{x} + {y} =', answer_column")
+    spaced = [(asked.replace("+", " + ") + " =", {}) for asked, _ in sums]
+    told = asked_otherwise(tmp_path / "hidden.db", spaced, hidden).other_writing
+    assert told and "hardly any. Write them as “" in told.message and told.fixes == ()
+    mixed = asked_otherwise(tmp_path / "mixed.db", [*sums, ("What is the capital of France?", {})])
+    assert mixed.other_writing is None and examine(mixed).verdicts[0].title == "The prompts are too hard"
 
 
 def test_right_answers_that_are_scored_wrong_are_the_cause_and_no_prompt_is_too_hard(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from groupwise.storage.analysis.doctor.words import percent
 from groupwise.storage.checks.answer_writing import AnswerWriting
 from groupwise.storage.checks.held_out import all_held_out
-from groupwise.storage.checks.starter_use import WRONG, starter_template
+from groupwise.storage.checks.starter_use import WRONG, say_other_writing
 from groupwise.storage.spec.rows.prompt_template import named_columns
 from groupwise.storage.spec.rows.row_filter import Condition
 from groupwise.storage.spec.spec import DataSpec
@@ -53,7 +53,7 @@ class Found:
     missing: int = 0
     others: int = 0  # prompts that are no sums as the starter model knows them
     of_starter: bool = False  # whether the model is the starter
-    other_sums: list[tuple[str, tuple[int, int], dict[str, Any]]] = field(default_factory=list)  # see _other_writing
+    other_sums: list[tuple[str, dict[str, Any]]] = field(default_factory=list)  # see _other_writing
     told_otherwise: int = 0  # prompts that are sums in another writing than the starter knows
     wrong_sums: int = 0  # rows that ask such a sum and have another number for its answer
     wrong_sum: str = ""  # the first of these, in words
@@ -164,20 +164,12 @@ def data_problems(found: Found) -> list[Problem]:
 
 def _other_writing(found: Found) -> list[Problem]:
     """That the starter is asked nothing but sums, in another writing than it knows; `other_sums`: the first of them,
-    each as it is asked, with its numbers and its row."""
+    each as it is asked, with its row."""
     if not found.of_starter or not found.other_sums or found.told_otherwise < found.rows_used:
         return []
-    questions, sums, rows = zip(*found.other_sums, strict=True)
-    asked, (one, other) = " ".join(questions[0].split()), sums[0]
-    message = f"the starter model knows sums only as “{one}+{other}?”: of “{asked}” it finds hardly any."
-    template = starter_template(sums, rows)
-    if template is None:
-        message += f" No prompt template can rewrite them here: write them as “{one}+{other}?” in the file, or choose "
-        message += "another model."
-        return [Problem("data.prompt_template", message, level=WARNING)]
-    gone = ("data.prompt_column",) if found.asked.prompt_column else ()
-    fix = Fix(f"Use the template {template}", {"data.prompt_template": template}, gone)
-    return [Problem("data.prompt_template", message, level=WARNING, fixes=(fix,))]
+    questions, rows = zip(*found.other_sums, strict=True)
+    told = say_other_writing(found.asked, questions, rows)
+    return [told] if told else []
 
 
 def _nothing_left(found: Found) -> list[Problem]:

@@ -148,10 +148,10 @@ def _note_row(found: Found, number: int, row: dict[str, Any], prompt: Any, seen:
     seen.add(mark)
     question = _question(prompt)
     found.others += not is_known_sum(question)
-    if (numbers := other_sum(question)) is not None:
+    if other_sum(question) is not None:
         found.told_otherwise += 1
         if len(found.other_sums) < FIRST:
-            found.other_sums.append((question, numbers, row))
+            found.other_sums.append((question, row))
     if asked.answer_column:
         written = data.answer_of_cell(row[asked.answer_column], asked.answer_pattern)
         if not isinstance(written, (list, dict)):  # of which the preview says what rewards make of them

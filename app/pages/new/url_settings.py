@@ -27,8 +27,8 @@ class Change:
 
 
 def change(text: str, asked: object, offer: Offer) -> tuple[str, list[Change], str]:
-    """The text with the changes `asked` for (“FIELD=VALUE” each) made as the form would; each of them; and a sentence
-    on those that were refused, empty where none was."""
+    """The text with the changes `asked` for (“FIELD=VALUE” each; “FIELD=” removes) made as the form would; each of
+    them; and a sentence on those that were refused, empty where none was."""
     listed = [one[:LONGEST] for one in asked[:MOST] if isinstance(one, str)] if isinstance(asked, list) else []
     made, refused = [], []
     for one in listed:
@@ -39,13 +39,14 @@ def change(text: str, asked: object, offer: Offer) -> tuple[str, list[Change], s
             made.append(Change(f"Reward {value}", "", ADDED, f"{field}.name"))
             continue
         types = _types(raw, offer)
-        if field not in types or not value:
+        removes = "=" in one and not value and "none" in types.get(field, ())  # as a prompt column, beside a template
+        if field not in types or not (value or removes):
             refused.append(format.shorten(field or one, 80))
             continue
         before = _text_before(raw, field, offer)
         text = edits.apply(text, edits.read_edits([{"path": field, "typed": value}], types))
         if yaml_edit.load(text) != raw:
-            made.append(Change(_label(field, text), before, value, field))
+            made.append(Change(_label(field, text), before, value or NOT_THERE, field))
     return text, made, _refusal(refused, offer)
 
 

@@ -112,7 +112,11 @@ def harder(e: Evidence, *, never: bool = False) -> tuple[Change, ...]:
     cooler = warmer(e) if is_cool(e) else ()
     easier, partial = Change("Easier prompts", field=DATA), Change("A reward with partial credit", field=REWARDS)
     if e.beyond_starter:
-        return (Change("Another model", field="model.id"), Change("A built-in task", field=DATA))
+        rewritten = [
+            Change(fix.label, {**fix.settings, **dict.fromkeys(fix.removed)})
+            for fix in (e.other_writing.fixes if e.other_writing else ())
+        ]
+        return (*rewritten, Change("Another model", field="model.id"), Change("A built-in task", field=DATA))
     if never or not e.is_ever_solved:
         return (*cooler, easier, Change("A stronger model", field="model.id"), partial)
     return (*cooler, *larger_group(e), easier, partial)

@@ -101,8 +101,19 @@ def became_silent(e: Evidence) -> bool:
     return bool(e.first) and len(now) >= READ and silent_share(now) >= MOST > silent_share(_of_first_step(e))
 
 
+def say_beyond_starter(e: Evidence) -> str:
+    """What the starter knows, and what to do: of sums in another writing what New run says of them."""
+    told = e.other_writing
+    return BEYOND_STARTER if told is None else f"{told.message[:1].upper()}{told.message[1:]}"
+
+
+def title_too_hard(e: Evidence) -> str:
+    """The title where hardly any prompt is answered right: sums that it knows in another writing are not too hard."""
+    return "The prompts are too hard" if e.other_writing is None else "The starter does not know sums written like this"
+
+
 def _advise(e: Evidence) -> str:
-    return BEYOND_STARTER if e.beyond_starter else CHECK
+    return say_beyond_starter(e) if e.beyond_starter else CHECK
 
 
 def _changes(e: Evidence) -> tuple[Change, ...]:

@@ -11,6 +11,7 @@ from groupwise.storage.checks.tag_room import TagRoom
 from groupwise.storage.library.models.learning_rates import UsualRates, usual_rates
 from groupwise.storage.record import group_metrics
 from groupwise.storage.spec.spec import KlSpec, RewardSpec
+from groupwise.storage.spec.words.problem import Problem
 
 FAILED = ("error", "timeout")
 HALF = 0.5
@@ -134,6 +135,7 @@ class Evidence:
     compares: bool = False  # whether its target is known to read columns, as those do that compare with the answer
     nothing_right: bool = False  # whether none of its functions says what is right, though of one it could be thought
     beyond_starter: bool = False  # whether the starter model is asked what it was not made for
+    other_writing: Problem | None = None  # what is said where it is asked sums alone, in another writing than it knows
     staged: bool = False  # whether this is a stage of several
     kl: KlSpec = field(default_factory=KlSpec)  # what KL its weight follows
     logged: int | None = None  # how often its reward was logged; None: as often as the curve has points

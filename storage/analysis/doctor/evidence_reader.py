@@ -21,13 +21,14 @@ from groupwise.storage.analysis.doctor.sample_reader import (
     evaluated_ids,
     finite,
     group_ids,
+    read_columns,
     read_functions,
     read_if_there,
     read_samples,
     rows_of,
     with_scored,
 )
-from groupwise.storage.checks.starter_use import is_beyond_starter, is_from_starter, is_known_sum
+from groupwise.storage.checks.starter_use import is_beyond_starter, is_from_starter, is_known_sum, say_other_writing
 from groupwise.storage.checks.tag_room import tag_room
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.home.sqlite_tools import Database
@@ -38,6 +39,7 @@ from groupwise.storage.record.lineage import Part
 from groupwise.storage.record.recent import Course
 from groupwise.storage.record.rollup import SIZES
 from groupwise.storage.spec.spec import KlSpec, RunSpec
+from groupwise.storage.spec.words.problem import Problem
 
 # The metrics that the rules look at, besides rewards/NAME/….
 METRICS = (
@@ -49,6 +51,7 @@ METRICS = (
     "system/memory_share", "eval_groups/solved",
 )  # fmt: skip
 OF_FUNCTION = re.compile(r"(rewards/[^/]+/[^/]+|eval_rewards/[^/]+/mean)$")
+WHOLE_COLUMN = re.compile(r"\{([^{}]+)\}")  # a prompt template that is one column
 FINITE = ("loss", "grad_norm", "reward", "kl")  # those that must be numbers
 SCORED = "AND NOT EXISTS (SELECT 1 FROM grp WHERE mode = 'train' AND grp.step = metric.step AND low IS NULL)"
 FEW_PROMPTS, LAST_GROUPS = 7, 1000  # different ones, in so many groups
@@ -135,6 +138,7 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
         since=since, staged=bool(spec and spec.stages), settings_known=spec is not None, places=places(spec, number),
         tags=tag_room(stage.rewards, by_letter=is_from_starter(spec.model.id, facts)) if spec and stage else None,
         beyond_starter=bool(spec and is_beyond_starter(spec, facts)) and not _asks_known_sums([*first, *last]),
+        other_writing=_other_writing(run, spec, [*first, *last]) if spec and spec.model.id == "starter" else None,
         kl=spec.kl if spec else KlSpec(),
         room=facts.max_position if facts else None, held_out_before=_held_out_before(run, keys, min(since, until)),
         few_prompts=_few_prompts(run, since, until), held_out_prompts=_held_out_prompts(run, until),
@@ -146,6 +150,18 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
 def _asks_known_sums(samples: Sequence[Sample]) -> bool:
     """Whether what is asked is what the starter knows, whatever the data is called."""
     return bool(samples) and all(is_known_sum(sample.prompt) for sample in samples)
+
+
+def _other_writing(run: Database, spec: RunSpec, samples: Sequence[Sample]) -> Problem | None:
+    """What New run says of the data where all prompts that were read are sums in another writing than the starter
+    knows."""
+    asked = {sample.grp: sample.prompt for sample in samples}
+    rows = read_columns(run, list(asked))
+    whole = WHOLE_COLUMN.fullmatch(spec.data.prompt_template)
+    name = spec.data.prompt_column or (whole[1] if whole else "")  # rewards do not get a column called “prompt”
+    own = [{name: question} if name else {} for question in asked.values()]
+    given = [columns | rows.get(grp, {}) for grp, columns in zip(asked, own, strict=True)]
+    return say_other_writing(spec.data, list(asked.values()), given, in_part=spec.data.columns is not None)
 
 
 def _is_held_out(name: str) -> bool:

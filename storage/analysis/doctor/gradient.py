@@ -2,7 +2,7 @@
 
 from groupwise.storage.analysis.doctor import alike, changes, clear_fall, empty, grounds, level_length, rates
 from groupwise.storage.analysis.doctor.alike import ALIKE, SOLVED
-from groupwise.storage.analysis.doctor.empty import BEYOND_STARTER
+from groupwise.storage.analysis.doctor.empty import say_beyond_starter, title_too_hard
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import (
     CALM,
@@ -168,9 +168,11 @@ def _say_too_hard(e: Evidence, said: str) -> tuple[str, str, tuple[Change, ...]]
     if e.earns_nothing and not e.beyond_starter:
         fixes = (*HOW_IT_IS_ASKED, *changes.harder(e, never=True))
         return "No completion has earned anything", f"{said} {_say_earns_nothing(e)}", fixes
+    if e.other_writing:
+        return title_too_hard(e), f"{said} {_say_failed(e)}. {say_beyond_starter(e)}", changes.harder(e)
     words = f"{said} {_say_failed(e)}: the prompts are too hard for the model as it is."
     if e.beyond_starter:
-        words += f" {BEYOND_STARTER}"
+        words += f" {say_beyond_starter(e)}"
     elif not e.is_ever_solved:
         words += " Larger groups would not help: hardly any ever has a solved completion."
     cool = _say_cool(e)
@@ -229,10 +231,10 @@ def never_solved(e: Evidence) -> Verdict | None:
     words = (
         f"“{e.target}” has scored {percent(solved.now)} of the completions of {last_steps(solved)} right, "
         f"and {percent(any_solved.now)} of their groups {e.has} one: there is hardly any right answer to learn from."
-        f"{' ' + BEYOND_STARTER if e.beyond_starter else ''}"
+        f"{' ' + say_beyond_starter(e) if e.beyond_starter else ''}"
     )
     return Verdict(
-        "too_hard", WARNING, "The prompts are too hard", words,
+        "too_hard", WARNING, title_too_hard(e), words,
         f"Shown when at most {percent(NEVER)} of groups have a solved completion, after {TREND} logged steps, or "
         f"{SEVERAL} if there was never any.", COMMON,
         (chart("groups/any_solved", "The chart of groups with a solved completion"),

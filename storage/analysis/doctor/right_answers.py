@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from groupwise.storage.analysis.doctor import answers, changes, grounds, rise
 from groupwise.storage.analysis.doctor.curve import mean
-from groupwise.storage.analysis.doctor.empty import BEYOND_STARTER
+from groupwise.storage.analysis.doctor.empty import say_beyond_starter, title_too_hard
 from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
 from groupwise.storage.analysis.doctor.length import APART, ENOUGH
 from groupwise.storage.analysis.doctor.verdict import (
@@ -158,7 +158,7 @@ def asks_beyond_starter(e: Evidence) -> Verdict | None:
     if not (answers.starter_has_no_answer(e) or e.beyond_starter and _is_hardly_right_from_start(e)):
         return None
     return Verdict(
-        "too_hard", WARNING, "The prompts are too hard", f"{_say_hardly_right(e)}. {BEYOND_STARTER}",
+        "too_hard", WARNING, title_too_hard(e), f"{_say_hardly_right(e)}. {say_beyond_starter(e)}",
         f"Shown for the starter model alone: when fewer than {percent(rise.FEW_RIGHT)} are right from the start while "
         "another function rises, or of the completions that end by themselves.",
         COMMON, (step_groups(e.reward.steps[-1], "worst"),), changes.harder(e), Grounds(Place.PROMPTS, True),

@@ -1,5 +1,6 @@
 """Reads the first and last completions of a record, with what each function gave them, for the doctor's evidence."""
 
+import json
 import math
 import sqlite3
 from collections import defaultdict
@@ -91,6 +92,18 @@ def _answers(run: Database, ids: list[int]) -> dict[int, str]:
         ids,
     )
     return dict(rows)
+
+
+def read_columns(run: Database, ids: list[int]) -> dict[int, dict[str, Any]]:
+    """The columns of the rows of these groups, as the functions got them; none of a row with a long one."""
+    marks = ", ".join("?" * len(ids))
+    rows = rows_of(
+        run,
+        f"SELECT g.id, p.columns FROM grp g JOIN prompt p ON p.id = g.prompt WHERE g.id IN ({marks}) "
+        f"AND length(p.columns) <= {READ} AND json_valid(p.columns) AND json_type(p.columns) = 'object'",
+        ids,
+    )
+    return {grp: json.loads(columns) for grp, columns in rows}
 
 
 def finite(value: float | None) -> float | None:

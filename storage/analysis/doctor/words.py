@@ -77,7 +77,9 @@ def steps_between(steps: Steps) -> str:
 
 
 def setting_text(value: object) -> str:
-    """A setting as it is typed: 5e-06, 0.04, true."""
+    """A setting as it is typed: 5e-06, 0.04, true; “” for none."""
+    if value is None:
+        return ""
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)
