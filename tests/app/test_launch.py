@@ -69,6 +69,29 @@ def test_every_problem_has_its_line_its_field_and_the_nearest_name(
     assert lines[0].startswith(BAD[setting].format(path=path))
 
 
+@pytest.mark.parametrize("part", ["training", "data", "lora", "kl", "launch"])
+@pytest.mark.parametrize("others", ["", "max_step: 3, num_generations: 3"], ids=["alone", "with others"])
+def test_a_part_in_itself_is_refused_however_deep(
+    groupwise: Groupwise, offered: Path, tmp_path: Path, part: str, others: str
+):
+    inner = {"training": "beta: 0.1", "data": "limit: 3", "lora": "r: 3", "kl": "target: 0.1", "launch": "processes: 1"}
+    deep = f"{part}: {{{inner[part]}, {part}: {{{inner[part]}}}}}"
+    parts = {"data": "source: task:arithmetic", "training": others or "num_generations: 4", part: deep}
+    if part in ("data", "training"):
+        parts[part] += ", source: task:arithmetic" if part == "data" else f", {others or 'num_generations: 4'}"
+    text = "name: small\nrewards: [{name: format}]\n" + "".join(f"{one}: {{{said}}}\n" for one, said in parts.items())
+    said = graves(launch_bad(groupwise, write(tmp_path, text)))
+    words = f"{part}.{part}: is indented too far: “{part}” begins at the left edge, where it is set already."
+    assert sum(words in line for line in said) == 1
+    assert not others or any("training.max_step: " in line for line in said)
+
+
+def test_training_in_the_training_of_a_stage_is_refused(groupwise: Groupwise, offered: Path, tmp_path: Path):
+    stages = "stages:\n- training: {training: {max_steps: 3}, max_steps: 4}\n- training: {beta: 0.1}\n"
+    (said,) = graves(launch_bad(groupwise, write(tmp_path, SPEC.partition("training")[0] + stages)))
+    assert "spec.yaml:6: stages.0.training.training: is indented too far: “training” begins at the left edge." in said
+
+
 def test_all_problems_are_said_at_once(groupwise: Groupwise, offered: Path, tmp_path: Path):
     text = SPEC.replace("name: format", "name: fromat").replace("num_generations", "num_generation")
     path = write(tmp_path, text.replace("task:arithmetic", "file:./nowhere.jsonl"))

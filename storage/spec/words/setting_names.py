@@ -243,13 +243,20 @@ def without_answered(problems: Iterable[Problem]) -> list[Problem]:
     is with all that is said of the defaults of a part whose name is misspelt, and with what does not block and would
     be put right there; nor is there a warning or advice on what is in it."""
     found = list(problems)
-    onto = tuple(f"{path}." for path in answered_places(found))
+    onto = answered_places(found)
     typed = tuple(f"{one.field}." for one in found for fix in one.fixes if one.field in fix.removed and fix.settings)
     advised = [one for one in found if one.level != BLOCKING and f"{one.field}.".startswith(typed)]
     return [
         one for one in found
-        if one not in advised and not any(f"{_STAGE.sub('', path)}.".startswith(onto) for path in _places_of(one))
+        if one not in advised and not any(_is_answered(path, one.field, onto) for path in _places_of(one))
     ]  # fmt: skip
+
+
+def _is_answered(path: str, field: str, onto: Mapping[str, str]) -> bool:
+    """Whether another problem than that of `field` offers its value for this path, or for a part that it is in: a part
+    in itself that holds another of its name is offered for its own place, and waits for nothing."""
+    place = f"{_STAGE.sub('', path)}."
+    return any(place.startswith(f"{one}.") and by != field for one, by in onto.items())
 
 
 def _places_of(problem: Problem) -> Iterable[str]:
