@@ -191,6 +191,32 @@ def test_what_a_setting_may_be_by_a_condition_is_shown() -> None:
     assert "optim (line 15) depends on a condition (it may be “adafactor”): set it here." in notes
 
 
+WHERE_UNMET = [
+    ("n = 200\nif sys.argv:\n    n = 1024\nargs = GRPOConfig(top_k=n)", 200, "200 was taken (condition not met). "
+     "Otherwise it is 1024."),
+    ("n = 200\nif sys.argv:\n    n = 300\nelif sys.path:\n    n = 400\nargs = GRPOConfig(top_k=n)", 200,
+     "200 was taken (condition not met). Otherwise it may be 300, 400."),
+    ("n = 200\nif sys.argv:\n    n = len(sys.argv)\nargs = GRPOConfig(top_k=n)", 200,
+     "200 was taken (condition not met). Otherwise it is computed by the script."),
+    ("args = GRPOConfig(top_k=200)\nif sys.argv:\n    args.top_k = 1024", 200,
+     "200 was taken (condition not met). Otherwise it is 1024."),
+    ("kwargs = {'top_k': 200}\nif sys.argv:\n    kwargs['top_k'] = 1024\nargs = GRPOConfig(**kwargs)", 200,
+     "200 was taken (condition not met). Otherwise it is 1024."),
+    ("if sys.argv:\n    n = 1024\nelse:\n    n = 200\nargs = GRPOConfig(top_k=n)", None,
+     "(it may be 1024, 200): set it here."),
+    ("args = GRPOConfig(top_k=200)\nif sys.argv:\n    args.top_k = 3\nelse:\n    args.top_k = 4", None, "set it here."),
+    ("args = GRPOConfig(top_k=200)\nfor one in sys.argv:\n    args.top_k = 3", None, "set it here."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "taken", "words"), WHERE_UNMET)
+def test_a_setting_is_taken_as_it_is_outside_of_a_condition(lines: str, taken: int | None, words: str) -> None:
+    found, notes = read(lines + "\n", args="args")
+    assert found.raw["training"].get("top_k") == taken
+    (said,) = [line for line in notes.splitlines() if line.startswith("top_k ")]
+    assert "depends on a condition" in said and said.endswith(words)
+
+
 def test_a_reward_of_a_function_that_cannot_be_followed_names_it() -> None:
     _, notes = read("def pick():\n    for one in sys.argv:\n        return score\nfuncs = [pick()]\n", "funcs")
     assert "A reward (line 14) is made by calling pick, which cannot be followed, and was not taken" in notes

@@ -44,6 +44,7 @@ from groupwise.storage.checks.script_reader.values import (
     Row,
     Value,
     plain_or,
+    where_unmet,
 )
 
 MAX_CALLS = 20  # functions of the script inside one another
@@ -341,12 +342,16 @@ class Caller(Evaluator):
         elif isinstance(of, Made):
             doubtful = self.branches > of.branches
             old = of.later.get(name, of.keywords.get(name))
-            of.later[name] = either(node, old, value) if doubtful else value
+            of.later[name] = self._perhaps(node, old, value) if doubtful else value
         elif isinstance(of, Either):  # whichever it is
             for config in configs_of(of):
                 config.later[name] = value
         if not self.quiet and not isinstance(of, Class):
             self.settings.append(Setting(node, of, name, value, len(self.calls)))
+
+    def _perhaps(self, node: ast.AST, old: Value | None, value: Value) -> Value:
+        """What something is that is set where a condition is met."""
+        return either(node, old, value, where_unmet(old) if self.plain_ifs == self.branches else None)
 
     def _update(self, owner: Made, call: Arguments, node: ast.AST) -> bool:
         """vars(args).update(…): sets each attribute; whether all their names are known."""
@@ -371,7 +376,7 @@ class Caller(Evaluator):
                 row.columns[known] = either(node, row.columns.get(known), given) if self.branches else given
         elif isinstance(of, Mapping) and plain_key:
             old = of.entries.get(known)
-            of.entries[known] = either(node, old, value) if self.branches else value
+            of.entries[known] = self._perhaps(node, old, value) if self.branches else value
         elif isinstance(of, Mapping):
             of.dark.append(value)
         elif isinstance(of, Items):

@@ -39,6 +39,7 @@ class Expressions:
     def __init__(self) -> None:
         self.work = 0
         self.branches = 0  # how many undecided conditions stand around what is read now
+        self.plain_ifs = 0  # how many of these are an `if` without an else
 
     def evaluate(self, node: ast.expr, scope: Scope) -> Value:
         """What an expression stands for."""

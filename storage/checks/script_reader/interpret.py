@@ -88,16 +88,19 @@ class Interpreter(Caller):
         before = scope.snapshot()
         self.count(sum(len(names) for _, names in before) // 5)
         self.branches += 1
+        is_plain = isinstance(node, ast.If) and not node.orelse
+        self.plain_ifs += is_plain
         ends, after = [], []
         for body in bodies:
             restore(before)
             ends.append(self.follow_block(body, scope))
             after.append(scope.snapshot())
         self.branches -= 1
+        self.plain_ifs -= is_plain
         if ends[0] != ends[1]:
             restore(after[ends.index(False)])
         elif not all(ends):
-            join(after[0], after[1], node)
+            join(after[0], after[1], node, before)
         return all(ends)
 
     def _do_match(self, node: ast.Match, scope: Scope) -> bool:

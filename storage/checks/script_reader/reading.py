@@ -132,6 +132,9 @@ class Reading:
             except Unknown:
                 if section == "training" and name in REMOVED:
                     self.note(name, value, f"was not taken: it {removed_words(name)}")
+                elif isinstance(value, Either) and (unmet := plain_or(value.unmet, ...)) is not ...:
+                    taken[name] = unmet
+                    self.note(name, value, _unmet_words(value, unmet))
                 elif not (self.own and name == "use_cpu"):
                     self.note_computed(name, value)
         return taken
@@ -160,6 +163,18 @@ def _option_in_words(said: Any) -> str:
     if isinstance(said, str):
         return f"“{said}”" if said else ""
     return str(said) if isinstance(said, (int, float)) else ""
+
+
+def _unmet_words(value: Either, taken: Any) -> str:
+    """What was taken of a setting where its condition is not met, and what else it may be."""
+    others = [plain_or(option, ...) for option in value.options if option is not value.unmet]
+    known = list_names(list(dict.fromkeys(_quoted(one) for one in others if one is not ... and one != taken)))
+    otherwise = "is computed by the script" if not known else f"is {known}" if len(others) == 1 else f"may be {known}"
+    return f"{CONDITION}: {_quoted(taken)} was taken (condition not met). Otherwise it {otherwise}."
+
+
+def _quoted(said: Any) -> str:
+    return f"“{said}”" if isinstance(said, str) else str(said)
 
 
 def _why_unknown(value: Value) -> str:

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from groupwise.storage.checks.script_reader.values import Either, Plain, Value
+from groupwise.storage.checks.script_reader.values import Either, Plain, Value, where_unmet
 
 Names = dict[str, Value]
 
@@ -62,22 +62,31 @@ def as_it_was(snapshot: list[tuple[Scope, Names]]) -> Iterator[None]:
         restore(now)
 
 
-def join(one: list[tuple[Scope, Names]], other: list[tuple[Scope, Names]], node: ast.AST) -> None:
-    """Let each name stand for what either branch gave it."""
-    for (scope, first), (_, second) in zip(one, other, strict=True):
+def join(
+    one: list[tuple[Scope, Names]], other: list[tuple[Scope, Names]], node: ast.AST, before: list[tuple[Scope, Names]]
+) -> None:  # fmt: skip
+    """Let each name stand for what either branch gave it. `before`: the names outside of the condition."""
+    for (scope, first), (_, second), (_, outside) in zip(one, other, before, strict=True):
         scope.names = {
-            name: either(node, first.get(name), second.get(name)) for name in dict.fromkeys([*first, *second])
+            name: either(node, first.get(name), second.get(name), _unmet(node, second.get(name), outside.get(name)))
+            for name in dict.fromkeys([*first, *second])
         }
 
 
-def either(node: ast.AST, one: Value | None, other: Value | None) -> Value:
-    """One value where both are the same, or only one is there at all; else Either."""
+def _unmet(node: ast.AST, other: Value | None, outside: Value | None) -> Value | None:
+    """What a name stands for where the condition of an `if` is not met: what it did before, also through an `elif`."""
+    found = where_unmet(other) if isinstance(node, ast.If) else None
+    return found if found is not None and found is where_unmet(outside) else None
+
+
+def either(node: ast.AST, one: Value | None, other: Value | None, unmet: Value | None = None) -> Value:
+    """One value where both are the same, or only one is there at all; else Either. `unmet`: see there."""
     if one is None or other is None or same(one, other):
         found = one if one is not None else other
         assert found is not None
         return found if one is not None and other is not None else Either(node, [found])
     options = [option for each in (one, other) for option in (each.options if isinstance(each, Either) else [each])]
-    return Either(node, list({id(option): option for option in options}.values())[:20])
+    return Either(node, list({id(option): option for option in options}.values())[:20], unmet)
 
 
 def same(one: Value, other: Value) -> bool:

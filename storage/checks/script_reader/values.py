@@ -178,9 +178,16 @@ class Text(Value):
 
 @dataclass(eq=False)
 class Either(Value):
-    """One of several values, by a condition that only running the script would decide."""
+    """One of several values, by a condition that only running the script would decide. `unmet`: the one of where the
+    condition is not met, if it was set outside of it."""
 
     options: list[Value]
+    unmet: Value | None = None
+
+
+def where_unmet(value: Value | None) -> Value | None:
+    """What a value is where no condition is met that it depends on; None where that is not said."""
+    return value.unmet if isinstance(value, Either) else value
 
 
 def beginning(value: Value, through: tuple[str, ...] = ()) -> Value:
