@@ -224,7 +224,7 @@ def test_a_package_that_the_setting_needs_which_replaces_another_is_named_with_i
     seen = view.describe_text(text, lacks)["problems"]
     blocking = [(one["field"], one["message"]) for one in seen if one["level"] == BLOCKING]
     assert [field for field, _ in blocking] == ["training.use_liger_loss", "training.use_liger_loss"]
-    assert blocking[1][1] == f"{THEN}needs liger_kernel, which is not installed here: pip install liger-kernel"
+    assert blocking[1][1] == "needs liger_kernel, which is not installed here: pip install liger-kernel"
     there = view.describe_text(text, replace(lacks, extras={"liger_kernel": "1"}))["problems"]
     assert len([one for one in there if one["level"] == BLOCKING]) == 1
 

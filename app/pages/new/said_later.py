@@ -31,6 +31,7 @@ from groupwise.storage.spec.yaml.slips import read_past_slips
 from groupwise.storage.spec.yaml.twice import is_given_twice
 
 ROUNDS = 6  # of fixes, one after the other
+NOT_INSTALLED = "not installed here"  # a package is to be installed whatever else is to be fixed
 MOST = 20  # problems that are told so: beyond, the text is something else altogether
 
 Judge = Callable[[dict[str, Any]], list[Problem]]
@@ -130,7 +131,8 @@ def say_then(
         )
         is_known = any(is_at_or_inside(each, one.field) for each in known)
         if one.level == BLOCKING and not is_known and len(new) < MOST:
-            then = "" if place_and_words(one) in own else THEN
+            waits = place_and_words(one) not in own and NOT_INSTALLED not in one.message
+            then = THEN if waits else ""
             message = then + without_then(one.message).removeprefix(UNSET)
             new.append(Problem(one.field, message, line_of(one.field, lines)))
     return new
