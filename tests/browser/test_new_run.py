@@ -173,9 +173,9 @@ def test_where_a_value_is_wrong_the_one_that_stood_there_is_offered(new_run: Pag
     expect(verdict.get_by_role("button", name="Use 60", exact=True)).to_have_count(0)
     picture(new_run, "new-value-before")
     weight = new_run.get_by_label("KL weight", exact=True)  # before which it had warned of what stood there
-    for typed in ("1e9", "."):
+    for typed, shown in (("1e9", "1e9"), (".", '"."')):  # YAML 1.1 reads a bare . as a number
         weight.fill(typed)
-        follows(new_run, f"beta: {typed}\n")
+        follows(new_run, f"beta: {shown}\n")
         steps.click()
     warned = new_run.locator(".verdict.blocking", has_text="training.beta")
     expect(warned.locator(".fix")).to_have_text(["Use 0.02"])

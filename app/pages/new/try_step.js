@@ -93,7 +93,8 @@ async function follow(question) {
       return bringIntoView();
     }
     // beside Launch, which is in sight wherever one has scrolled to
-    note(now?.gone ? "" : `Trying one step… ${secondsInWords(Math.floor((Date.now() - began) / 1000))}`);
+    const waited = Math.floor((Date.now() - began) / 1000); // whole seconds: “3 s”, not “3.0 s”
+    note(now?.gone ? "" : `Trying one step… ${waited < 60 ? `${waited} s` : secondsInWords(waited)}`);
     if (now?.gone) return result.replaceChildren(el("p.s.mut", "Stopped; it left nothing behind."));
     if (now?.waiting) result.replaceChildren(el("p.s.mut", { role: "status" }, waitWords(now.waiting, began)));
     await new Promise((done) => setTimeout(done, 300));
