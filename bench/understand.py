@@ -25,6 +25,7 @@ from groupwise.app.pages.compare import settings as compare_settings
 from groupwise.app.pages.run import completions, doctor, groups, overview, statistics
 from groupwise.app.pages.run.header import run_status
 from groupwise.app.pages.run_list import runs_table
+from groupwise.app.server.gradio_import import import_gradio
 from groupwise.storage.home import paths
 from groupwise.storage.library import repair
 from groupwise.storage.record import states
@@ -41,6 +42,7 @@ Answers = list[dict[str, Any]]
 
 
 def measure() -> list[Row]:
+    import_gradio()  # as the app does, which then never looks for garbage among what is imported
     with big_home() as place:
         runs = recipe()
         largest = runs[-1].id

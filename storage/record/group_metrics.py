@@ -46,6 +46,9 @@ class Standing(NamedTuple):
     no_answer: bool = False
 
 
+UNKNOWN = Standing()
+
+
 def target(rewards: Sequence[RewardSpec]) -> Target | None:
     """The reward function that says whether a completion is right, and the score from which on it is: of those that
     look at more than form the heaviest, of equals one that compares with the answer, or else the last; and what its
@@ -108,24 +111,22 @@ def widen_range(seen: Range | None, groups: Sequence[Group]) -> Range | None:
     return (min(ends), max(ends)) if ends else None
 
 
-def kind(
-    values: Sequence[float], seen: Range, *, none_right: bool = False, all_right: bool = False, no_answer: bool = False
-) -> str | None:
+def kind(values: Sequence[float], seen: Range, standing: Standing = UNKNOWN) -> str | None:
     """Why a group of these rewards teaches nothing: “all_low” (each is the least the run has seen, or 0), “all_high”
-    (the greatest), “other”, “no_answer”; None: it has a learning signal. `none_right`: whether none of it is right;
-    then it failed, whatever all of it earned for the rest. `all_right`: whether all of it is; then it did not fail,
-    though it earned the least. `no_answer`: whether nothing could be right; then it neither failed nor succeeded."""
+    (the greatest), “other”, “no_answer”; None: it has a learning signal. One of which none is right failed, whatever
+    all of it earned for the rest; one that is all right did not fail, though it earned the least; one whose row has no
+    answer neither failed nor succeeded."""
     low, high = seen
     if max(values) - min(values) > TIED:
         return None
     value = values[0]
-    if no_answer:
+    if standing.no_answer:
         return "no_answer"
-    if none_right:
+    if standing.none_right:
         return "all_low"
     if high - value <= TIED and (value > TIED or high - low > TIED):
         return "all_high"
-    return "all_low" if not all_right and (value - low <= TIED or abs(value) <= TIED) else "other"
+    return "all_low" if not standing.all_right and (value - low <= TIED or abs(value) <= TIED) else "other"
 
 
 def lacks_answer(columns: Mapping[str, Any], statuses: Iterable[Collection[str]]) -> bool:
@@ -163,7 +164,7 @@ def _ties(groups: list[tuple[list[float], Standing]], seen: Range | None) -> Met
     """Of the rewards of each group, and what else decides why it is tied."""
     if not groups or seen is None:
         return {}
-    kinds = Counter(kind(values, seen, **standing._asdict()) for values, standing in groups)
+    kinds = Counter(kind(values, seen, standing) for values, standing in groups)
     share = {name: kinds[name] / len(groups) for name in KINDS}
     return {
         "groups/tied": sum(share.values()),

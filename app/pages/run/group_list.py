@@ -9,7 +9,7 @@ from typing import Any
 from groupwise.app.core import format
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.tie_words import NO_ANSWER, NONE_RIGHT, TIE_WORDS, say_top
-from groupwise.storage.record.group_metrics import Range, kind
+from groupwise.storage.record.group_metrics import Range, Standing, kind
 from groupwise.storage.spec.words.number_words import count_part
 
 Rows = list[dict[str, Any]]
@@ -54,9 +54,9 @@ def tie(group: dict[str, Any], seen: Range | None) -> str:
         return ""
     if group.get("no_answer"):
         return "no_answer"
-    right = {name: group.get(name, False) for name in ("none_right", "all_right")}
-    found = kind([group["low"], group["high"]], seen, **right) or "other" if seen else "other"
-    return "none_right" if found == "all_low" and right["none_right"] else found
+    standing = Standing(group.get("none_right", False), group.get("all_right", False))
+    found = kind([group["low"], group["high"]], seen, standing) or "other" if seen else "other"
+    return "none_right" if found == "all_low" and standing.none_right else found
 
 
 def group_line(

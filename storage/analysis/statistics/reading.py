@@ -17,7 +17,7 @@ from groupwise.storage.analysis.statistics.pass_at_k import Solved
 from groupwise.storage.analysis.statistics.ties import GroupRow
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import lineage, metrics, recent, record_check
-from groupwise.storage.record.group_metrics import Standing
+from groupwise.storage.record.group_metrics import TIED, UNKNOWN, Standing
 from groupwise.storage.record.groups import answer_is_lacking, counting, prompts_without_answer
 
 FINITE = "BETWEEN -1e300 AND 1e300"
@@ -75,9 +75,9 @@ class Statistics:
         prompts are gone through."""
         asked = [threshold, threshold, function] if function is not None else []
         right = (
-            "(SELECT CASE WHEN max(value) < ? THEN 'none' WHEN min(value) >= ? THEN 'all' END FROM score "
-            "WHERE score.grp = grp.id AND function = ?)"
-        )
+            f"CASE WHEN high - low <= {TIED} THEN (SELECT CASE WHEN max(value) < ? THEN 'none' "
+            "WHEN min(value) >= ? THEN 'all' END FROM score WHERE score.grp = grp.id AND function = ?) END"
+        )  # it is asked of tied groups alone
         lacking = prompts_without_answer(self._run) if with_answers else []
         lacks = answer_is_lacking() if lacking else "0"
         rows = self._run.execute(
@@ -86,7 +86,7 @@ class Statistics:
             [*asked, *([json.dumps(lacking)] if lacking else []), *self._ends],
         )
         return [
-            GroupRow(step, mode, mean, std, low, high, Standing(right == "none", right == "all", bool(lacks)))
+            GroupRow(step, mode, mean, std, low, high, _standing(right, lacks))
             for step, mode, mean, std, low, high, right, lacks in rows
         ]
 
@@ -264,3 +264,8 @@ def open_statistics(path: Path, mode: str) -> Iterator[Statistics]:
 
 def _mean(values: list[float]) -> float | None:
     return sum(values) / len(values) if values else None
+
+
+def _standing(right: str | None, lacks_answer: int) -> Standing:
+    known = right or lacks_answer  # of most nothing is: no object of its own for each of many thousand
+    return Standing(right == "none", right == "all", bool(lacks_answer)) if known else UNKNOWN

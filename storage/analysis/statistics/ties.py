@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from groupwise.storage.analysis.statistics.buckets import Stretches
-from groupwise.storage.record.group_metrics import KINDS, TIED, Standing, kind
+from groupwise.storage.record.group_metrics import KINDS, TIED, UNKNOWN, Standing, kind
 
 
 class GroupRow(NamedTuple):
@@ -17,7 +17,7 @@ class GroupRow(NamedTuple):
     std: float | None
     low: float
     high: float
-    standing: Standing = Standing()
+    standing: Standing = UNKNOWN
 
 
 class Told(NamedTuple):
@@ -42,7 +42,7 @@ def explain_ties(rows: Iterable[GroupRow], mode: str) -> list[Told]:
         while at < len(ordered) and ordered[at].step <= row.step:
             low, high, at = min(low, ordered[at].low), max(high, ordered[at].high), at + 1
         if row.mode == mode and row.std is not None:
-            found.append(Told(row, kind((row.low, row.high), (low, high), **row.standing._asdict()) or ""))
+            found.append(Told(row, kind((row.low, row.high), (low, high), row.standing) or ""))
     return found
 
 

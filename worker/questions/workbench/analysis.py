@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from groupwise.storage.analysis.statistics.agreement import correlation, share
 from groupwise.storage.analysis.tie_words import is_highest
-from groupwise.storage.record.group_metrics import TIED, Range, kind
+from groupwise.storage.record.group_metrics import TIED, Range, Standing, kind
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -111,7 +111,7 @@ def ties(
 
 def _why_tied(values: tuple[float, float], seen: Range, most: float | None, right: Right) -> str | None:
     """As the runs' pages have it; what could still earn more is not at the top."""
-    found = kind(values, seen, none_right=right[0], all_right=right[1])
+    found = kind(values, seen, Standing(*right))
     return "other" if found == "all_high" and most is not None and not is_highest(values[0], most) else found
 
 
