@@ -41,6 +41,12 @@ def plural(n: int, one: str, many: str | None = None) -> str:
     return count_words(n, one, many or "")
 
 
+def step_range(bounds: tuple[int, int]) -> str:
+    """Some steps in words, by the first and the last of them: step 3, steps 3–58, steps 901–1,000."""
+    first, last = map(count, bounds)
+    return f"step {first}" if first == last else f"steps {first}–{last}"
+
+
 def duration(seconds: float, *, roughly: bool = False) -> str:
     """How long: 0.42 s, 4.2 s, 12 s, 1 min 33 s, 50 min, 1 h 31 min, 3 d 4 h. `roughly`: of what is only estimated, or
     goes on: 2 min, not 1 min 33 s."""

@@ -37,18 +37,20 @@ LOGGING_STEPS = 10  # GRPOConfig's default, for where the worker has not said it
 
 
 class Right(NamedTuple):
-    """Of the charts of what is right: what stands under their title and in their place, and `teller`, as in `panel`."""
+    """Of the charts of what is right: what stands under their title and in their place, and `teller`, as in `panel`;
+    `by`: the reward function that says it, empty where there are several or none is known."""
 
     note: str
     instead: str
     teller: str
+    by: str = ""
 
 
 def panel(
     title: str, keys: list[str | tuple[str, ...]], labels: list[str] | None = None, *, pattern: str = "",
     note: str = "", unit: str = "", instead: str = "", wait: str = "", smooth: bool = True,
-    spread: tuple[str, ...] = (), stack: bool = False, colours: tuple[str, ...] = (), teller: str = "",
-    rare: tuple[str, ...] = (), span: str = "",
+    spread: tuple[str, ...] = (), stack: bool = False, colours: tuple[str | None, ...] = (), teller: str = "",
+    rare: tuple[str, ...] = (), span: str = "", functions: Sequence[str] = (), log_every: int | None = None,
 ) -> Panel:  # fmt: skip
     """One chart. A key that is several names is the first of them that the record has.
 
@@ -56,17 +58,17 @@ def panel(
     chart that can never have data, `wait` says what it waits for beyond the first step, and `missed` takes its place
     where the run is over; what has no noise is drawn without a smoothed line. `spread`: the metric that says how far
     the values lie around the line. `stack`: the metrics after the first are the parts that make it up. `colours`: CSS
-    variables, in place of the usual ones.
+    variables, in place of the usual ones. `functions`: the reward functions whose colours the first metrics have.
     `teller`: the reward function that says what is right, where a run may not bear that out. `rare`: the metrics that
     are drawn and named only where one of their values is above 0. `span`: what a point is the mean of, before the logs
-    themselves tell it.
+    themselves tell it. `log_every`: after how many steps TRL first logs these, which it does not as training stops.
     """
     names = [[key] if isinstance(key, str) else list(key) for key in keys]
     return {
         "title": title, "keys": names, "labels": labels or [either[0] for either in names], "pattern": pattern,
         "note": note, "unit": unit, "instead": instead, "wait": wait, "missed": NEVER_EVALUATED if wait else "",
         "smooth": smooth, "spread": list(spread), "stack": stack, "colours": list(colours), "teller": teller,
-        "rare": list(rare), "span": span,
+        "rare": list(rare), "span": span, "functions": list(functions), "log_every": log_every,
     }  # fmt: skip
 
 
@@ -96,18 +98,20 @@ def sections(
     None where that is not known; `teller`: the only one, where a run may not bear that out; `tells_right`: it does, as
     far as is known."""
     span = "the steps since the point before" if training is None else span_of_log(training, steps)
+    seldom = None if training is None else first_log(training)
     beta = 1 if training is None else training.get("beta") or 0
     training = training or {}
     wait = ""
     instead = NOTHING_RIGHT if scored_by == () else ""
-    right = Right("" if instead else solved_words(scored_by or ()), instead, teller)
+    by = scored_by[0] if scored_by and len(scored_by) == 1 else ""
+    right = Right("" if instead else solved_words(scored_by or ()), instead, teller, by)
     if training.get("eval_strategy") not in NEVER:
         wait = f"Waiting for the first evaluation{first_evaluation(training)}."
     made = {
         "Learning": learning_panels(wait, right, span, weights_move),
         "Held-out evaluation": held_out_panels(wait, right) if wait else [],
-        "Stability": stability_panels(beta == 0, kl_target, tells_right and scored_by != ()),
-        "Length": length_panels(), "Speed": speed_panels(),
+        "Stability": stability_panels(beta == 0, kl_target, tells_right and scored_by != (), seldom),
+        "Length": length_panels(), "Speed": speed_panels(seldom),
     }  # fmt: skip
     return [{"title": title, "panels": panels} for title, panels in made.items() if panels]
 
@@ -129,10 +133,7 @@ def learning_panels(wait: str, right: Right, span: str, weights_move: bool = Fal
             spread=("groups/spread", "reward_std"),
         ),
         panel("rewards by function", [], pattern="rewards/*/mean", note=BY_FUNCTION),
-        panel(
-            "solved", ["groups/solved", "groups/any_solved"], ["completions", "groups with ≥ 1 solved"], unit="%",
-            note=right.note, instead=right.instead, teller=right.teller,
-        ),
+        solved_panel("solved", "", right),
     ]  # fmt: skip
     if wait:
         note = "on prompts that are not trained on"
@@ -141,6 +142,23 @@ def learning_panels(wait: str, right: Right, span: str, weights_move: bool = Fal
         note = "what each of these counts in the reward"
         panels.append(panel("weights", [], pattern="rewards/*/weight", note=note, smooth=False))
     return panels
+
+
+def solved_panel(title: str, mode: str, right: Right, wait: str = "") -> Panel:
+    """Draw the share solved, in the colour of the function that says it; that of groups then in one that no function
+    has. `mode`: what the metrics' names begin with."""
+    return panel(
+        title, [f"{mode}groups/solved", f"{mode}groups/any_solved"], ["completions", "groups with ≥ 1 solved"],
+        unit="%", wait=wait, note=right.note, instead=right.instead, teller=right.teller,
+        functions=(right.by,) if right.by else (), colours=(None, "--ink-2") if right.by else (),
+    )  # fmt: skip
+
+
+def first_log(training: dict[str, Any]) -> int | None:
+    """The step of the first log that is one by these settings; None where that is not known, or not by steps."""
+    if (training.get("logging_strategy") or "steps") != "steps":
+        return None
+    return 1 if training.get("logging_first_step") else every(training, "logging_steps", training.get("max_steps"))
 
 
 def span_of_log(training: dict[str, Any], most: int = 0) -> str:
@@ -160,11 +178,7 @@ def held_out_panels(wait: str, right: Right) -> list[Panel]:
     """Draw what evaluations log. `wait`: what they wait for; `right`: as for `learning_panels`."""
     return [
         panel("held-out rewards by function", [], pattern="eval_rewards/*/mean", note=BY_FUNCTION, wait=wait),
-        panel(
-            "held-out solved", ["eval_groups/solved", "eval_groups/any_solved"],
-            ["completions", "groups with ≥ 1 solved"], unit="%", wait=wait,
-            note=right.note, instead=right.instead, teller=right.teller,
-        ),
+        solved_panel("held-out solved", "eval_", right, wait),
         panel(
             "held-out length", ["eval_completions/mean_length", "eval_completions/mean_terminated_length"],
             ["all", "terminated"], note="tokens", wait=wait,
@@ -172,9 +186,11 @@ def held_out_panels(wait: str, right: Right) -> list[Panel]:
     ]  # fmt: skip
 
 
-def stability_panels(no_kl: bool, kl_target: bool = False, tells_right: bool = True) -> list[Panel]:
+def stability_panels(
+    no_kl: bool, kl_target: bool = False, tells_right: bool = True, log_every: int | None = None
+) -> list[Panel]:
     """`no_kl`: beta is 0; `kl_target`: it follows the KL, towards a target; `tells_right`: a reward function says what
-    is right."""
+    is right; `log_every`: as in `panel`."""
     instead = "beta is 0, so there is no reference model and TRL logs no KL." if no_kl else ""
     return [
         panel(
@@ -193,12 +209,14 @@ def stability_panels(no_kl: bool, kl_target: bool = False, tells_right: bool = T
             note="all rewards alike: no learning signal; top score: the highest seen", stack=True,
             colours=("--ink-2", "--low", "--high", "--ink-3", "--r4"), rare=("groups/no_answer",),
         ),
-        panel("gradient norm", ["grad_norm"], note="how large the gradient is; jumps are a warning"),
+        panel(
+            "gradient norm", ["grad_norm"], note="how large the gradient is; jumps are a warning", log_every=log_every
+        ),
         panel(
             "clip ratio", ["clip_ratio/region_mean", "clip_ratio/low_mean", "clip_ratio/high_mean"],
             ["either", "low", "high"], unit="%", note="updates held back by clipping",
         ),
-        panel("loss", ["loss"], note="near 0 is normal in GRPO"),
+        panel("loss", ["loss"], note="near 0 is normal in GRPO", log_every=log_every),
     ]  # fmt: skip
 
 
@@ -213,8 +231,8 @@ def length_panels() -> list[Panel]:
     ]  # fmt: skip
 
 
-def speed_panels() -> list[Panel]:
-    """Draw what a step's time goes to, and what it takes of the machine."""
+def speed_panels(log_every: int | None = None) -> list[Panel]:
+    """Draw what a step's time goes to, and what it takes of the machine. `log_every`: as in `panel`."""
     return [
         panel(
             "step time", ["step_time", "time/generation", "time/rewards", "time/update"],
@@ -223,7 +241,7 @@ def speed_panels() -> list[Panel]:
         ),
         panel("tokens per second", ["time/tokens_per_second"], note="completion tokens, while generating"),
         panel("memory", ["system/memory_share"], unit="%", note="in use at most; the GPU's, if any"),
-        panel("learning rate", ["learning_rate"], smooth=False),
+        panel("learning rate", ["learning_rate"], smooth=False, log_every=log_every),
     ]  # fmt: skip
 
 

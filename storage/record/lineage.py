@@ -1,6 +1,7 @@
 """run.db: which of a run's attempts counts at which steps. A resumed run trains some of its past again."""
 
 import math
+from collections.abc import Sequence
 
 from groupwise.storage.home.sqlite_tools import Database
 
@@ -37,6 +38,11 @@ def overwritten(run: Database) -> list[Part]:
             first, last = reach
             found.append((attempt, max(first, kept.get(attempt, first)), last))
     return [part for part in found if part[2] > part[1] or part[0] not in kept]
+
+
+def parts_within(parts: Sequence[Part], span: tuple[int, int]) -> list[Part]:
+    """Those that have any of these steps, by the first and the last of them; each whole."""
+    return [part for part in parts if part[1] <= span[1] and part[2] >= span[0]]
 
 
 def attempts(run: Database, until: int | None = None) -> list[int]:

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.home.value_types import Form, Positive, When, Whole, value_if_fitting
 from groupwise.storage.record import metric_buckets, recent, record_check
-from groupwise.storage.record.lineage import Part, attempts, overwritten, stretches
+from groupwise.storage.record.lineage import Part, attempts, overwritten, parts_within, stretches
 from groupwise.storage.record.metric_buckets import MAX_POINTS, Span
 
 SETTLED = 5  # steps of a resumed run, from where on what they take is told by themselves
@@ -67,7 +67,7 @@ def window(path: Path, names: Sequence[str], first: int, last: int) -> dict[str,
 def _whole_curves(
     run: Database, names: Sequence[str] | None = None, span: Span = metric_buckets.ALL_STEPS
 ) -> dict[str, Any]:
-    parts, gone = _clip(stretches(run), span), _clip(overwritten(run), span)
+    parts, gone = parts_within(stretches(run), span), parts_within(overwritten(run), span)
     metrics = len(names) if names is not None else run.execute("SELECT count(*) FROM metric_key").fetchone()[0]
     size, past_size = (metric_buckets.bucket_size(_steps(some, span), metrics) for some in (parts, gone))
     past = [
@@ -79,10 +79,6 @@ def _whole_curves(
         "bucket": size, "curves": metric_buckets.bucket_curves(run, parts, size, names, span), "past": past,
         "marks": _marks(run), "odd": metric_buckets.count_not_finite(run, parts) if size > 1 else {},
     }  # fmt: skip
-
-
-def _clip(parts: list[Part], span: Span) -> list[Part]:
-    return [part for part in parts if part[1] <= span[1] and part[2] >= span[0]]
 
 
 def _steps(parts: list[Part], span: Span) -> int:

@@ -22,7 +22,7 @@ BEGINNING = 5  # steps that “at the start” covers: few, so that it is soon t
 NEEDED = 2 * RECENT  # values at an end of a curve that its figures are told by
 ALL = 2**62  # values, or logged steps: more than there are
 # What only grows, is set, or is seldom measured: of these the last value is what they are now.
-SINGLE = re.compile(r"(eval_.*|num_tokens|epoch|learning_rate|time/elapsed|rewards/.*/weight)$")
+SINGLE = re.compile(r"(eval_.*|num_tokens|epoch|learning_rate|beta|kl/target|time/elapsed|rewards/.*/weight)$")
 Steps = tuple[int, int]  # the first and the last of some steps
 Point = tuple[int, float]  # a value by its step
 Logs = tuple[int, ...]  # the steps at which TRL logged, behind the step after which the first logged step began

@@ -26,6 +26,12 @@ class Told(NamedTuple):
     over: Span | None = None
 
 
+def spans_before(steps: Sequence[int]) -> list[Span]:
+    """The steps that lie between each of these and the one before it, as (first, last)."""
+    ordered = sorted(set(steps))
+    return [(before + 1, step) for before, step in zip([0, *ordered], ordered, strict=False)]
+
+
 def means_of_spans(
     path: Path, names: Sequence[str], spans: Sequence[Span], attempt: int | None = None
 ) -> dict[int, dict[str, Told]]:
@@ -50,9 +56,7 @@ def _all_of(run: Database, attempt: int) -> Part:
 
 def _clip(parts: Sequence[Part], span: Span) -> list[Part]:
     return [
-        (attempt, max(first, span[0]), min(last, span[1]))
-        for attempt, first, last in parts
-        if first <= span[1] and last >= span[0]
+        (attempt, max(first, span[0]), min(last, span[1])) for attempt, first, last in lineage.parts_within(parts, span)
     ]
 
 

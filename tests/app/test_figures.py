@@ -124,6 +124,21 @@ def test_what_is_solved_is_said_by_the_functions_that_tell_it() -> None:
     assert none["instead"] == figures.NOTHING_RIGHT
 
 
+def test_what_is_not_logged_as_training_stops_says_how_often_it_is() -> None:
+    said = {10: {"logging_steps": 10}, 1: {"logging_steps": 10, "logging_first_step": True}, 5: {"logging_steps": 0.1,
+            "max_steps": 50}, None: {"logging_strategy": "epoch"}}  # fmt: skip
+    for often, training in said.items():
+        told = panels(training)
+        assert [told[title]["log_every"] for title in ("loss", "gradient norm", "learning rate")] == [often] * 3
+        assert told["entropy"]["log_every"] is None
+
+
+def test_solved_has_the_colour_of_the_one_function_that_says_it() -> None:
+    for names, functions in {("correctness",): ["correctness"], ("a", "b"): [], None: []}.items():
+        [_, _, solved] = figures.sections({}, scored_by=names)[0]["panels"]
+        assert solved["functions"] == functions and bool(solved["colours"]) == bool(functions)
+
+
 def test_weights_that_change_have_a_chart() -> None:
     """A reward rose from 0.68 to 0.94, in part by a weight that rose from 0.5 to 0.6: nothing on the page said so."""
     for moves in (False, True):

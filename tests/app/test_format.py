@@ -87,6 +87,13 @@ def test_a_sentence_is_cut_between_words_where_that_leaves_most_of_it() -> None:
     assert format.shorten_sentence("failed with " + "x" * 90, 30) == "failed with " + "x" * 17 + "…"
 
 
+def test_steps_are_named_by_the_first_and_the_last_with_commas() -> None:
+    """“steps 1200–1300” stood in the Statistics, “steps 1,200–1,300” in Checkpoints."""
+    assert [format.step_range(one) for one in ((3, 3), (1200, 1200), (901, 1000))] == [
+        "step 3", "step 1,200", "steps 901–1,000",
+    ]  # fmt: skip
+
+
 def test_progress_without_a_plan_names_the_step_only() -> None:
     assert format.progress(12, 60) == "step 12 of 60"
     assert format.progress(12, 0) == "step 12"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import re
@@ -72,6 +73,7 @@ def runs(reading_dashboard: str) -> dict[str, str]:
         "mine": made_run("mine", 8, functions=("mine",), groups=0, metrics=otherwise),
         "ones": made_run("ones", 8, functions=("ones",), groups=0, metrics=constant),
         "none": made_run("none", 8, functions=("format", "none"), groups=0, metrics=silent),
+        "short": made_run("short", 4, groups=0, metrics=bare, state=states.STOPPED, training={"logging_steps": 10}),
         "failed": made_run("failed", 0, groups=0, state=states.FAILED),
     }
     return made | {"address": reading_dashboard}
@@ -336,6 +338,11 @@ def test_what_a_run_lacks_is_said_where_it_is_missed(open_page: OpenPage, runs: 
     assert chart(page, "reward")["points"] == 8
     expect(page.locator('[data-chart="KL"] .wait')).to_contain_text("beta is 0")
     expect(page.locator('[data-chart="entropy"] .wait')).to_have_text("Not logged.")
+    short = open_page(f"{runs['address']}/run?id={runs['short']}&tab=overview")
+    for title in ("loss", "gradient norm", "learning rate"):  # which are not logged as it stops, as the others are
+        words = "Not logged: TRL logs this every 10 steps; the run had 4 steps."
+        expect(short.locator(f'[data-chart="{title}"] .wait')).to_have_text(words)
+    expect(short.locator('[data-chart="entropy"] .wait')).to_have_text("Not logged.")
     page.locator(".all-metrics summary").click()
     page.locator(".all-metrics .chip", has_text="<b>&lt;i").click()
     expect(page.locator('.all-metrics [data-chart="<b>&lt;i"] h3')).to_have_text("<b>&lt;i")
@@ -393,7 +400,8 @@ def test_a_function_has_one_colour_in_every_chart(open_page: OpenPage, reading_d
 
     def logged(step: int) -> dict[str, float | None]:
         return {"reward": 1.0, "rewards/format/mean": 0.5, "rewards/correctness/mean": step / 20,
-                "eval_rewards/correctness/mean": step / 20}  # fmt: skip
+                "eval_rewards/correctness/mean": step / 20, "groups/solved": step / 20,
+                "groups/any_solved": 1.0}  # fmt: skip
 
     run_id = made_run("colours", 20, metrics=logged, training={"eval_strategy": "steps", "eval_steps": 5})
     page = open_page(f"{reading_dashboard}/run?id={run_id}")
@@ -407,12 +415,41 @@ def test_a_function_has_one_colour_in_every_chart(open_page: OpenPage, reading_d
     of_one = page.locator('[data-chart="held-out rewards by function"] .values .key')
     expect(of_one).to_have_text(re.compile("^correctness [01]"))  # of one alone its name is said, too
     assert held_out == [["correctness", dict(both)["correctness"]]] and len(set(dict(both).values())) == 2
+    page.locator('[data-chart="solved"]').scroll_into_view_if_needed()
+    [completions, of_groups] = page.wait_for_function(drawn, arg="solved").json_value()
+    assert completions == ["completions", dict(both)["correctness"]], "solved is what correctness says"
+    assert of_groups[1] not in dict(both).values(), "and had the colour of format"
     page.get_by_role("tab", name="Statistics").click()
     page.locator('[data-panel="share"]').scroll_into_view_if_needed()
     of_share = """() => document.querySelector('[data-panel="share"] .js-plotly-plot')?.data
       ?.map(t => [t.name, t.line.color])"""
     shares = page.wait_for_function(of_share).json_value()
     assert dict(shares) == dict(both)
+
+
+def test_a_beta_that_follows_the_kl_ends_in_one_value_on_every_page(
+    reading_dashboard: str, open_page: OpenPage
+) -> None:
+    """Its title was the mean of the last steps, 0.014, above a line that ended at 0.0123."""
+    text = json.dumps({"name": "follows", "rewards": [{"name": "correctness"}], "kl": {"target": 0.05},
+                       "training": {"beta": 0.02, "max_steps": 30}})  # fmt: skip
+    run = made_run("follows", 30, groups=0, spec_yaml=text, functions=("correctness",),
+                   metrics=lambda step: {"reward": 1.0, "kl": 0.03, "beta": 0.03 - step * 0.00059})  # fmt: skip
+    page = open_page(f"{reading_dashboard}/run?id={run}")
+    beta = '[data-chart="beta"]'
+    expect(page.locator(f"{beta} .values")).to_have_text("0.012")
+    page.locator(beta).scroll_into_view_if_needed()
+    page.wait_for_function(f"() => ({CHART})('beta')")
+    lines = page.evaluate(f"document.querySelector('{beta} .js-plotly-plot').data.map(({{ y }}) => y.at(-1))")
+    assert lines == pytest.approx([0.0123] * len(lines))
+    page.goto(f"{reading_dashboard}/?cols=metric:beta")
+    expect(page.locator("tr", has_text="follows").locator('td[data-label="beta"]')).to_have_text("0.012")
+    page.goto(f"{reading_dashboard}/compare?ids={run}&metrics=beta")
+    ends = """() => { const ends = [...document.querySelectorAll(".js-plotly-plot")]
+      .flatMap(plot => (plot.data ?? []).map(({ y }) => y?.at(-1))).filter(Number.isFinite);
+      return ends.length ? ends : null }"""
+    found = page.wait_for_function(ends).json_value()
+    assert found == pytest.approx([0.0123] * len(found)), "nor smoothed in Compare"
 
 
 def test_parts_of_tied_groups_add_up_to_what_is_tied(reading_dashboard: str, open_page: OpenPage) -> None:

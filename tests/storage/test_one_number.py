@@ -351,7 +351,8 @@ def test_the_start_is_of_the_fewest_logs_that_cover_five_steps_and_stays(every: 
 
 
 def test_what_no_mean_says_anything_of_is_its_last_value() -> None:
-    for name in ("eval_reward", "num_tokens", "time/elapsed", "rewards/format/weight", "learning_rate"):
+    set_anew = ("learning_rate", "beta", "kl/target", "rewards/format/weight")
+    for name in ("eval_reward", "num_tokens", "time/elapsed", *set_anew):
         assert recent.now_of(name, FOUR) == 9.0
     assert recent.now_of("reward", FOUR) == 6.0
     assert recent.mean_of_recent([]) is None and recent.course_of([]) == recent.Course()

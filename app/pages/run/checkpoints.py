@@ -11,7 +11,7 @@ from typing import Any
 import gradio as gr
 
 from groupwise.app.core import format
-from groupwise.app.pages.run import trained_model
+from groupwise.app.pages.run import checkpoint_figures, trained_model
 from groupwise.app.ui.live import (
     Payload,
     Unanswerable,
@@ -25,15 +25,11 @@ from groupwise.app.ui.live import (
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.home import db, files
 from groupwise.storage.record import checkpoint_files, metrics, run_files, span_means, states
-from groupwise.storage.record.metric_buckets import Span
 from groupwise.storage.record.span_means import Told
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.messages.facts import Catalogue
 
-MEANS = ("reward", "KL")
-MEASURED = {"reward": "reward", "KL": "kl", "held-out reward": "eval_reward"}  # columns, and the metrics in them
-JUDGES = ("held-out reward", "reward")  # by which a checkpoint is the best: by the first that there is
-COMPARABLE = 0.5  # of the steps that the longest mean is of: one of fewer is not compared with it
+METRICS = list(checkpoint_figures.MEASURED.values())
 MOST = 500  # rows
 MOST_NAMED = 12  # removed checkpoints
 UNPACK = "Download gives a .tar file: unpack it, and load the folder as “Copy code” does."
@@ -72,29 +68,15 @@ def list_checkpoints(payload: Payload) -> dict[str, Any]:
     values = _values_set_aside(run, aside)
     rows = [*recorded, *(_set_aside_row(run, point, values.get(point, {})) for point in aside)][:MOST]
     return {
-        "rows": rows, "removed": removed_words(removed), "columns": columns_of(rows),
+        "rows": rows, "removed": removed_words(removed), "columns": checkpoint_figures.columns_of(rows),
         "aside": _by_attempt(run, aside),
         "wait": "" if rows or removed else say_none(run),
         "final": trained_model.describe_final(run, rows) if files.is_folder(folder.final) else None,
         "no_final": trained_model.why_no_final(run),
-        "how": f"{say_unlogged(rows)}{how_to_go_on(run, rows)}",
+        "how": f"{checkpoint_figures.say_unlogged(rows)}{how_to_go_on(run, rows)}",
         "resumable": can_be_resumed(run),
         "removable": is_at_rest(run),
     }  # fmt: skip
-
-
-def columns_of(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """What was measured of any of these checkpoints."""
-    return [name for name in MEASURED if any(row["values"].get(name) for row in rows)]
-
-
-def say_unlogged(rows: Sequence[dict[str, Any]]) -> str:
-    """What it means that some of these have no reward or no KL, where others have one."""
-    means = [name for name in columns_of(rows) if name in MEANS]
-    lacking = [name for name in means if any(row["whole"] and not row["values"].get(name) for row in rows)]
-    if not lacking:
-        return ""
-    return f"“–”: no {' and no '.join(lacking)} was logged in those steps (logging_steps sets how often). "
 
 
 def can_be_resumed(run: registry.Run) -> bool:
@@ -138,8 +120,8 @@ def _named_by_record(run: registry.Run, aside: Sequence[Path]) -> tuple[list[dic
     newest = {row["path"]: row for row in reversed(metrics.checkpoints(run.folder.db))}  # of a step trained again
     saved = sorted(newest.values(), key=lambda row: int(row["step"]), reverse=True)
     there = {point.relative_to(run.folder.path).as_posix() for point in checkpoint_files.points(run.folder.checkpoints)}
-    spans = spans_before([row["step"] for row in saved])
-    values = span_means.means_of_spans(run.folder.db, list(MEASURED.values()), spans)
+    spans = span_means.spans_before([row["step"] for row in saved])
+    values = span_means.means_of_spans(run.folder.db, METRICS, spans)
     set_aside = {checkpoint_files.step_of(point) for point in aside}
     gone = {row["step"] for row in saved if row["path"] not in there} - set_aside
     evaluated = {step for step, _ in trained_model.held_out_rewards(run)}
@@ -148,14 +130,14 @@ def _named_by_record(run: registry.Run, aside: Sequence[Path]) -> tuple[list[dic
         for row in saved
         if row["path"] in there
     ]
-    return _with_best(rows), sorted(gone)
+    return checkpoint_figures.with_best(rows), sorted(gone)
 
 
 def _found_in_folder(run: registry.Run) -> list[dict[str, Any]]:
     """The checkpoints in a run's folder, as rows: all but what was measured, which only a record has."""
     found = [point for point in checkpoint_files.points(run.folder.checkpoints) if point.name != checkpoint_files.MODEL]
     rows = [_row(run, _as_recorded(run, point), {}) for point in found]
-    return _with_best(sorted(rows, key=lambda row: int(row["step"]), reverse=True))
+    return checkpoint_figures.with_best(sorted(rows, key=lambda row: int(row["step"]), reverse=True))
 
 
 def _as_recorded(run: registry.Run, point: Path) -> dict[str, Any]:
@@ -166,72 +148,17 @@ def _as_recorded(run: registry.Run, point: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def spans_before(steps: Sequence[int]) -> list[tuple[int, int]]:
-    """The steps that lie between each of these and the one before it, as (first, last)."""
-    ordered = sorted(set(steps))
-    return [(before + 1, step) for before, step in zip([0, *ordered], ordered, strict=False)]
-
-
-def say_spans(over: Mapping[str, Span]) -> str:
-    """Of which steps a checkpoint's figures are the means, by their names, beside it: other figures are of other
-    steps."""
-    if not over:
-        return ""
-    if len(set(over.values())) == 1:
-        return f"{'means' if len(over) > 1 else 'mean'} of {_steps(next(iter(over.values())))}"
-    return "\n".join(f"{name}: mean of {_steps(span)}" for name, span in over.items())
-
-
-def _steps(span: Span) -> str:
-    first, last = map(format.count, span)
-    return f"steps {first}–{last}" if first != last else f"step {last}"
-
-
 def _row(run: registry.Run, saved: dict[str, Any], values: Mapping[str, Told]) -> dict[str, Any]:
     place = run.folder.path / saved["path"]
     wrong = checkpoint_files.problem(place, deep=False)
-    told = _by_column(values)
+    told = checkpoint_figures.by_column(values)
     return {
         "step": saved["step"], "title": f"step {format.count(saved['step'])}", "best": "",
         "saved": format.age(saved["at"]), "size": format.size(saved["bytes"]),
         "state": "incomplete" if wrong else "complete", "why": f"it {visible_text(wrong)}" if wrong else "",
-        "whole": wrong is None, "removable": True, "measured": told, **_figures(told),
+        "whole": wrong is None, "removable": True, "measured": told, **checkpoint_figures.figures_of(told),
         **trained_model.describe_model(run, place),
     }  # fmt: skip
-
-
-def _by_column(values: Mapping[str, Told]) -> dict[str, Told]:
-    """What was measured, of these metrics, by the names of the columns."""
-    return {name: values[key] for name, key in MEASURED.items() if key in values}
-
-
-def _figures(told: Mapping[str, Told]) -> dict[str, Any]:
-    """What was measured, in words: the `values`, and of which steps they are (`over`)."""
-    spans = {name: figure.over for name, figure in told.items() if figure.over}
-    return {
-        "values": {name: format.number(figure.value) for name, figure in told.items()}, "over": say_spans(spans)
-    }  # fmt: skip
-
-
-def _with_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows, of which the whole one with the highest reward is named, where there are several to choose from and no
-    other reads the same."""
-    for by in JUDGES:
-        compared = _comparable(rows, by)
-        said = [row["values"][by] for row in compared]
-        if len(set(said)) > 1:
-            best = max(compared, key=lambda row: row["measured"][by].value)
-            best["best"] = f"best {by}" if said.count(best["values"][by]) == 1 else ""
-            break
-    return [{name: value for name, value in row.items() if name != "measured"} for row in rows]
-
-
-def _comparable(rows: Sequence[dict[str, Any]], by: str) -> list[dict[str, Any]]:
-    """The whole ones of which this was measured. A mean of few steps, as where a run was stopped soon after it saved
-    one, is more by chance than those of many."""
-    measured = [row for row in rows if row["whole"] and by in row["measured"]]
-    steps = [last - first + 1 for first, last in (row["measured"][by].over or (0, 0) for row in measured)]
-    return [row for row, count in zip(measured, steps, strict=True) if count >= COMPARABLE * max(steps)]
 
 
 def removed_words(steps: Sequence[int]) -> str:
@@ -252,10 +179,10 @@ def _values_set_aside(run: registry.Run, aside: Sequence[Path]) -> dict[Path, di
             return {}
         there = {row["step"] for row in metrics.checkpoints(run.folder.db)}
         steps = sorted(there | {checkpoint_files.step_of(point) for point in aside})
-        spans = {last: (first, last) for first, last in spans_before(steps)}
+        spans = {last: (first, last) for first, last in span_means.spans_before(steps)}
         for point in aside[:MOST]:
             step, after = checkpoint_files.step_of(point), _attempt_after(run, point)
-            told = span_means.means_of_spans(run.folder.db, list(MEASURED.values()), [spans[step]], attempt=after - 1)
+            told = span_means.means_of_spans(run.folder.db, METRICS, [spans[step]], attempt=after - 1)
             found[point] = told[step]
     return found
 
@@ -267,7 +194,8 @@ def _set_aside_row(run: registry.Run, point: Path, values: Mapping[str, Told]) -
         "step": step, "title": f"step {format.count(step)}", "saved": format.age(point.stat().st_mtime),
         "size": format.size(checkpoint_files.size_of(point)), "whole": False, "best": "",
         "state": "set aside", "why": f"attempt {_attempt_after(run, point)} went on from an earlier step",
-        **_figures(_by_column(values)), **trained_model.describe_model(run, point),
+        **checkpoint_figures.figures_of(checkpoint_figures.by_column(values)),
+        **trained_model.describe_model(run, point),
     }  # fmt: skip
 
 

@@ -63,11 +63,13 @@ function drawEnded(ended) {
 // ---- every metric, drawn on demand ----
 const all = find(".all-metrics");
 const wanted = new Map();
-const BARE = { pattern: "", note: "", unit: "", instead: "", wait: "", missed: "", spread: [], colours: [] };
+const WORDLESS = { pattern: "", note: "", unit: "", instead: "", wait: "", missed: "" };
+const BARE = { ...WORDLESS, spread: [], colours: [], functions: [] };
 // A metric is written, and said not to be known, as in its own chart above: a share in %, say.
 function asCharted(name) {
-  const { unit, instead, teller } = board.charts.find(({ panel }) => panel.keys.flat().includes(name))?.panel ?? BARE;
-  return { ...BARE, unit, instead, teller };
+  const charted = board.charts.find(({ panel }) => panel.keys.flat().includes(name));
+  const { unit, instead, teller, functions } = charted?.panel ?? BARE;
+  return { ...BARE, unit, instead, teller, functions: charted ? [functions[charted.place(name)]] : [] };
 }
 function listAll() {
   setText(all.querySelector("summary span"), curves.names.length ? `${curves.names.length}` : "");

@@ -37,14 +37,14 @@ def where_newest(part: Sequence[AtStep], mode: str) -> str:
     """Which groups these are, in words: the 80 of steps 51–60, the only one, or those of the last evaluation."""
     if mode == "eval" or len(part) == 1:
         return of_last(len(part), part[-1].step, mode)
-    return f"in the {format.plural(len(part), 'group')} of {step_range((part[0].step, part[-1].step))}"
+    return f"in the {format.plural(len(part), 'group')} of {format.step_range((part[0].step, part[-1].step))}"
 
 
 def of_last(groups: int, step: int, mode: str) -> str:
     """Which groups a sentence is about: the last 100, the only one, or those of the last evaluation. `step`: that of
     the newest."""
     if mode == "eval":
-        return f"in the last evaluation (step {step}, {format.plural(groups, 'group')})"
+        return f"in the last evaluation ({format.step_range((step, step))}, {format.plural(groups, 'group')})"
     return "in the only group" if groups == 1 else f"in the last {groups} groups"
 
 
@@ -52,18 +52,12 @@ def newest_stretches(steps: Sequence[tuple[int, int]], mode: str) -> tuple[int, 
     """How many of the newest stretches of steps a sentence is about, and which these are in words: of evaluations the
     last."""
     if mode == "eval":
-        return 1, f"in the last evaluation ({step_range(steps[-1])})"
+        return 1, f"in the last evaluation ({format.step_range(steps[-1])})"
     part = steps[-NEWEST:]
-    return len(part), f"in {step_range((part[0][0], part[-1][1]))}"
+    return len(part), f"in {format.step_range((part[0][0], part[-1][1]))}"
 
 
 def mean_of_last(values: Sequence[float | None], count: int) -> float | None:
     """The mean of the last so many values, of those that are there."""
     some = [value for value in values[-count:] if value is not None]
     return sum(some) / len(some) if some else None
-
-
-def step_range(bounds: tuple[int, int]) -> str:
-    """Some steps in words: step 3, steps 3–58."""
-    first, last = bounds
-    return f"step {first}" if first == last else f"steps {first}–{last}"

@@ -11,7 +11,6 @@ from groupwise.app.pages.run.statistics_lately import (
     newest,
     newest_stretches,
     of_last,
-    step_range,
     where_newest,
 )
 from groupwise.app.ui.function_colours import colours_of_functions
@@ -66,7 +65,8 @@ def tied_words(counts: dict[str, int], words: dict[str, str], mode: str, steps: 
     """Of the 80 groups of steps 51–60, 62 are tied (40 none right, 22 all at top score): no learning signal from
     them. `steps`: the first and the last of them."""
     groups, number = counts["groups"], counts["tied"]
-    of = f" of the last evaluation (step {steps[1]})" if mode == "eval" else f" of {step_range(steps)}"
+    last = format.step_range((steps[1], steps[1]))
+    of = f" of the last evaluation ({last})" if mode == "eval" else f" of {format.step_range(steps)}"
     if groups == 1:
         whose = f"The only group{of if mode == 'eval' else ''}"
     else:
@@ -213,7 +213,7 @@ def commonest_reward(found: dict[str, Any], mode: str) -> str:
     low, high = found["bounds"][row]
     what = reward_text(low) if low == high else f"{reward_text(low)} to {reward_text(high)}"
     share = percent(column[row] / (sum(column) or 1))
-    steps = step_range(found["steps"][-1])
+    steps = format.step_range(found["steps"][-1])
     where = f"in the last evaluation ({steps})" if mode == "eval" else f"in {steps}"
     return f"Most often {what} {where}: {share} of the completions."
 
@@ -227,7 +227,7 @@ def advantage_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]
     column = [line[-1] for line in found["counts"]]
     zero = column[len(column) // 2]
     share = percent(zero / (sum(column) or 1))
-    return found | {"says": f"{share} of the completions of {step_range(found['steps'][-1])} are at about 0."}
+    return found | {"says": f"{share} of the completions of {format.step_range(found['steps'][-1])} are at about 0."}
 
 
 def score_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]:
@@ -262,7 +262,7 @@ def length_against_reward(statistics: Statistics, asked: Asked) -> dict[str, Any
 def length_words(found: dict[str, Any], mode: str) -> str:
     """Correlation 0.42 over the 3,008 completions of steps 14–60: longer ones are rewarded more."""
     completions = format.plural(found["completions"], "completion")
-    steps = step_range(found["steps"])
+    steps = format.step_range(found["steps"])
     many = f"the {completions} of {steps}" if mode == "train" else f"the {completions} of the last evaluation ({steps})"
     value = found["correlation"]
     if value is None:

@@ -80,7 +80,8 @@ export class Chart {
   }
   // The n-th metric's CSS variable and its colour.
   variable(index) {
-    const [, , scored] = /^(eval_)?rewards\/(.*)\/[^/]+$/.exec(this.names()[index]) ?? [];
+    const name = this.names()[index];
+    const scored = Curves.functionOf(name) ?? this.panel.functions[this.place(name)];
     return this.panel.colours[index] ?? this.board.colours.get(scored) ?? `--r${(index % 8) + 1}`;
   }
   colour(index) {
@@ -118,7 +119,7 @@ export class Chart {
       Curves.lackWords(this.names()) ||
       this.notToldRight() ||
       (!curves.names.some((name) => name.startsWith("eval_")) && (live ? wait : missed)) ||
-      (live ? "Not logged yet." : "Not logged.")
+      (live ? "Not logged yet." : curves.unloggedWords(this.panel.log_every))
     );
   }
 

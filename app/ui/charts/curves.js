@@ -126,6 +126,10 @@ export class Curves {
     return name.startsWith("eval_");
   }
 
+  // The reward function that a metric is of; undefined of any other.
+  static functionOf(name) {
+    return /^(eval_)?rewards\/(.*)\/[^/]+$/.exec(name)?.[2];
+  }
   // Whether it is what completions scored: TRL logs NaN where none of a step has a score.
   static isScore(name) {
     return /^(eval_)?(reward|reward_std|frac_reward_zero_std|rewards\/.*)$/.test(name);
@@ -158,6 +162,12 @@ export class Curves {
   hasNumbers(name) {
     if (name === "frac_reward_zero_std" && !this.hasNumbers("reward")) return false;
     return this.get(name)?.y.some((value) => value !== null && Number.isFinite(value)) ?? false;
+  }
+  // What is said of metrics that a run which is over never logged: TRL logs some every so many steps alone.
+  unloggedWords(every) {
+    if (!(this.lastStep < every)) return "Not logged.";
+    const had = countWords(this.lastStep, "step");
+    return `Not logged: TRL logs this every ${countWords(every, "step")}; the run had ${had}.`;
   }
   // What is said in place of a chart whose metrics were logged and have no number.
   static lackWords(names) {
@@ -271,7 +281,7 @@ export class Curves {
     return begun.map(({ step }) => steps.findIndex((one) => one > step)).filter((at) => at > 0);
   }
   static single(name) {
-    return /^(eval_|num_tokens$|epoch$|learning_rate$|time\/elapsed$|rewards\/.*\/weight$)/.test(name);
+    return /^(eval_.*|num_tokens|epoch|learning_rate|beta|kl\/target|time\/elapsed|rewards\/.*\/weight)$/.test(name);
   }
   // What a figure of `recent` is the mean of: so many logged steps, or where a log is of several, the steps it is of.
   windowWords({ n, after, until }) {

@@ -1,0 +1,72 @@
+"""What was measured at the checkpoints of a run, of which steps that tells, and which checkpoint is the best by it.
+Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from groupwise.app.core import format
+from groupwise.storage.record.metric_buckets import Span
+from groupwise.storage.record.span_means import Told
+
+MEANS = ("reward", "KL")
+MEASURED = {"reward": "reward", "KL": "kl", "held-out reward": "eval_reward"}  # columns, and the metrics in them
+JUDGES = ("held-out reward", "reward")  # by which a checkpoint is the best: by the first that there is
+COMPARABLE = 0.5  # of the steps that the longest mean is of: one of fewer is not compared with it
+
+
+def columns_of(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """What was measured of any of these checkpoints."""
+    return [name for name in MEASURED if any(row["values"].get(name) for row in rows)]
+
+
+def say_unlogged(rows: Sequence[dict[str, Any]]) -> str:
+    """What it means that some of these have no reward or no KL, where others have one."""
+    means = [name for name in columns_of(rows) if name in MEANS]
+    lacking = [name for name in means if any(row["whole"] and not row["values"].get(name) for row in rows)]
+    if not lacking:
+        return ""
+    return f"“–”: no {' and no '.join(lacking)} was logged in those steps (logging_steps sets how often). "
+
+
+def say_spans(over: Mapping[str, Span]) -> str:
+    """Of which steps a checkpoint's figures are the means, by their names, beside it: other figures are of other
+    steps."""
+    if not over:
+        return ""
+    if len(set(over.values())) == 1:
+        return f"{'means' if len(over) > 1 else 'mean'} of {format.step_range(next(iter(over.values())))}"
+    return "\n".join(f"{name}: mean of {format.step_range(span)}" for name, span in over.items())
+
+
+def by_column(values: Mapping[str, Told]) -> dict[str, Told]:
+    """What was measured, of these metrics, by the names of the columns."""
+    return {name: values[key] for name, key in MEASURED.items() if key in values}
+
+
+def figures_of(told: Mapping[str, Told]) -> dict[str, Any]:
+    """What was measured, in words: the `values`, and of which steps they are (`over`)."""
+    spans = {name: figure.over for name, figure in told.items() if figure.over}
+    return {
+        "values": {name: format.number(figure.value) for name, figure in told.items()}, "over": say_spans(spans)
+    }  # fmt: skip
+
+
+def with_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows, of which the whole one with the highest reward is named, where there are several to choose from and no
+    other reads the same."""
+    for by in JUDGES:
+        compared = _comparable(rows, by)
+        said = [row["values"][by] for row in compared]
+        if len(set(said)) > 1:
+            best = max(compared, key=lambda row: row["measured"][by].value)
+            best["best"] = f"best {by}" if said.count(best["values"][by]) == 1 else ""
+            break
+    return [{name: value for name, value in row.items() if name != "measured"} for row in rows]
+
+
+def _comparable(rows: Sequence[dict[str, Any]], by: str) -> list[dict[str, Any]]:
+    """The whole ones of which this was measured. A mean of few steps, as where a run was stopped soon after it saved
+    one, is more by chance than those of many."""
+    measured = [row for row in rows if row["whole"] and by in row["measured"]]
+    steps = [last - first + 1 for first, last in (row["measured"][by].over or (0, 0) for row in measured)]
+    return [row for row, count in zip(measured, steps, strict=True) if count >= COMPARABLE * max(steps)]
