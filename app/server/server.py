@@ -114,7 +114,7 @@ def create_app(settings: Settings) -> FastAPI:
     from starlette.middleware.cors import CORSMiddleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-    from groupwise.app.server import calls, page_shell, unknown_page
+    from groupwise.app.server import calls, missing_run, page_shell, unknown_page
     from groupwise.app.ui import topbar
 
     blocks = page_shell.build()
@@ -127,6 +127,7 @@ def create_app(settings: Settings) -> FastAPI:
     # Each add_middleware wraps those before it: the last added is the first that a request meets. CORSMiddleware
     # is here because Gradio then leaves off its own, which would reflect any origin.
     api.add_middleware(CORSMiddleware, allow_origins=[])
+    api.add_middleware(missing_run.MissingRun)
     unknown = partial(unknown_page.unknown_page, pages=topbar.PAGES)
     api.add_middleware(guard.OpenPaths, pages=[f"/{page[0]}" for page in blocks.pages], unknown=unknown)
     if settings.token is not None:

@@ -15,7 +15,9 @@ import pytest
 
 from groupwise.app.server import guard
 from groupwise.app.ui import modules
+from groupwise.storage.registry import trash
 from tests.conftest import Start, ending, playing_supervisor
+from tests.support.runs import ended_run
 from tests.support.servers import Server, begin
 
 
@@ -109,6 +111,16 @@ def test_no_file_of_the_machine_is_served(dashboard: Server, path: str):
     for route in ("/gradio_api/file=", "/gradio_api/file/", "/static/../../../../..", "/assets/%2e%2e/%2e%2e"):
         reply = httpx.get(dashboard.url + route + path.format(home=dashboard.home))
         assert reply.status_code in (400, 403, 404, 422), route
+
+
+def test_a_run_that_is_not_there_is_answered_with_404_and_the_page(dashboard: Server, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("GROUPWISE_HOME", str(dashboard.home))
+    there, deleted = (ended_run(f"name: {name}\nrewards: [{{name: format}}]\n") for name in ("there", "deleted"))
+    trash.delete_run(deleted)
+    asked = {f"?id={there}": 200, "?id=nope": 404, f"?id={deleted}": 404, "?id=..%2F": 404, "": 404}
+    for query, status in asked.items():
+        reply = httpx.get(f"{dashboard.url}/run{query}")
+        assert (reply.status_code, "gradio-app" in reply.text) == (status, True), query
 
 
 def test_the_charting_script_is_served_from_here(dashboard: Server):

@@ -20,7 +20,6 @@ from groupwise.storage.record import recent, record_check, states
 from groupwise.storage.spec.words.number_words import count_words
 from tests.browser.compare_page import HOSTILE, compared, traces, two_sweeps
 from tests.browser.conftest import OpenPage, bring, low_targets, no_sideways_scroll, picture, set_params
-from tests.support.homes import wait_for
 from tests.support.made_runs import made_run
 
 
@@ -255,11 +254,11 @@ def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweep
     expect(page.locator(".sweep .why")).to_have_text(re.compile("^With three or more runs"))
     expect(page.locator(".sweep > .panel")).to_be_hidden()
     page.set_viewport_size({"width": 390, "height": 844})
-    table = page.locator(".scroll:has(> .finals)")  # fades out where it goes on, until one has scrolled there
-    beyond = "node => getComputedStyle(node).getPropertyValue('--beyond')"
-    wait_for("a fading edge", lambda: table.evaluate(beyond) == "40px")
-    table.evaluate("node => node.scrollTo(10000, 0)")
-    wait_for("no fading edge", lambda: table.evaluate(beyond) == "0px")
+    for which in (".finals", ".settings"):
+        inside = page.locator(f".scroll:has(> {which})").evaluate("node => node.scrollWidth <= node.clientWidth")
+        assert inside, f"{which}: a run is a card, all of which is in sight"
+    figure = page.locator(".finals .runs td.n").first
+    assert figure.evaluate("node => getComputedStyle(node, '::before').content") == '"steps"'
     ends = """node => {
       const { position, backgroundImage, width } = getComputedStyle(node, "::after");
       const last = [...node.children].findLast((child) => child.getClientRects().length);

@@ -134,6 +134,11 @@ def test_a_function_is_renamed_where_it_is_open_with_what_is_typed_in_it(rewards
     form = rewards.locator(".renaming")
     field = form.get_by_label("Name")
     expect(field).to_have_value("short")
+    middles = """label => { const words = document.createRange(); words.selectNode(label.firstChild);
+      return [words, label.querySelector("input")].map((one) => one.getBoundingClientRect())
+        .map(({ top, bottom }) => (top + bottom) / 2) }"""
+    word, box = form.locator("label").evaluate(middles)
+    assert abs(word - box) <= 1, "the label stands beside the middle of its box"
     field.fill("most")
     field.press("Enter")
     expect(form.locator(".problem")).to_contain_text("something else is called “most”")

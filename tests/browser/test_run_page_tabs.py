@@ -415,7 +415,8 @@ def the_tab_that_is_chosen_is_whole_on_a_phone(page: Page) -> None:
 def test_unknown_addresses_get_a_page(open_page: OpenPage, address: str, logged: str) -> None:
     page = open_page(f"{address}/run?id={logged}&tab=nope")
     expect(head(page).locator(".no-tab")).to_have_text("There is no tab “nope”. This is the Overview.")
-    page.goto(f"{address}/run?id=missing")
+    reply = page.goto(f"{address}/run?id=missing")
+    assert reply is not None and reply.status == 404
     expect(page.get_by_role("heading", name="No such run")).to_be_visible()
     expect(head(page).locator(".why")).to_have_text("There is no run “missing”.")
     reply = page.goto(f"{address}/nope<b>")

@@ -165,6 +165,24 @@ def test_what_is_typed_of_a_run_is_saved_as_one_turns_to_something_else_of_it(op
     expect(row.locator("bdi.note")).to_have_text("half a thought")
 
 
+def test_a_short_name_tag_and_note_have_two_lines_on_a_phone(open_page: OpenPage, home: str) -> None:
+    """They had four: the name, what edits, the tags and the note."""
+    word, (one,) = some(1)
+    labels.retag([one], add=["paper"])
+    labels.write_note(one, "short")
+    page = table(open_page, home, word, 1)
+    page.set_viewport_size({"width": 390, "height": 844})
+    middle = "node => { const { top, bottom } = node.getBoundingClientRect(); return (top + bottom) / 2 }"
+    row = run(page, one)
+    for left, right in ((".title", ".edits"), (".tag", "bdi.note")):
+        apart = abs(row.locator(left).evaluate(middle) - row.locator(right).evaluate(middle))
+        assert apart <= 4, (left, right, apart)
+    labels.write_note(one, "a note that is longer than what a phone has beside a tag")
+    expect(row.locator("bdi.note")).to_contain_text("longer")
+    assert row.locator("bdi.note").evaluate(middle) > row.locator(".tag").evaluate(middle) + 10
+    assert low_targets(page) == [] and no_sideways_scroll(page)
+
+
 def test_one_more_column_leaves_the_state_its_width(open_page: OpenPage, home: str) -> None:
     word, (one,) = some(1, state=states.STOPPED)
     usual = "spark,reward,step,duration,data,created"

@@ -22,7 +22,7 @@ from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.record import metrics
 from groupwise.storage.spec.spec import from_dict
 from groupwise.storage.spec.words.problem import Problem
-from groupwise.worker.training import hung_threads, settings, trackers, train
+from groupwise.worker.training import hung_threads, settings, tracker_projects, trackers, train
 from tests.support.runs import ask_db, make_spec, queue
 
 pytestmark = pytest.mark.usefixtures("keep_signal_handler")
@@ -122,6 +122,29 @@ def test_the_project_of_the_spec_is_that_of_wandb(
     assert str(said).startswith("wandb failed as it began (RuntimeError: sums)")
 
 
+PROJECTS = [
+    ("wandb", {}, {}, "groupwise"), ("trackio", {}, {}, "groupwise"), ("mlflow", {}, {}, "groupwise"),
+    ("wandb", {"WANDB_PROJECT": "theirs"}, {}, "theirs"), ("trackio", {"TRACKIO_PROJECT": "theirs"}, {}, "theirs"),
+    ("wandb", {"WANDB_PROJECT": "theirs"}, {"project": "sums"}, "sums"),
+    ("trackio", {"WANDB_PROJECT": "theirs"}, {"project": None}, "groupwise"),
+    ("mlflow", {"MLFLOW_EXPERIMENT_NAME": "theirs"}, {"project": "sums"}, "theirs"),
+    ("mlflow", {}, {"project": "sums"}, "sums"), ("mlflow", {"MLFLOW_EXPERIMENT_ID": "7"}, {}, ""),
+    ("mlflow", {"MLFLOW_TRACKING_URI": "databricks"}, {}, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "variables", "training", "project"), PROJECTS)
+def test_a_project_that_nobody_names_is_ours(
+    monkeypatch: pytest.MonkeyPatch, name: str, variables: dict[str, str], training: dict[str, Any], project: str
+) -> None:
+    """It was “huggingface”, transformers' own."""
+    for known in ("WANDB_PROJECT", "TRACKIO_PROJECT", "MLFLOW_EXPERIMENT_NAME", "MLFLOW_TRACKING_URI"):
+        monkeypatch.delenv(known, raising=False)
+    for variable, value in variables.items():
+        monkeypatch.setenv(variable, value)
+    assert tracker_projects.project_of(name, training) == project
+
+
 def test_one_that_is_switched_off_stays_so_in_later_stages(registry_home: Path, stand_in: Any) -> None:
     stand_in(init="raise RuntimeError('no')")
     stages = [{"training": {"max_steps": 1}}, {"training": {"max_steps": 2}}]
@@ -131,7 +154,7 @@ def test_one_that_is_switched_off_stays_so_in_later_stages(registry_home: Path, 
 
 WHERE = [
     ("tensorboard", {}, "folder /runs/a/tensorboard"),
-    ("wandb", {}, "project “huggingface”"),
+    ("wandb", {}, "project “groupwise”"),
     ("wandb", {"WANDB_PROJECT": "sums", "WANDB_MODE": "offline"}, "project “sums”, offline"),
     ("wandb", {"WANDB_MODE": "disabled"}, ""),
     ("trackio", {"WANDB_PROJECT": "other"}, "project “mine”"),
@@ -202,7 +225,7 @@ def test_nothing_is_known_before_the_worker_has_said_what_is_installed() -> None
 def test_trl_itself_reports_nowhere_and_the_plain_script_does(tmp_path: Path) -> None:
     spec = make_spec(training={"report_to": ["wandb"]}, name="mine")
     said = settings.training_settings(spec, tmp_path)
-    assert said["report_to"] == "none" and said["run_name"] == "mine"
+    assert said["report_to"] == "none" and said["run_name"] == "mine" and said["project"] == "groupwise"
     named = settings.training_settings(make_spec(training={"report_to": "wandb", "run_name": "other"}), tmp_path)
     assert named["run_name"] == "other"
     script = to_script(spec)

@@ -5,6 +5,7 @@ from typing import Any
 
 from groupwise.storage.checks.trackers import asked_trackers
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.worker.training.tracker_projects import project_of
 
 
 def training_settings(run_spec: RunSpec, output: Path) -> dict[str, Any]:
@@ -12,10 +13,13 @@ def training_settings(run_spec: RunSpec, output: Path) -> dict[str, Any]:
     import torch
 
     rotates = checkpoints_to_keep(run_spec) is not None
+    training = run_spec.training
+    tracked = bool(asked_trackers(training))
     return {
         "use_cpu": not torch.accelerator.is_available(),
-        **({"run_name": run_spec.name} if asked_trackers(run_spec.training) else {}),
-        **run_spec.training,
+        **({"run_name": run_spec.name} if tracked else {}),
+        **training,
+        **({"project": project_of("trackio", training)} if tracked else {}),
         "output_dir": str(output),
         "report_to": "none",  # worker.training.trackers sees to them
         **({"save_total_limit": None} if rotates else {}),

@@ -18,6 +18,7 @@ from transformers import TrainerCallback
 from groupwise.storage.checks.trackers import asked_trackers
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.worker.training import hung_threads
+from groupwise.worker.training.tracker_projects import PROJECT, publish_projects
 
 # Seconds that one call may take: as it begins it speaks to a server, as it saves and ends it may upload.
 PATIENCE = {"on_train_begin": 60.0, "on_log": 30.0, "on_evaluate": 30.0, "on_save": 120.0, "on_train_end": 120.0}
@@ -25,7 +26,6 @@ DOING = {"on_train_begin": "as it began", "on_log": "as it logged", "on_evaluate
          "on_save": "as it saved", "on_train_end": "as it ended"}  # fmt: skip
 
 Say = Callable[[str], None]
-HUGGING_FACE = "huggingface"  # the project where none is set, by transformers
 
 
 def where_written(name: str, project: str, folder: Any) -> str:
@@ -35,10 +35,10 @@ def where_written(name: str, project: str, folder: Any) -> str:
         return f"folder {folder}" if folder else ""
     if name == "wandb":
         mode = os.environ.get("WANDB_MODE", "")
-        written = f"project “{os.environ.get('WANDB_PROJECT') or HUGGING_FACE}”"
+        written = f"project “{os.environ.get('WANDB_PROJECT') or PROJECT}”"
         return {"disabled": "", "offline": f"{written}, offline"}.get(mode, written)
     if name == "trackio":
-        return f"project “{project or HUGGING_FACE}”"
+        return f"project “{project or PROJECT}”"
     experiment, place = os.environ.get("MLFLOW_EXPERIMENT_NAME"), os.environ.get("MLFLOW_TRACKING_URI", "")
     at = urlsplit(place)
     place = f"{at.scheme}://{at.netloc.rpartition('@')[2]}{at.path}" if at.netloc else place  # without a password
@@ -59,8 +59,7 @@ class Trackers:
         """Those that a stage asks for, for its trainer; on the main process only."""
         if int(os.environ.get("RANK", "0")) != 0:
             return []
-        if project := stage.training.get("project"):
-            os.environ["WANDB_PROJECT"] = str(project)  # transformers hands it to trackio alone
+        publish_projects(stage.training)
         return [Tracker(name, self) for name in asked_trackers(stage.training) if name not in self._off]
 
     def make(self, name: str) -> Any:

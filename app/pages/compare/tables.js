@@ -115,12 +115,13 @@ function sortable(key, title, numeric, order, sort) {
 function meanRow(group, runs) {
   const those = runs.filter(({ id }) => group.ids.includes(id));
   const words = (count) => (those.length === 1 ? "1 run" : `mean of ${countWords(count, "run")}`);
-  const cell = ([key, , write]) => {
-    if (!canBeAveraged(those, key)) return el("td.n", { title: "No mean: not comparable" }, write(null));
+  const cell = ([key, name, write]) => {
+    if (!canBeAveraged(those, key))
+      return el("td.n", { title: "No mean: not comparable", "data-name": name }, write(null));
     const { n, mean, std } = meanOf(those, key) ?? { n: 0, mean: null, std: null };
     const spread = ["reward", "held_out", "solved"].includes(key) ? spreadWords(std, key) : "";
     const title = `${words(n)}${spread ? ", ± their standard deviation" : ""}`;
-    return el("td.n", { title }, write(mean), spread ? el("span.xs.mut", spread) : null);
+    return el("td.n", { title, "data-name": name }, write(mean), spread ? el("span.xs.mut", spread) : null);
   };
   const label = el("span.named", { title: group.label }, swatch(group), nameOf(group.label));
   const mixed = mixedWords(those);
@@ -132,14 +133,14 @@ function meanRow(group, runs) {
 export function drawFinals(table, runs, order, sort, groups = []) {
   const top = (key, title, numeric) => sortable(key, title, numeric, order, sort);
   const best = Object.fromEntries(COLUMNS.map(([key]) => [key, bestOf(runs, key)]));
-  const cell = (run, [key, , write]) => {
+  const cell = (run, [key, name, write]) => {
     const value = run.final?.[key] ?? null;
     const at = key === "held_out" ? run.final?.held_out_at : null;
     const first = best[key].get(run.id);
     const most = value === null ? "" : mostBehind(runs, run, key);
     return el(
       "td",
-      { class: first ? "n best" : "n" },
+      { class: first ? "n best" : "n", "data-name": name },
       first ? el("span.xs", { title: first }, "▲ ") : null,
       write(value),
       most ? el("span.xs.mut", most) : null,
