@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -135,12 +136,25 @@ def _unknown(detail: Any, path: list[str], line: int | None, raw: dict[str, Any]
     is_unlike = len(found.fixes) == 1 and meant_name(name, fitting) is None
     if is_unlike and (elsewhere := misspelt_elsewhere(field, value, raw, lambda *at: _kinds_at(at, parts), line)):
         return elsewhere
+    found = _with_part_meant(found, value) if len(path) == 1 else found
     *others, remove = found.fixes
     if _is_entry(".".join(path[:-1])) and not others and "name" in given and "parameters" not in given:
         move = Fix("Move it under parameters", {f"{'.'.join(path[:-1])}.parameters": {name: value}}, (field,))
         return Problem(field, f"{found.message} What a function takes belongs under parameters.", line,
                        fixes=(move, remove))  # fmt: skip
     return found
+
+
+def _with_part_meant(problem: Problem, value: Any) -> Problem:
+    """The problem of a part under another name; where it is written as one value, the click writes the part itself."""
+    [place, *others] = problem.fixes[0].settings or ("",)
+    written = (*_to_part(place, value), *_to_named(place, {"type": "list_type", "input": value}))
+    if not place or others or not written or [*written[0].settings] != [place]:
+        return problem
+    meant = written[0].settings
+    label = f"Write it as “{place}: {_in_one_line(meant[place])}”"
+    use = Fix(label, meant, problem.fixes[0].removed)
+    return replace(problem, message=problem.message + _example(place, written), fixes=(use, *problem.fixes[1:]))
 
 
 def _kinds_at(path: tuple[str, ...], parts: Parts) -> Kinds:

@@ -15,8 +15,7 @@ import pytest
 
 from groupwise.app.pages.new import edits, form, launch, view, yaml_edit
 from groupwise.app.pages.new.left_out import is_at_or_inside
-from groupwise.app.pages.new.said_later import THEN
-from groupwise.storage.spec.words.problem import BLOCKING, Cut, Fix, Problem, SpecError
+from groupwise.storage.spec.words.problem import BLOCKING, Cut, Fix, Problem, SpecError, without_then
 from groupwise.storage.spec.yaml import yaml_text
 from groupwise.storage.spec.yaml.repairs import BRACKET
 from groupwise.storage.spec.yaml.yaml_text import INDENTATION
@@ -251,15 +250,20 @@ def test_pressing_the_first_button_of_all_that_is_said_brings_nothing_new_to_sig
     found = shown_of(text)
     if any(slip in one["message"] for one in found for slip in GUESSED):
         return
-    said, words = {one["field"] for one in found}, {one["message"].removeprefix(THEN) for one in found}
+    said, words = {one["field"] for one in found}, {at_once(one) for one in found}
     for _ in range(MOST_CLICKS):
         after = press_first(text, found)
         if after is None:
             return
         text = after
         found = shown_of(text)
-        later = [one for one in found if one["message"].removeprefix(THEN) not in words]
+        later = [one for one in found if at_once(one) not in words]
         assert [one for one in later if not any(is_at_or_inside(each, one["field"]) for each in said)] == [], text
+
+
+def at_once(one: dict[str, Any]) -> str:
+    """A message without the words that it comes later."""
+    return without_then(Problem(one["field"], one["message"]))
 
 
 def shown_of(text: str) -> list[dict[str, Any]]:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from groupwise.app.pages.new import view
-from groupwise.app.pages.new.said_later import THEN
-from groupwise.storage.spec.words.problem import BLOCKING
+from groupwise.storage.spec.words.problem import BLOCKING, Problem, without_then
 from groupwise.worker.builtin import models
 from tests.app.test_said_at_once import HEAD, OFFER, clicked, labels_of, said_of
 from tests.app.test_said_in_one_round import LONG
@@ -32,7 +31,7 @@ def test_what_is_wrong_with_the_second_of_two_is_said_with_there_being_two(
     assert second[1] == line and second[2].startswith(words), "at once: it is the one that counts"
     part = next(one[0] for one in said if one[2].startswith("given twice"))
     for label in labels_of(HEAD + text, part):
-        messages = {words.removeprefix(THEN) for _, _, words in said}
+        messages = {without_then(Problem(field, words)) for field, _, words in said}
         assert {words for _, _, words in said_of(clicked(HEAD + text, part, label))} <= messages
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from groupwise.app.pages.new import new_run
-from groupwise.app.pages.new.said_later import THEN
+from groupwise.storage.spec.words.problem import THEN
 from tests.app.test_any_slips import shown_of
 from tests.support import offer
 

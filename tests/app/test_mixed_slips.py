@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from groupwise.app.pages.new.said_later import THEN
+from groupwise.storage.spec.words.problem import Problem, without_then
 from tests.app.test_any_slips import press_first, shown_of
 from tests.app.test_said_at_once import HEAD
 
@@ -28,19 +29,19 @@ MOST_CLICKS = 12
 def test_nothing_new_blocks_once_the_first_button_of_each_is_pressed(text: str, own_home: Path) -> None:
     text = HEAD + text
     found = shown_of(text)
-    told = {without_lines(one["message"]) for one in found}
+    told = {without_lines(one) for one in found}
     for _ in range(MOST_CLICKS):
         after = press_first(text, found)
         if after is None:
             break
         text = after
         found = shown_of(text)
-        assert {without_lines(one["message"]) for one in found} <= told, text
+        assert {without_lines(one) for one in found} <= told, text
     assert found == []
 
 
-def without_lines(message: str) -> str:
-    return re.sub(r"line \d+", "line", message.removeprefix(THEN))
+def without_lines(one: dict[str, Any]) -> str:
+    return re.sub(r"line \d+", "line", without_then(Problem(one["field"], one["message"])))
 
 
 def test_where_a_whole_number_belongs_no_point_is_offered_beside_other_slips(own_home: Path) -> None:

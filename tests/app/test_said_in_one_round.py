@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,15 +11,26 @@ from typing import Any
 import pytest
 
 from groupwise.app.pages.new import launch, said_later, view, yaml_edit
-from groupwise.app.pages.new.said_later import THEN, UNSET
 from groupwise.storage.registry import registry
-from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
+from groupwise.storage.spec.words.problem import (
+    ADVICE,
+    BLOCKING,
+    THEN,
+    UNSET,
+    WARNING,
+    Fix,
+    Problem,
+    told_later,
+    whole_sentence,
+    without_then,
+)
 from groupwise.worker.builtin import models
 from tests.app.test_said_at_once import HEAD, OFFER, clicked, labels_of, said_of
 from tests.conftest import Groupwise
 from tests.support import offer
 from tests.support.launching import write
 
+ROOT = Path(__file__).parents[2]
 LONG: dict[str, Any] = {"types": ["int"], "default": 512}
 
 
@@ -39,7 +52,62 @@ def test_what_cannot_be_given_together_is_told_though_one_is_at_the_left_edge(ow
     text = HEAD + "steps_per_generation: 2\ntraining: {generation_batch_size: 16}\n"
     assert labels_of(text, "steps_per_generation") == ["Move it under training", "Remove it"]
     told = [words for field, _, words in said_of(text) if field == "training.generation_batch_size"]
-    assert told == [f"{THEN}cannot be given together with steps_per_generation."]
+    assert told == [f"{THEN}“generation_batch_size” cannot be given together with steps_per_generation."]
+
+
+@pytest.mark.parametrize(
+    ("slip", "field", "words", "labels", "after"),
+    [
+        ("dataset: org/name\n", "dataset",
+         "there is no such field. Did you mean “data”? Write it as “data: {source: hub:org/name}”.",
+         ["Write it as “data: {source: hub:org/name}”", "Remove it"], {"data": {"source": "hub:org/name"}}),
+        ("reward: format\n", "reward",
+         "there is no such field. Did you mean “rewards”? Write it as “rewards: [{name: format}]”.",
+         ["Write it as “rewards: [{name: format}]”", "Remove it"], {"rewards": [{"name": "format"}]}),
+        ("steps: thirty\n", "steps",
+         "belongs under training as max_steps. It should be a whole number, not “thirty”.",
+         ["Move it under training as max_steps, and use 60", "Remove it"], {"training": {"max_steps": 60}}),
+        ("training: {lr: high}\n", "training.lr",
+         "TRL's GRPOConfig has no such field. Did you mean “learning_rate”? It should be a number, not “high”.",
+         ["Rename it to learning_rate, and use 1e-4", "Remove it"], {"training": {"learning_rate": 1e-4}}),
+    ],
+)  # fmt: skip
+def test_one_slip_is_one_entry_which_says_all(
+    slip: str, field: str, words: str, labels: list[str], after: dict[str, Any], own_home: Path
+) -> None:
+    text = ("name: a\n" if slip.startswith("reward") else HEAD) + slip
+    assert [(place, said) for place, _, said in said_of(text)] == [(field, words)]
+    assert labels_of(text, field) == labels
+    fixed = clicked(text, field, labels[0])
+    assert (yaml_edit.load(fixed) or {}).items() >= after.items() and said_of(fixed) == []
+
+
+def test_a_message_without_a_subject_is_told_later_as_a_whole_sentence() -> None:
+    message = "has a character that cannot be seen."
+    for field, name in {"model.id": "model.id", "rewards.0.weight": "weight", "rewards.1": "rewards.1"}.items():
+        problem = Problem(field, message)
+        then = replace(problem, message=told_later(problem))
+        assert then.message == f"{THEN}“{name}” {message}" and without_then(then) == message
+    whole = Problem("rewards.0.name", "“format” is listed twice.")
+    then = replace(whole, message=told_later(whole))
+    assert then.message == THEN + whole.message and without_then(then) == whole.message
+
+
+def test_every_message_that_begins_with_a_verb_gets_its_subject() -> None:
+    """The first words of all messages that are written out, but for those that have a subject."""
+    subjects = {"choose", "each", "every", "nothing", "of", "only", "quantised", "streaming", "the", "there", "this",
+                "without", "an", "a", "use", "it", "give"}  # fmt: skip
+    told = [
+        words.value
+        for part in ("app", "storage", "worker")
+        for path in (ROOT / part).rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text()))
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Problem" and len(call.args) > 1
+        for words in [getattr(call.args[1], "values", [call.args[1]])[0]]
+        if isinstance(words, ast.Constant) and re.match("[a-z]+ ", str(words.value))
+    ]
+    begun = {one.split()[0] for one in told if whole_sentence(Problem("beta", one)) == one}
+    assert len(told) > 20 and begun <= subjects, begun - subjects
 
 
 def test_a_number_as_kl_is_the_kl_weight_and_no_part_inside_another(own_home: Path) -> None:
@@ -274,7 +342,7 @@ def test_what_waits_for_a_setting_elsewhere_names_that_one_of_several(own_home: 
     [
         ("name: a\nrewards: [correctness, fromat]\n", "rewards.1.name", "there is no reward function “fromat”."),
         (HEAD + "nam: x\nstages:\n- name: b\n  beta: -1\n", "stages.0.beta",
-         "should be at least 0."),
+         "belongs under training. It should be at least 0."),
         (HEAD + "training:\n  learning_rate: 1e-4\n  learning_rate: fast\n", "training.learning_rate",
          "should be a number, not “fast”."),
         (HEAD + "training: {learning_rate: fast, learning_rate: 1e-4}\n", "training.learning_rate",

@@ -289,6 +289,23 @@ def are_all_in_sight(notes: Locator) -> None:
     assert notes.evaluate("list => list.children.length > 12 && list.scrollHeight <= list.clientHeight")
 
 
+def test_the_seed_of_a_script_is_one_click_beside_its_note(new_run: Page, importing: Locator) -> None:
+    script = (
+        "from trl import *\nfrom datasets import load_dataset\nset_seed(3)\n"
+        "GRPOTrainer('a/b', reward_funcs=think_format_reward, args=GRPOConfig(beta=0.1), "
+        "train_dataset=load_dataset('c/d', split='train'), eval_dataset=load_dataset('c/d', split='test')).train()"
+    )
+    paste(importing, script)
+    take(importing)
+    note = new_run.locator(".import-note")
+    note.locator("li", has_text="eval_dataset").get_by_role("button", name="Set holdout").click()
+    expect(new_run.locator(":focus")).to_be_in_viewport()
+    button = note.locator("li", has_text="set_seed").get_by_role("button", name="Set seed to 3")
+    button.click()
+    expect(button).to_have_count(0)
+    follows(new_run, "seed: 3")
+
+
 def test_the_notes_of_an_import_stay_with_its_draft(new_run: Page, importing: Locator, open_page: OpenPage) -> None:
     script = (
         (

@@ -160,6 +160,6 @@ def test_what_the_offered_default_leads_to_is_said_with_what_is_refused(registry
     refused, then = build_rewards.reward_problems(make_spec(rewards=rewards, training={"max_completion_length": 48}))
     assert refused.fixes[0].label == "Use the default of low"
     assert (then.field, then.level, then.fixes) == ("rewards.1.name", WARNING, ())
-    assert then.message.startswith(f"{THEN}gives every completion 1: up to 64 tokens all earn the same")
+    assert then.message.startswith(f"{THEN}“length” gives every completion 1: up to 64 tokens all earn the same")
     [alone] = build_rewards.reward_problems(make_spec(rewards=rewards, training={"max_completion_length": 256}))
     assert alone.fixes == refused.fixes

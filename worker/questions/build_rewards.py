@@ -13,7 +13,7 @@ from groupwise.storage.checks.values import value_fault
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import judge_ports, registry
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
-from groupwise.storage.spec.words.problem import THEN, WARNING, Fix, Problem
+from groupwise.storage.spec.words.problem import THEN, WARNING, Fix, Problem, told_later
 from groupwise.storage.spec.words.setting_names import meant_name
 from groupwise.worker.builtin import shipped
 from groupwise.worker.sandbox import client
@@ -45,7 +45,7 @@ def _said_then(problems: list[Problem], spec: RunSpec, index: int) -> list[Probl
         return []
     rest = {name: value for name, value in reward.parameters.items() if name not in gone}
     level = find_level_length(reward.model_copy(update={"parameters": rest}), spec.training, path)
-    return [Problem(level.field, THEN + level.message, level=WARNING)] if level else []
+    return [Problem(level.field, told_later(level, subject=f"“{reward.name}”"), level=WARNING)] if level else []
 
 
 def _parts(spec: RunSpec) -> Iterator[tuple[str, RunSpec]]:

@@ -7,13 +7,14 @@ import { limitPaste, roomIn } from "../../ui/paste_limit.js";
 import { asOwnDraft } from "../../ui/run_drafts.js";
 import { acceptDrops } from "../../ui/stray_drops.js";
 import { settingLines } from "./arrival.js";
-import { dropNotes, find, onNotes, onView, page, replaceText, server, shownAt } from "./core.js";
+import { dropNotes, edit, find, onNotes, onView, page, replaceText, server, shownAt } from "./core.js";
 import { goTo } from "./go_to.js";
 import { stillTrue } from "./import_notes.js";
 
 const MOST_FILE = 50 * 1024 * 1024; // bytes: notebooks hold pictures, which stay here
 // Data by its name, of what is read as data and is no text that could be a script or a recipe, too.
 const DATA_FILE = /\.(csv|tsv|jsonl|parquet|xlsx?|ods)(\.gz)?$/i;
+const SEED = "training.seed";
 const NO_ANSWER = "The server did not answer. Try again.";
 const dialog = find("dialog.importing");
 const paste = dialog.querySelector(".paste");
@@ -216,13 +217,24 @@ function bringLarge(text) {
 // was not taken leads to where it is chosen.
 function fieldInNote(note) {
   if (note.endsWith(": no LoRA was taken.") || /^peft_config \(.*: set it here\.$/.test(note)) return "lora";
-  const [, ours] = note.match(/: set (data\.\w+) here\.$/) ?? [];
+  const [, ours] = note.match(/(?:: set| Set) (data\.\w+)(?: here)?\.$/) ?? [];
   const [, name] = note.match(/^(\w+) \(.*: set it here\.$/) ?? [];
   return [ours, name && `training.${name}`, name && `lora.${name}`].find((path) => path && isKnown(path));
 }
 const isKnown = (path) => page.form.fields.some((one) => one.path === path);
 const valueAt = (path) => (isKnown(path) ? shownAt(path) : undefined);
+// The seed that a note says the script sets, as a change: where the settings say none.
+function seedInNote(note) {
+  const [, typed] = note.match(/: training\.seed sets the seed here: set it to (\d+)\.$/) ?? [];
+  return typed && valueAt(SEED) === "" ? { path: SEED, typed } : null;
+}
+const doNow = (change) => {
+  const words = `Set seed to ${change.typed}`;
+  return el("button.link.s", { type: "button", onclick: () => edit([change]) }, words);
+};
 function noteLine(note) {
+  const seed = seedInNote(note);
+  if (seed) return el("li", note, " ", doNow(seed));
   const field = fieldInNote(note);
   const words = field === "lora" ? "Choose LoRA" : `Set ${field?.split(".").at(-1)}`;
   return el(
@@ -238,7 +250,7 @@ function drawNotes() {
   const isShown = page.view?.text === page.text; // else it is not known yet what the settings are now
   if (!isShown && drawn.notes === page.notes) return;
   const lines = isShown ? page.notes.map((note) => stillTrue(note, valueAt)).filter(Boolean) : page.notes;
-  const told = JSON.stringify(lines);
+  const told = JSON.stringify([lines, isShown && valueAt(SEED)]);
   const isSame = drawn.told === told;
   drawn = { notes: page.notes, told };
   if (isSame) return; // it may be folded

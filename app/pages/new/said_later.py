@@ -13,7 +13,6 @@ from groupwise.app.pages.new.left_out import LeftOut, is_at_or_inside, leave_out
 from groupwise.app.pages.new.yaml_edit import ABSENT
 from groupwise.storage.spec.words.problem import (
     BLOCKING,
-    THEN,
     UNSET,
     WARNING,
     Cut,
@@ -22,7 +21,9 @@ from groupwise.storage.spec.words.problem import (
     SpecError,
     is_later,
     line_of,
-    then_words,
+    name_of_setting,
+    told_later,
+    whole_sentence,
     without_then,
 )
 from groupwise.storage.spec.yaml import yaml_text
@@ -32,6 +33,7 @@ from groupwise.storage.spec.yaml.twice import is_given_twice
 
 ROUNDS = 6  # of fixes, one after the other
 NOT_INSTALLED = "not installed here"  # a package is to be installed whatever else is to be fixed
+OF_VALUE = "should be "  # how a message begins that refuses a value by itself
 MOST = 20  # problems that are told so: beyond, the text is something else altogether
 
 Judge = Callable[[dict[str, Any]], list[Problem]]
@@ -47,6 +49,7 @@ def say_what_follows(
     found = list(problems)
     said = {one.field for one in found if one.level == BLOCKING}
     now, values, ways = found, raw, list[_Way]()
+    joined = set[tuple[str, str]]()
     for _ in range(ROUNDS):
         fixable = [one for one in now if one.level == BLOCKING and one.fixes and _is_meant(one.fixes[0], values)]
         fixes = [one.fixes[0] for one in fixable]
@@ -55,7 +58,7 @@ def say_what_follows(
             break
         ways.append(_Way(values, fixes))
         before, now, values = values, judge(after), after
-        told = {without_then(one.message) for one in found}
+        told = {without_then(one) for one in found}
         new = [one for one in now if one.message not in told]
         # what a fix moves has a problem at its own place already, which is not this one
         moved = {_place_at_first(one.field, ways) for one in new if ways[-1].moves(one.field)}
@@ -65,13 +68,47 @@ def say_what_follows(
         doubts = [one for one in placed if one.level == WARNING and one.field in written - warned]
         alone = partial(_told_after, before, judge, types)
         both = zip(placed, new, strict=True)
-        own = {place_and_words(one) for one, there in both if _is_same_setting(one, there)
-               and is_of_itself(there, values, judge)}  # fmt: skip
+        alone_wrong = [(one, there) for one, there in both if is_of_itself(there, values, judge)]
+        own = {place_and_words(one) for one, there in alone_wrong if _is_same_setting(one, there)}
+        found, parts = _join_moved(found, alone_wrong)
+        joined |= parts
+        placed = [one for one in placed if place_and_words(one) not in joined]
         then = [*say_then(placed, said - moved, lines, own=own), *_say_doubts(doubts, _Causes(fixable, alone), lines)]
         said |= {one.field for one in then if one.level == BLOCKING}
         for one in then:
             found.insert(_behind_line(found, one.line), one)
     return found
+
+
+def _join_moved(
+    found: list[Problem], after: list[tuple[Problem, Problem]]
+) -> tuple[list[Problem], set[tuple[str, str]]]:
+    """The problems, where a setting that has another place, and a value that is wrong there, is one; and what was
+    joined so (field and message). `after`: what is told once it is at its place: at the first place, and there."""
+    parts = set[tuple[str, str]]()
+    for one, there in after:
+        places = [n for n, each in enumerate(found) if each.field == one.field and each.level == BLOCKING]
+        both = _joined(found[places[0]], there) if len(places) == 1 else None
+        if both is not None:
+            found = [*found[: places[0]], both, *found[places[0] + 1 :]]
+            parts.add(place_and_words(one))
+    return found, parts
+
+
+def _joined(one: Problem, there: Problem) -> Problem | None:
+    """A setting that has another place with what its value should be there, and the clicks that put both right; None
+    where it is not moved there, or its value is refused for more than what it is."""
+    moves = [fix for fix in one.fixes if fix.removed == (one.field,) and [*fix.settings] == [there.field]]
+    if not moves or not there.message.startswith(OF_VALUE):
+        return None
+    words = whole_sentence(there, "It")
+    both = tuple(
+        Fix(f"{moves[0].label}, and {fix.label[:1].lower()}{fix.label[1:]}", fix.settings, (one.field,))
+        for fix in there.fixes
+        if [*fix.settings] == [there.field] and not (fix.removed or fix.cut or fix.leads)
+    )
+    kept = (fix for fix in one.fixes if not both or fix not in moves)
+    return replace(one, message=f"{one.message} {words[:1].upper()}{words[1:]}", fixes=(*both, *kept))
 
 
 def _told_after(raw: dict[str, Any], judge: Judge, types: Types, fix: Fix) -> list[Problem]:
@@ -96,15 +133,13 @@ class _Causes:
         field = causes[0].field
         entry = doubt.field.rpartition(".")[0]
         is_beside = is_at_or_inside(field, entry if entry.rpartition(".")[2].isdigit() else doubt.field)
-        name = next((one for one in reversed(field.split(".")) if not one.isdigit()), "")
-        return "" if is_beside else field if field == "model.id" else name  # “id” alone says nothing of the model
+        return "" if is_beside else name_of_setting(field)
 
 
 def _say_doubts(doubts: Iterable[Problem], causes: _Causes, lines: dict[str, int]) -> list[Problem]:
     """What is then warned of, with the name of what is to be fixed first: what is meant stands in the text already."""
     return [
-        Problem(one.field, then_words(causes.name_of(one)) + one.message, line_of(one.field, lines),
-                WARNING)
+        Problem(one.field, told_later(one, causes.name_of(one)), line_of(one.field, lines), WARNING)
         for one in doubts
     ]  # fmt: skip
 
@@ -132,15 +167,15 @@ def say_then(
         is_known = any(is_at_or_inside(each, one.field) for each in known)
         if one.level == BLOCKING and not is_known and len(new) < MOST:
             waits = place_and_words(one) not in own and NOT_INSTALLED not in one.message
-            then = THEN if waits else ""
-            message = then + without_then(one.message).removeprefix(UNSET)
+            at_once = replace(one, message=without_then(one).removeprefix(UNSET))
+            message = told_later(at_once) if waits else at_once.message
             new.append(Problem(one.field, message, line_of(one.field, lines)))
     return new
 
 
 def place_and_words(problem: Problem) -> tuple[str, str]:
     """What makes it one of its own, without what it waits for."""
-    return problem.field, without_then(problem.message)
+    return problem.field, without_then(problem)
 
 
 def is_of_itself(problem: Problem, raw: dict[str, Any], judge: Judge) -> bool:
@@ -148,7 +183,7 @@ def is_of_itself(problem: Problem, raw: dict[str, Any], judge: Judge) -> bool:
     only = _only_at(raw, problem.field.split(".")) if problem.level == BLOCKING and problem.field else ABSENT
     if not isinstance(only, dict):
         return False
-    words = without_then(problem.message)
+    words = without_then(problem)
     return any(one.level == BLOCKING and one.message == words for one in judge(only))
 
 
@@ -234,14 +269,14 @@ def slips_met(met: Iterable[Problem], found: Iterable[Problem]) -> list[Problem]
     for one in met:
         if (one.line, _without_lines(one)) not in told and len(new) < MOST:
             told.add((one.line, _without_lines(one)))
-            new.append(replace(one, message=THEN + one.message))
+            new.append(replace(one, message=told_later(one)))
     return new
 
 
 def _without_lines(problem: Problem) -> str:
     """What it says, wherever that stands: lines move. Of a decimal comma not which number is meant: what stands around
     it tells."""
-    return re.sub(r"line \d+", "line", without_then(problem.message)).partition(COMMA)[0]
+    return re.sub(r"line \d+", "line", without_then(problem)).partition(COMMA)[0]
 
 
 def _is_meant(fix: Fix, raw: dict[str, Any]) -> bool:

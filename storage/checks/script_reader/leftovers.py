@@ -3,6 +3,7 @@
 import ast
 
 from groupwise.storage.checks.known_rewards import known_reward
+from groupwise.storage.checks.limits import MOST_SEED
 from groupwise.storage.checks.script_reader.calling import Setting
 from groupwise.storage.checks.script_reader.chosen_rows import step_arguments
 from groupwise.storage.checks.script_reader.joined import joins
@@ -238,10 +239,21 @@ def _say_by_name(reading: Reading, call: Made) -> str:
     said = _BY_NAME.get(call.path, _BY_NAME[call.name])
     if call.name == "load_dataset" and reading.makes_rows:
         return "was not taken: where the script makes its rows of it, choose it here, and say prompt and answer."
+    if said == SEED and (seed := _certain_seed(reading, call)) is not None:
+        return f"{SEED.removesuffix('.')}: set it to {seed}."
     if said != _NO_LORA or reading.adapter is None:
         return said
     taken = f"{short_path(reading.adapter)}(…) ({reading.place(script_line(reading.adapter))})"
     return f"does not reach the trainer: it was not taken. LoRA is that of {taken}."
+
+
+def _certain_seed(reading: Reading, call: Made) -> int | None:
+    """What set_seed(3) sets, where no condition stands around it and nothing else sets another seed; None else."""
+    seeding = [one for one in reading.script.calls if one.name in _BY_NAME and _BY_NAME[one.name] == SEED]
+    given = [plain_or(next(iter((*one.arguments, *one.keywords.values())), None)) for one in seeding]
+    is_one = type(given[0]) is int and 0 <= given[0] <= MOST_SEED and given.count(given[0]) == len(given)
+    is_sure = is_one and not any(one.branches or one.dark for one in seeding)
+    return given[0] if call.name == "set_seed" and is_sure and "seed" not in config_values(reading) else None
 
 
 def _sets_unknown(call: Made) -> bool:

@@ -15,6 +15,11 @@ BLOCKING, WARNING, ADVICE = "blocking", "warning", "advice"
 THEN = "Once that is fixed: "  # before what comes to sight only once something else is put right
 _LATER = re.compile(r"Once (?:that|“[^”]*”) is fixed: ")
 UNSET = "is not set: "  # before what is wrong with a default
+# What a message begins with that goes on behind its field's name: it has no subject of its own.
+_GOES_ON = re.compile(
+    r"(?:asks|begins|belongs|can|cannot|changes|chooses|comes|connects|could|counts|depends|does|ends|fills|gives|has|"
+    r"holds|is|keeps|lacks|leaves|looks|makes|may|must|names|needs|refers|repeats|should|stands|takes|was|would)\b"
+)
 
 
 @dataclass(frozen=True)
@@ -101,9 +106,36 @@ def is_later(message: str) -> bool:
     return _LATER.match(message) is not None
 
 
-def without_then(message: str) -> str:
-    """What is told later, without those words."""
-    return _LATER.sub("", message, count=1) if is_later(message) else message
+def told_later(problem: Problem, cause: str = "", subject: str = "") -> str:
+    """What is told later, as a whole sentence; `cause`: the name of a setting to be fixed elsewhere; `subject`: what
+    it is about, where that is not its field."""
+    return then_words(cause) + whole_sentence(problem, subject)
+
+
+def whole_sentence(problem: Problem, subject: str = "") -> str:
+    """What it says, by itself: a message that goes on behind its field's name gets that, or another `subject`."""
+    goes_on = problem.field and _GOES_ON.match(problem.message)
+    return f"{subject or _quoted_name(problem.field)} {problem.message}" if goes_on else problem.message
+
+
+def without_then(problem: Problem) -> str:
+    """What is told later, as it is told of its field at once."""
+    if not is_later(problem.message):
+        return problem.message
+    message = _LATER.sub("", problem.message, count=1)
+    behind = message.removeprefix(f"{_quoted_name(problem.field)} ")
+    return behind if _GOES_ON.match(behind) else message
+
+
+def name_of_setting(field: str) -> str:
+    """What a setting is called where its part is not told: “id” alone says nothing of the model."""
+    return field if field == "model.id" else next((one for one in reversed(field.split(".")) if not one.isdigit()), "")
+
+
+def _quoted_name(field: str) -> str:
+    """Of an entry of a list with its place."""
+    name = name_of_setting(field)
+    return f"“{name}{field.rpartition(name)[2]}”"
 
 
 def did_you_mean(name: str, names: list[str]) -> str:
