@@ -380,6 +380,23 @@ def test_a_function_that_clearly_rises_is_no_run_that_does_not_learn() -> None:
     assert low.headline.startswith("Not learning so far: ")
 
 
+def test_the_headline_calls_no_rise_what_its_verdict_calls_as_at_the_start() -> None:
+    """As it was read: “Learned, with a warning: it went up from 1.45 to 1.49”, and below “about as at the start”."""
+    stayed = {f"rewards/{name}/mean": line(0.5, 0.5) for name in ("format", "correctness")}
+    curves = {"reward": line(1.45, 1.49), "kl": line(0, 2e-4)} | stayed
+    report = examine(healthy(curves=curves, training={"learning_rate": 1e-7}, ended=True))
+    assert [one.key for one in report.verdicts] == ["learning_rate_low"]
+    assert report.verdicts[0].sentence.startswith("The reward was 1.49 at the end, about as at the start (1.45), and")
+    assert report.headline.startswith("Did not learn: reward was 1.49 at the end, about as at the start (1.45)")
+
+
+def test_a_few_points_more_of_right_answers_are_called_chance_and_not_none() -> None:
+    """As it was read: “answers were not right more often”, from 60 % to 65 %."""
+    report = examine(with_mine(groups__solved=line(0.60, 0.65, 0.06)))
+    assert report.headline.startswith("Learned, no problems detected: ") and not report.aside
+    assert ", which may be chance; " in report.headline
+
+
 def with_format_alone() -> Evidence:
     return replace(with_mine(), ended=False)
 

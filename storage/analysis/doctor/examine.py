@@ -83,6 +83,8 @@ def examine(e: Evidence) -> Report:
     kept = [_in_their_stages(e, verdict) for verdict in one_to_a_cause(found)]
     grave = tuple(verdict for verdict in kept if verdict.level != CALM)
     kind = _direction(e)
+    if kind == "up" and any(verdict.key in rates.OF_NO_RISE for verdict in grave):
+        kind = "level"  # what a verdict calls as at the start, or noise, is no rise in the headline above it
     against = rise.speaks_against(e, rose=kind == "up") if kind in ("up", "level") else {}
     opening = "" if kind == "waiting" else f"{_opening(e, kind, grave, bool(against))}:"
     said = f"{opening} {_summarise_reward(e, kind, against)}.{_say_seldom(e)}" if opening else _say_too_short(e, grave)

@@ -391,3 +391,4 @@ def _ahead(e: Evidence) -> float | None:
 
 
 RULES = (learning_rate_high, beta_high, warm_up_long, flat_reward)
+OF_NO_RISE = {"beta_high", "warm_up_long", "learning_rate_low", "flat"}  # verdicts that tell by `said_of_reward`
