@@ -189,7 +189,7 @@ def test_all_that_is_wrong_is_said_at_once(registry_home: Path) -> None:
     assert [one["line"] for one in problems if "not YAML" in one["message"]]
     said = {one["field"]: one["message"] for one in problems}
     assert "given twice" in said["data.holdout"] and "digits" in said["training.max_steps"]
-    assert "there is no folder" in said["model.id"] and said["name"].startswith("Once that is fixed: should be text")
+    assert "there is no folder" in said["model.id"] and said["name"].startswith("Once that is fixed: “name” should")
     fixes = {one["field"]: [fix["label"] for fix in one["fixes"]] for one in problems if one["fixes"]}
     assert fixes["data.holdout"][0].startswith("Keep the first (line ")
     assert set(fixes) == {"", "data.holdout", "model.id", "data.limit"}  # those that change lines as they stand
