@@ -32,7 +32,15 @@ from groupwise.storage.spec.rows.number_text import ask_for_thousands
 from groupwise.storage.spec.rows.other_kinds import CODE, kind_by_name
 from groupwise.storage.spec.rows.text_kinds import is_binary
 from groupwise.storage.spec.spec import RunSpec, parse_spec, to_yaml
-from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Problem, SpecError, what_blocks_first
+from groupwise.storage.spec.words.problem import (
+    ADVICE,
+    BLOCKING,
+    WARNING,
+    Problem,
+    SpecError,
+    is_of_unset,
+    what_blocks_first,
+)
 from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES, read_yaml
 
 CHECKING = "Checking the settings, the data and the model…"
@@ -103,7 +111,7 @@ def _seen_from_file(raw: dict[str, Any], beside: Path) -> set[str]:
 
 def _said_by_worker(reading: Reading, after: AfterCuts) -> list[Problem]:
     """What blocks or warns by the worker of a text that means no spec only for its slips, as those are put right
-    (`after`, which `reading` is of)."""
+    (`after`, which `reading` is of); nothing of defaults, which problems_of_text says where it is sure of them."""
     if reading.sound is None:
         return []
     lines, out = after.lines_as_written(reading.lines), reading.left_out
@@ -115,7 +123,7 @@ def _said_by_worker(reading: Reading, after: AfterCuts) -> list[Problem]:
         found = problems_of_file(reading.sound, offer, lines, SOON, reading.problems, out)
     except CommandError:  # the slips are told all the same
         return []
-    return [one for one in found if one.level != ADVICE]
+    return [one for one in found if one.level != ADVICE and not is_of_unset(one)]
 
 
 def _set_name(spec: RunSpec, name: str | None) -> RunSpec:

@@ -40,6 +40,14 @@ HUB_ADDRESS = re.compile(
 NAME_OF_PATH = re.compile(r"[/\\]")
 QUOTES_AND_SPACES = "‘’‚“”„'\"` \t\u00a0"
 CHOOSE_ANOTHER = Fix("Choose another file", {}, leads=True)
+# Settings of the data that fit any: how many rows are taken, and what stands before every prompt.
+OF_ANY_DATA = {"source", "shuffle", "limit", "holdout", "system_prompt", "examples"}
+# Where the data itself has to be fixed elsewhere: what makes the rest of the run work until then.
+MEANWHILE = Fix(
+    "Switch to the built-in task, without the settings of this data",
+    {"data.source": "task:arithmetic"},
+    tuple(f"data.{name}" for name in DataSpec.model_fields if name not in OF_ANY_DATA),
+)
 NEAR_FILE = 0.75  # of a name to another's, without their endings, from where on one is a slip of the other
 NEAR_TASK = 0.85  # of a name to that of a built-in task
 LONGEST_BUTTON = 60  # characters of a template that is offered on one
@@ -168,7 +176,8 @@ def _stem(name: str) -> str:
 def _file(name: str) -> list[Problem]:
     there = _files()
     close = _near_file(NAME_OF_PATH.split(name)[-1], there)
-    fixes = (*(_use_fix("data.source", f"file:{close}") if close else ()), CHOOSE_ANOTHER)
+    near = f"file:{close}" if close else None
+    fixes = (*_use_fix("data.source", near), CHOOSE_ANOTHER) if near else (CHOOSE_ANOTHER, MEANWHILE)
     hint = f" Did you mean “{close}”?" if close else ""
     try:
         path = paths.data_file(name)

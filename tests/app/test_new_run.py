@@ -14,6 +14,7 @@ import pytest
 
 from groupwise.app.pages.new import choices, edits, launch, new_run, presets, view, worker_requests, yaml_edit
 from groupwise.app.ui import topbar
+from groupwise.storage.checks.data import MEANWHILE
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import questions, registry
@@ -170,7 +171,8 @@ def test_of_a_file_that_is_gone_nothing_is_reckoned_and_another_can_be_chosen(re
     assert {"preview", "check_data"} & set(gone["keys"]) == set()
     assert (gone["sentences"], gone["figures"]) == ([], [])
     [problem] = [one for one in gone["problems"] if one["field"] == "data.source"]
-    assert [(fix["label"], fix["leads"]) for fix in problem["fixes"]] == [("Choose another file", True)]
+    ways = [("Choose another file", True), (MEANWHILE.label, False)]  # as of a dataset that the hub does not have
+    assert [(fix["label"], fix["leads"]) for fix in problem["fixes"]] == ways
     (paths.data_folder() / "übung.csv").write_text("question,answer\n1+1?,2\n")
     [problem] = [one for one in new_run.edit_settings({"text": text})["problems"] if one["field"] == "data.source"]
     assert [fix["label"] for fix in problem["fixes"]] == ["Use file:übung.csv", "Choose another file"]

@@ -205,6 +205,21 @@ def test_nothing_is_judged_anew_of_a_text_without_problems(own_home: Path, monke
     assert said_of(HEAD + "training: {max_steps: 5, learning_rate: 1.0e-4}\n") == []
 
 
+def test_launch_says_of_a_text_with_a_tab_what_is_set_and_wrong_alone(
+    groupwise: Groupwise, registry_home: Path, no_worker: None, tmp_path: Path
+) -> None:
+    models.install_starter()
+    offer.publish_installed()
+    path = write(tmp_path, f"{HEAD}data:\n\tholdout: 4000\n")
+    with offer.answering():
+        said = groupwise("launch", str(path)).stderr
+    assert f"{path}:5: This is not YAML: there is a tab." in said and f"{path}:5: data.holdout: " in said
+    assert "TRL's default" not in said
+    path.write_text(path.read_text().replace("\t", "  "))
+    with offer.answering():
+        assert "training.max_completion_length: is not set: TRL's default" in groupwise("launch", str(path)).stderr
+
+
 def test_launch_says_what_comes_to_sight_later_in_the_same_words(
     groupwise: Groupwise, registry_home: Path, no_worker: None, tmp_path: Path
 ) -> None:
@@ -254,15 +269,26 @@ def test_where_each_fix_of_the_arithmetic_leads_on_it_does_what_puts_that_right_
         assert said_of(clicked(text, field, label)) == []
 
 
-def test_what_is_not_set_in_a_part_whose_bracket_is_open_is_said_with_it(registry_home: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "readable"),
+    [
+        (HEAD + "training:\n\tmax_steps: 10\n\tbeta: -1\n", HEAD + "training:\n  max_steps: 10\n  beta: -1\n"),
+        (HEAD + "data:\n\tholdout: -1\n", HEAD + "data:\n  holdout: -1\n"),
+        (HEAD.replace(": a", ': "a') + "training: {beta: -1\n", HEAD + "training: {beta: -1}\n"),
+        (HEAD + "data:\n\tholdout: -1\n---\ntraining:\n  max_completion_length: 64\n", ""),
+        (HEAD + "data:\n\tholdout: -1\ntraining: {max_completion_length 64}\n", ""),
+    ],
+)  # fmt: skip
+def test_of_what_is_no_yaml_is_said_what_is_set_and_wrong_and_not_what_is_not_set(
+    text: str, readable: str, registry_home: Path
+) -> None:
     models.install_starter()
-    text = 'name: "a7\nrewards:\n- name: format\ntraining: {max_steps: 10\n'
     offered = replace(OFFER, training={**(OFFER.training or {}), "max_completion_length": LONG})
-    seen = [one["message"] for one in view.describe_text(text, offered)["unreadable"]["problems"]]
-    after = text.replace('"a7', '"a7"').replace("10", "10}")
-    blocking = [one["message"] for one in view.describe_text(after, offered)["problems"] if one["level"] == BLOCKING]
-    assert blocking[0].startswith("is not set: TRL's default is 512 tokens, but the model reads at most 512")
-    assert [one for one in seen if one.startswith(THEN)] == [THEN + blocking[0].removeprefix(UNSET)]
+    seen = view.describe_text(text, offered)["unreadable"]["problems"]
+    assert [one["message"] for one in seen if "TRL's default" in one["message"]] == []
+    assert any(one["field"] in ("training.beta", "data.holdout") for one in seen)
+    blocking = [one["message"] for one in view.describe_text(readable, offered)["problems"]] if readable else [UNSET]
+    assert any(one.startswith(UNSET) for one in blocking)
 
 
 def test_who_removes_another_name_of_the_length_sets_it(registry_home: Path) -> None:

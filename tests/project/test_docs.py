@@ -8,16 +8,20 @@ from typing import Any
 
 import pytest
 
+from groupwise.storage.checks.length import check_length
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.models import model_files
 from groupwise.storage.library.rewards import signature
 from groupwise.storage.record import group_metrics
 from groupwise.storage.record.step_record import Completion, Group
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.spec import DataSpec, KlSpec, LaunchSpec, ModelSpec, RewardSpec, RunSpec
-from groupwise.worker.builtin import shipped
+from groupwise.worker.builtin import models, shipped
 from tests.conftest import REPOSITORY
 from tests.project.test_rooms import LAYERS
 
 TEXT = (REPOSITORY / "docs" / "spec.md").read_text(encoding="utf-8")
+COMMAND = (REPOSITORY / "docs" / "command.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", TEXT, re.S)
 
 
@@ -25,6 +29,19 @@ def test_every_example_is_a_spec() -> None:
     assert len(EXAMPLES) == 6
     for text in EXAMPLES:
         spec.parse_spec(text)
+
+
+def test_every_example_leaves_a_prompt_of_the_starter_room_and_name_and_rewards_alone_do_not(
+    registry_home: Path,
+) -> None:
+    models.install_starter()
+    offered = Offer(training={"max_completion_length": {"types": ["int"], "default": 512}})
+    alone = "name: a\nrewards:\n- name: format\n"
+    refused = []
+    for text in (*EXAMPLES, *re.findall(r"```yaml\n(.*?)```", COMMAND, re.S), alone):
+        asked = spec.parse_spec(text)
+        refused += [asked.name] if check_length(asked, offered, model_files.facts_at_hand(asked.model)) else []
+    assert refused == ["a"] and "`training.max_completion_length` is needed, too" in TEXT
 
 
 def test_the_first_example_has_every_field_with_its_default_or_the_quickstarts() -> None:

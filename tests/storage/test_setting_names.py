@@ -123,6 +123,24 @@ def test_what_others_call_it_leads_to_a_setting_that_there_is() -> None:
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
+        ("solution_column", "answer_column"), ("ground_truth_column", "answer_column"),
+        ("question_column", "prompt_column"), ("problem_column", "prompt_column"), ("reward_column", None),
+    ],
+)  # fmt: skip
+def test_a_column_by_what_it_holds_is_the_one_of_that_meaning(typed: str, meant: str | None) -> None:
+    names = [*type(RunSpec.model_fields["data"].default).model_fields]
+    assert meant_name(typed, names) == meant
+    if meant:
+        problem = unknown_setting(f"data.{typed}", "x", names, {typed}, "there is no such field.")
+        assert problem.message == f"there is no such field. Did you mean “{meant}”?"
+        assert problem.fixes[0].settings == {f"data.{meant}": "x"}
+        taken = unknown_setting(f"data.{typed}", "x", names, {typed, meant}, "there is no such field.")
+        assert "set already" in taken.message and all(f"data.{meant}" not in fix.settings for fix in taken.fixes)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
         ("sheduler_type", "lr_scheduler_type"), ("sampling_temperature", "temperature"),
         ("num_completions", "num_generations"), ("samples_per_prompt", "num_generations"), ("G", "num_generations"),
         ("generations", "num_generations"), ("log_interval", "logging_steps"), ("save_interval", "save_steps"),

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from groupwise.storage.checks.data import MEANWHILE
 from groupwise.storage.home import paths
 from groupwise.storage.registry.messages.preview import PreviewQuestion
 from groupwise.storage.spec.spec import DataSpec
@@ -114,7 +115,7 @@ ANOTHER = "Choose another file"
     ("name", "content", "labels"),
     [
         ("heading.csv", b"question,answer\n", [ANOTHER, "It is a row: there is no heading"]),
-        ("six.jsonl", b"no\n" * 6 + ROW, [ANOTHER, preview.MEANWHILE.label]),
+        ("six.jsonl", b"no\n" * 6 + ROW, [ANOTHER, MEANWHILE.label]),
     ],
 )
 def test_another_file_can_be_chosen_where_one_gives_no_rows(

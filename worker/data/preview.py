@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from groupwise.storage.checks.data import CHOOSE_ANOTHER
+from groupwise.storage.checks.data import CHOOSE_ANOTHER, MEANWHILE
 from groupwise.storage.registry.messages.message import Answer
 from groupwise.storage.registry.messages.preview import (
     CELL,
@@ -87,16 +87,6 @@ def refuse_all_empty(table: Table, first: list[dict[str, Any]], asked: DataSpec)
         names = "column names" if file_kind(name) in ("json", "parquet") else "a heading"
         rows = "its only row is" if count == 1 else f"its {count} rows are"
         raise DataError(f"{name} has {names}, and {rows} empty.")  # by which source.js knows it
-
-
-# Settings of the data that fit any: how many rows are taken, and what stands before every prompt.
-OF_ANY_DATA = {"source", "shuffle", "limit", "holdout", "system_prompt", "examples"}
-# Where the data itself has to be fixed elsewhere: what makes the rest of the run work until then.
-MEANWHILE = Fix(
-    "Switch to the built-in task, without the settings of this data",
-    {"data.source": "task:arithmetic"},
-    tuple(f"data.{name}" for name in DataSpec.model_fields if name not in OF_ANY_DATA),
-)
 
 
 def failed_preview(error: DataError, asked: DataSpec) -> Failed:

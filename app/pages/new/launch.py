@@ -33,6 +33,7 @@ from groupwise.storage.spec.words.problem import (
     Problem,
     SpecError,
     in_order_of_lines,
+    is_of_unset,
     without_advice_on_refused,
 )
 from groupwise.storage.spec.words.reward_entries import below_filled_rewards
@@ -40,6 +41,7 @@ from groupwise.storage.spec.words.setting_names import answered_places, without_
 from groupwise.storage.spec.yaml import yaml_text
 from groupwise.storage.spec.yaml.repairs import BRACKET
 from groupwise.storage.spec.yaml.slips import read_past_slips
+from groupwise.storage.spec.yaml.twice import is_given_twice
 
 ROUNDS = 8  # of reading a spec without what was wrong with it before
 STAND_INS: dict[str, Any] = {"name": "…", "rewards": [{"name": "format"}]}  # for what a spec must have
@@ -143,21 +145,25 @@ def problems_of_values(raw: dict[str, Any], offer: Offer, known: Any = None) -> 
 
 
 def say_all_at_once(
-    problems: list[Problem], raw: dict[str, Any], lines: dict[str, int], offer: Offer, known: Any = None
-) -> list[Problem]:
-    """The problems of plain values, and those that would come to sight once they are put right."""
+    problems: list[Problem], raw: dict[str, Any], lines: dict[str, int], offer: Offer, known: Any = None, *,
+    unset: bool = True,
+) -> list[Problem]:  # fmt: skip
+    """The problems of plain values, and those that would come to sight once they are put right. `unset`: also those of
+    defaults."""
     if not any(one.level == BLOCKING for one in problems):
         return problems
     types = form.types(offer) | form.reward_types(raw, offer)
 
     def judge(values: dict[str, Any]) -> list[Problem]:
-        return without_advice_on_refused(problems_of_values(values, offer, known))
+        found = without_advice_on_refused(problems_of_values(values, offer, known))
+        return [one for one in found if unset or not is_of_unset(one)]
 
     return said_later.say_what_follows(problems, raw, lines, judge, types)
 
 
-def _problems_of_raw(offer: Offer, raw: dict[str, Any], lines: dict[str, int]) -> list[Problem]:
-    return say_all_at_once(without_advice_on_refused(problems_of_values(raw, offer)), raw, lines, offer)
+def _problems_of_raw(offer: Offer, unset: bool, raw: dict[str, Any], lines: dict[str, int]) -> list[Problem]:
+    found = [one for one in problems_of_values(raw, offer) if unset or not is_of_unset(one)]
+    return say_all_at_once(without_advice_on_refused(found), raw, lines, offer, unset=unset)
 
 
 def unread_settings(reading: Reading) -> dict[str, str]:
@@ -176,9 +182,10 @@ def _follows_from(unread: Collection[str], problem: Problem) -> bool:
 def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = None) -> list[Problem]:
     """Everything that is wrong with a text that is no YAML as a whole, which `error` says: its slips, and what the rest
     means as it is read past them. Where a line cannot be read nothing is said of what is missing: it may stand there.
-    Nor is anything of a line whose bracket is not closed: where its value ends is a guess. The slips come
-    first. Of fixes those alone that change the text itself: there are no settings to edit yet. Of one that is too large
-    nothing else is known."""
+    Nor is anything of a line whose bracket is not closed: where its value ends is a guess; nor of a default, but for
+    what follows once one of two settings of a name is kept, where that is all that is wrong: else what sets it may be
+    what is misread. The slips come first. Of fixes those alone that change the text itself: there are no settings to
+    edit yet. Of one that is too large nothing else is known."""
     if yaml_text.is_too_large(text):
         return error.problems
     past = read_past_slips(text)
@@ -189,12 +196,13 @@ def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = No
     of_others = [
         one for one in said
         if one.line not in guessed
+        and not is_of_unset(one)
         and (past.whole or (one.field in past.lines and one.field.split(".")[0] not in past.unread))
     ]  # fmt: skip
     offer = offer or Offer.read_published()
     listed = (*in_order_of_lines(slips), *in_order_of_lines(write_in_place(of_others, past.text, text)))
     found = [replace(one, fixes=tuple(fix for fix in one.fixes if fix.cut)) for one in listed]
-    then = say_once_readable(text, found, partial(_problems_of_raw, offer))
+    then = say_once_readable(text, found, partial(_problems_of_raw, offer, all(map(is_given_twice, past.problems))))
     types = form.types(offer) | form.reward_types(past.values, offer)
     return [*write_fixes_in_place(listed, past, text, types), *then]
 

@@ -132,6 +132,11 @@ def name_of_setting(field: str) -> str:
     return field if field == "model.id" else next((one for one in reversed(field.split(".")) if not one.isdigit()), "")
 
 
+def is_of_unset(problem: Problem) -> bool:
+    """Whether it is wrong with a default, as its setting is not set."""
+    return without_then(problem).startswith(UNSET)
+
+
 def _quoted_name(field: str) -> str:
     """Of an entry of a list with its place."""
     name = name_of_setting(field)

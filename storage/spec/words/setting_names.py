@@ -175,6 +175,8 @@ ELSEWHERE = {
     "torch_dtype": "dtype", "precision": "dtype", "params": "parameters", "parms": "parameters", "kwargs": "parameters",
     "gpus": "processes", "num_gpus": "processes", "n_gpus": "processes", "n_gpus_per_node": "processes",
     "nproc_per_node": "processes", "world_size": "processes",
+    **dict.fromkeys(("solution_column", "solutions_column", "ground_truth_column"), "answer_column"),
+    **dict.fromkeys(("question_column", "questions_column", "problem_column"), "prompt_column"),
     "dataset": "source", "dataset_name": "source", "test_size": "holdout", "max_samples": "limit",
 }  # fmt: skip
 
