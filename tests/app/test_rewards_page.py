@@ -29,6 +29,7 @@ from tests.support import offer
 from tests.support.made_runs import made_run
 from tests.support.runs import make_spec
 
+MINE = "def mine(completions, **kwargs):\n    return [1.0 for _ in completions]\n"
 CODE = '''def short(completions, *, most: int = 20, **kwargs):
     """1 for a short completion.
 
@@ -377,7 +378,7 @@ def test_scores_are_asked_for_with_the_completions_that_came_and_the_code_that_i
     groups = [{"row": 0, "prompt": "1+1?", "columns": {"answer": "2"}, "completions": [{"text": "2"}]}]
     questions.answer_question(completions.id, CompletionsAnswer.from_plain({"groups": groups, "sentence": ""}))
     sent = [
-        {"name": "mine", "code": "def mine(): …", "weight": 2, "timeout": 0.5,
+        {"name": "mine", "code": MINE, "weight": 2, "timeout": 0.5,
          "parameters": {"tags": ["a, b", ["list"]]}},
         {"name": "short", "parameters": {"most": ["7", ["int"]], "other": ["", ["str"]]}},
         {"name": "format"},
@@ -386,7 +387,7 @@ def test_scores_are_asked_for_with_the_completions_that_came_and_the_code_that_i
     mine, short, built_in = asked["functions"]
     assert asked["groups"] == groups and asked["scale_rewards"] == "none" and asked["columns"] == ["answer"]
     assert (mine["code"], mine["parameters"], mine["weight"], mine["timeout"]) == (
-        "def mine(): …", {"tags": ["a", "b"]}, 2.0, 0.5,
+        MINE, {"tags": ["a", "b"]}, 2.0, 0.5,
     )  # fmt: skip
     assert (short["code"], short["parameters"], short["network"]) == (CODE, {"most": 7}, True)
     assert built_in["code"] is None and not built_in["network"]
@@ -396,7 +397,10 @@ def test_scores_are_asked_for_with_the_completions_that_came_and_the_code_that_i
 @pytest.mark.parametrize(
     ("sent", "words"),
     [([], "at least one"), ([{"name": "format"}] * 2, "twice"), ([{"name": "nope"}], "nope"),
-     ([{"name": "x", "code": "x" * 70_000}], "64 KB"), ([{"name": "format"}] * 40, "At most")],
+     ([{"name": "x", "code": "x" * 70_000}], "64 KB"), ([{"name": "format"}] * 40, "At most"),
+     ([{"name": "short", "code": f"from .tools import x\n{CODE}"}], "Fix line 1 of “short” first: Relative imports"),
+     ([{"name": "short", "code": f"{CODE}]"}], "Fix line .* of “short” first: This is not Python"),
+     ([{"name": "other", "code": CODE}], "Fix line 1 of “other” first")],
 )  # fmt: skip
 def test_functions_that_cannot_be_tried_are_refused_in_words(sent: Any, words: str) -> None:
     with pytest.raises((Unanswerable, library.LibraryError), match=words):

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from groupwise.storage.library.rewards import library
 from groupwise.storage.spec import spec
-from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
 from tests.browser.new_run_page import editor, follows, reward, show, write_yaml, yaml_of
 from tests.support.foreign_scripts import GSM8K, OPEN_R1_RECIPE, UNSLOTH_NOTEBOOK, notebook
 
@@ -67,6 +67,30 @@ def test_a_pasted_script_is_shown_first_and_its_functions_go_into_the_library(
     follows(new_run, "arithmetic")
     for name in ("short", "short_2", "right_answer"):
         library.delete_reward(name)
+
+
+def test_an_early_press_shows_the_summary_and_takes_nothing(new_run: Page, importing: Locator) -> None:
+    """Seen: what was pasted over another text and taken at once saved code that was never shown."""
+    paste(importing, OPEN_R1_RECIPE)
+    expect(importing.locator(".take-it")).to_be_enabled()
+    reading = Held(new_run, "read_import")
+    paste(importing, GSM8K)
+    expect(importing.locator(".take-it")).to_have_text("Reading…")
+    expect(importing.locator(".take-it")).to_be_disabled()
+    importing.locator("form").evaluate("form => form.requestSubmit()")  # as early as anybody can
+    reading.release()
+    expect(importing.locator(".take-it")).to_have_text("Import with 2 functions")
+    expect(importing.locator(".functions li")).to_have_count(2)
+    new_run.wait_for_timeout(500)
+    expect(importing).to_be_visible()
+    assert library.newest_rewards() == []
+    paste(importing, OPEN_R1_RECIPE)
+    paste(importing, GSM8K)  # the text that is shown, typed back before it was read
+    expect(importing.locator(".take-it")).to_have_text("Import with 2 functions")
+    take(importing)
+    follows(new_run, "right_answer")
+    for one in library.newest_rewards():
+        library.delete_reward(one.name)
 
 
 def test_a_function_that_is_not_wanted_stays_out_of_the_library(new_run: Page, importing: Locator) -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec as specs
-from tests.browser.conftest import OpenPage, picture
+from tests.browser.conftest import Held, OpenPage, picture
 from tests.browser.rewards_page import (
     SHORT,
     begin,
@@ -230,6 +230,23 @@ def test_a_training_script_becomes_functions_and_each_is_saved_by_its_own_name(r
     rewards.wait_for_url("**name=short**")
 
 
+def test_an_early_press_of_import_shows_what_was_found_first(rewards: Page) -> None:
+    do(rewards, "Import")
+    dialog = rewards.locator("dialog.importing")
+    reading = Held(rewards, "clean_paste")
+    dialog.locator(".paste").fill(SHORT)
+    expect(dialog.locator("[type=submit]")).to_have_text("Reading…")
+    expect(dialog.locator("[type=submit]")).to_be_disabled()
+    dialog.locator("form").evaluate("form => form.requestSubmit()")
+    reading.release()
+    expect(dialog.locator(".told")).to_contain_text("Found short.")
+    rewards.wait_for_timeout(500)
+    expect(dialog).to_be_visible()
+    dialog.get_by_role("button", name="Open in the editor").click()
+    expect(dialog).to_be_hidden()
+    expect(rewards.locator(".writing .title")).to_have_text("short")
+
+
 def test_a_script_with_no_reward_function_of_its_own_goes_to_the_import_of_new_run(rewards: Page) -> None:
     do(rewards, "Import")
     dialog = rewards.locator("dialog.importing")
@@ -274,10 +291,12 @@ def test_a_whole_notebook_is_imported_and_only_its_reward_functions_stay(rewards
     expect(rewards.locator(".said-saved")).to_be_hidden()
     write(rewards, f"from .tools import x\n{SHORT}")
     expect(rewards.locator(".found .blocking")).to_contain_text("Relative imports don't work here")
-    do(rewards, "Save")
-    expect(rewards.locator(".said-saved")).to_have_text(
-        "Line 1: Relative imports don't work here: paste the code itself."
-    )
+    for way, said in (("Try", ".view-try .go .wait"), ("Save", ".said-saved")):
+        do(rewards, way)
+        expect(rewards.locator(said)).to_have_text(
+            "Fix line 1 first: Relative imports don't work here: paste the code itself."
+        )
+    expect(rewards.locator(".view-try .go .wait")).not_to_contain_text("scored")
 
 
 def test_what_ships_is_read_only_and_copied(rewards: Page) -> None:

@@ -37,6 +37,12 @@ function clear() {
   take.disabled = true;
   setText(take, "Import");
 }
+// What is saved has been shown: nothing is taken before the summary of exactly this text stands.
+const isShown = () => read?.name === name && read.text === asRead(paste.value);
+function sayReading() {
+  take.disabled = true;
+  setText(take, "Reading…");
+}
 
 // A text as it is read: of a notebook only its code, without what its cells printed.
 const asRead = (text) => (/^\s*\{/.test(text) ? codeOfNotebook(text) : text);
@@ -57,19 +63,20 @@ async function readNow() {
   const text = asRead(held);
   if (!text.trim()) {
     wrong("");
-    clear();
-    return;
+    return clear();
   }
-  if (read?.text === text) return;
+  if (isShown()) return offerTake();
   clear();
   if (text.length > page.form.spec_limit) {
-    wrong(tooLarge("This"));
-    return;
+    return wrong(tooLarge("This"));
   }
-  const got = await askServer({ name, text, dataset: 0 }, () => paste.value === held);
-  if (!got) return;
-  read = { text, name };
-  draw(got);
+  sayReading();
+  const sent = { name, text };
+  const got = await askServer({ ...sent, dataset: 0 }, () => paste.value === held && name === sent.name);
+  if (got) {
+    read = sent;
+    draw(got);
+  } else if (paste.value === held) setText(take, "Import");
 }
 
 // What the server finds in a text; null where that is wanted no more, or where it says what is wrong.
@@ -87,7 +94,6 @@ function draw(got) {
   box.hidden = false;
   dialog.classList.add("read");
   paste.scrollTop = 0;
-  take.disabled = false;
   setText(box.querySelector(".kind"), `Read as ${got.kind}.`);
   drawSummary(got);
   drawDatasets(got);
@@ -144,14 +150,14 @@ function drawFunctions(functions) {
   part.hidden = !functions.length;
   setText(part.querySelector("h3"), "Reward functions of the script");
   part.querySelector("ul").replaceChildren(...functions.map(functionRow));
-  label();
+  offerTake();
 }
 
 function functionRow(one) {
   const input = el("input", { type: "checkbox", value: one.name });
   input.checked = !one.secret;
   input.disabled = one.secret;
-  input.addEventListener("change", label);
+  input.addEventListener("change", offerTake);
   const renamed = one.saved_as === one.name ? null : el("p.s", `Saved as ${one.saved_as}. ${one.why}`);
   const secret = one.secret
     ? el("p.s.wrong", "The code holds a secret: it cannot be saved. Read it from the environment (os.environ).")
@@ -172,7 +178,9 @@ function functionRow(one) {
 }
 
 const chosen = () => [...box.querySelectorAll(".functions input:checked")].map((input) => input.value);
-function label() {
+function offerTake() {
+  if (!isShown()) return;
+  take.disabled = false;
   const count = chosen().length;
   setText(take, count ? `Import with ${countWords(count, "function")}` : "Import");
 }
@@ -266,11 +274,14 @@ function drawNotes() {
 
 async function takeNow(event, from) {
   event.preventDefault();
-  await readNow();
-  if (!read || awaitsChoice()) return;
+  if (!isShown()) {
+    readNow();
+    return;
+  }
+  if (awaitsChoice()) return;
   take.disabled = true;
-  const got = await server.take_import({ name, text: read.text, functions: chosen(), dataset: dataset() });
-  take.disabled = false;
+  const got = await server.take_import({ ...read, functions: chosen(), dataset: dataset() });
+  take.disabled = !isShown();
   if (!got || got.sentence) {
     wrong(got?.sentence ?? NO_ANSWER);
     return;
@@ -320,6 +331,7 @@ export function drawImporting(from) {
   paste.addEventListener("input", () => {
     clearTimeout(timer);
     if (!paste.value.trim()) forgetFile();
+    else sayReading();
     timer = setTimeout(readNow, 250);
   });
   acceptDrops(drop, ([one]) => bring(one));

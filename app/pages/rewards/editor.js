@@ -251,6 +251,15 @@ export function showFailures(failures) {
   drawAnnotations();
 }
 
+// What is to be fixed before anything can be done with the text.
+export const fixFirst = (problem) =>
+  isOfScript(problem) ? plain(problem.message) : `Fix line ${problem.line} first: ${plain(problem.message)}`;
+// What keeps the text from being loaded, and so from being saved or tried; empty where nothing does.
+export function loadFault() {
+  const found = page.problems.find((one) => one.kind === "unloadable" || isOfScript(one));
+  return found ? fixFirst(found) : "";
+}
+
 // Why there is no function to do something with: what is wrong with the text, else that it has none.
 export function noFunction(what) {
   const error = page.problems.find((one) => one.level === "error");

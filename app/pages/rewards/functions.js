@@ -4,7 +4,7 @@ import { el, numberField, option, remover, setText } from "../../ui/dom.js";
 import { wholeNumber } from "../../ui/number.js";
 import { cut } from "../../ui/text.js";
 import { action, call, find, on, page } from "./core.js";
-import { signature } from "./editor.js";
+import { loadFault, signature } from "./editor.js";
 import { dataChosen } from "./source.js";
 import { isNumber, plain } from "./text.js";
 
@@ -50,9 +50,11 @@ export function chosenFunctions() {
       : shared;
   });
 }
-// What keeps a try from being asked: a secret in the code, a name that is too long, a weight or a timeout that is no
-// number; empty where nothing does.
+// What keeps a try from being asked: code that cannot be loaded, a secret in it, a name that is too long, a weight or a
+// timeout that is no number; empty where nothing does.
 export function faultOfChosen() {
+  const fault = loadFault();
+  if (fault) return fault;
   const secret = page.problems.find(({ kind }) => kind === "secret");
   if (secret) return `Line ${secret.line}: ${plain(secret.message)}`;
   if (signature()?.too_long) return signature().too_long;

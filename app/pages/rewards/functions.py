@@ -55,6 +55,8 @@ def _read_code(name: str, sent: dict[str, Any], offer: Offer) -> tuple[str | Non
             raise Unanswerable(f"The code of “{name}” is longer than {MOST_CODE // 1024} KB.")
         if redaction.holds(code):
             raise Unanswerable(f"The code of “{name}” {IN_CODE}")
+        if fault := library.find_load_fault(library.with_plain_line_ends(code), name):
+            raise Unanswerable(f"Fix line {fault.line} of “{name}” first: {fault.message}")
         return code, sent.get("network") is True
     about = offer.rewards.get(name)
     if about is not None and not about.get("own"):

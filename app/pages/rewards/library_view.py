@@ -94,12 +94,14 @@ def text_under_name(text: str, old: str, new: str) -> str:
 def analyse_text(code: str, name: str = "", columns: set[str] | None = None) -> dict[str, Any]:
     """What can be said of a text without running it: its functions, problems with their lines (of the function of
     this name what it asks for in vain, too; errors first; `kind`: NAME where one function cannot be used, SECRET where
-    none can, SCRIPT where it is a whole one without any), whether `pasted.clean_paste` makes Python of it, whether a
-    script stands around its functions that `strip_script.keep_only` takes out, and the blocks that make it."""
+    none can, SCRIPT where it is a whole one without any, UNLOADABLE where the text cannot be loaded), whether
+    `pasted.clean_paste` makes Python of it, whether a script stands around its functions that
+    `strip_script.keep_only` takes out, and the blocks that make it."""
     analysis, clean = signature.analyse(code), pasted.clean_paste(code)
     chosen = next((one for one in analysis.functions if one.name == name), None) or next(iter(analysis.functions), None)
     asked = signature.problems_for(chosen, columns) if chosen else []
-    ours = [_problem(problem) for problem in [*analysis.problems, *asked]]
+    fault = library.find_load_fault(code, chosen.name if chosen else "")
+    ours = [_problem(each, UNLOADABLE if each == fault else "") for each in [*analysis.problems, *asked]]
     refused = [*_secrets_in(code), *_names_too_long(analysis.functions)]
     whole = "" if analysis.functions else whole_script.say_script_alone(clean)
     # what each line of it would do in a reward function is of no use where none is
@@ -129,7 +131,8 @@ def _graver_first(problem: dict[str, Any]) -> tuple[bool, bool, int]:
     return problem["level"] != "error", problem["lint"], problem["line"]
 
 
-NAME, SECRET, SCRIPT = "name", "secret", "script"  # by which the page knows a problem (saving.js, functions.js)
+# by which the page knows a problem (saving.js, functions.js, editor.js)
+NAME, SECRET, SCRIPT, UNLOADABLE = "name", "secret", "script", "unloadable"
 LEVELS = {BLOCKING: "error", WARNING: "warning"}
 
 

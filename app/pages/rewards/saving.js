@@ -6,23 +6,29 @@ import { ageNode, ofServer, takeLibrary } from "./ages.js";
 import { NOT_TAKEN, settle } from "./builder.js";
 import { action, button, call, find, NO_ANSWER, on, page, server, tell } from "./core.js";
 import { dropDraft, dropOwnDraft, keepDraft, sayDraft } from "./drafts.js";
-import { drawState, looked, noFunction, notBuilt, sayNote, signature, unfinished } from "./editor.js";
+import {
+  drawState,
+  fixFirst,
+  loadFault,
+  looked,
+  noFunction,
+  notBuilt,
+  sayNote,
+  signature,
+  unfinished,
+} from "./editor.js";
 import { offerCorrectedRun } from "./led_here.js";
 import { deleteOwn, drawDifference, newText, openNamed } from "./library.js";
 import { rememberData } from "./source.js";
-import { plain } from "./text.js";
-import { isOfScript } from "./whole_script.js";
 
 // What keeps the text from being a function that can be used; empty where nothing does.
 export function obstacle() {
   const missing = notBuilt();
   if (missing) return missing;
   const error = page.problems.find((one) => one.level === "error" && one.kind !== "name");
-  if (error && isOfScript(error)) return plain(error.message);
-  if (error) return `Fix line ${error.line} first: ${plain(error.message)}`;
-  return faultOfName();
+  return error ? fixFirst(error) : faultOfName();
 }
-const faultOfName = () => (page.which ? (signature()?.too_long ?? "") : noFunction("save"));
+const faultOfName = () => (page.which ? loadFault() || (signature()?.too_long ?? "") : noFunction("save"));
 // True once it is saved. `over`: also where the library has another version by now than the one this text began with.
 export async function save(over = false) {
   if (page.open.builtIn) return false;

@@ -19,16 +19,27 @@ const importing = find("dialog.importing");
 const paste = importing.querySelector(".paste");
 const file = importing.querySelector(".file");
 const wrong = (words) => setText(importing.querySelector(".said"), words);
+const opener = importing.querySelector("[type=submit]");
 let brought = null;
+let shownOf = ""; // the text of which it is told what was found
 let chosen = "";
 let whole = false; // the script comes along, too
 let timer = null;
+const isShown = () => Boolean(brought) && shownOf === paste.value;
+// Nothing is opened before it is told what was found in exactly what stands in the box.
+function drawOpener(reading) {
+  opener.disabled = reading;
+  setText(opener, reading ? "Reading…" : "Open in the editor");
+}
 async function read() {
   clearTimeout(timer);
   const text = paste.value;
+  drawOpener(Boolean(text.trim()));
   const got = await call("clean_paste", { text }, wrong);
   if (text !== paste.value) return;
   brought = got ?? null;
+  shownOf = text;
+  drawOpener(false);
   const names = (brought?.functions ?? []).map((one) => one.name);
   if (!names.includes(chosen)) chosen = names[0] ?? "";
   draw();
@@ -101,12 +112,14 @@ async function takeFile(got) {
 }
 async function openImported(event) {
   event.preventDefault();
-  await read();
   if (!paste.value.trim()) {
     wrong("Paste a function, or choose a file.");
     return;
   }
-  if (!brought) return;
+  if (!isShown()) {
+    read();
+    return;
+  }
   importing.close();
   newText(brought.alone && !whole ? brought.alone : brought.text, { which: chosen });
   sayNote(changedWords(brought, brought.alone && !whole));
@@ -183,6 +196,7 @@ function openImport() {
   chosen = "";
   whole = false;
   draw();
+  drawOpener(false);
   wrong("");
   importing.showModal();
   paste.focus();
@@ -201,6 +215,7 @@ function drawImport() {
     });
   paste.addEventListener("input", () => {
     clearTimeout(timer);
+    drawOpener(Boolean(paste.value.trim()) && !isShown());
     timer = setTimeout(read, 250);
   });
   importing.querySelector("form").addEventListener("submit", openImported);

@@ -77,7 +77,6 @@ def save_reward(
     if redaction.holds(code):
         raise LibraryError("The code holds a secret. Take it out, and read it there from the environment (os.environ).")
     about = _about(name, code, _built_in() if taken is None else taken)
-    _refuse_relative_imports(code)
     with registry.write_registry() as db:
         _refuse_other_case(db, name)
         newest = _newest_version(db, name)
@@ -101,21 +100,21 @@ def _about(name: str, code: str, taken: Collection[str]) -> dict[str, Any]:
     problem = names.problem_with(name, taken) or _unkeepable(code)
     if problem:
         raise LibraryError(problem)
-    analysis = signature.analyse(code, name)
-    if not analysis.functions or not pasted.is_python(code):
-        first = analysis.problems[0]
-        raise LibraryError(f"Line {first.line}: {first.message}")
-    found = analysis.functions[0]
+    if fault := find_load_fault(code, name):
+        raise LibraryError(f"Line {fault.line}: {fault.message}")
+    found = signature.analyse(code, name).functions[0]
     return {
         "form": signature.FORM, "help": found.help, "arguments": found.arguments, "parameters": found.parameters,
     }  # fmt: skip
 
 
-def _refuse_relative_imports(code: str) -> None:
-    """What stands beside a script elsewhere is not here: the function would fail when it is loaded."""
-    for problem in signature.analyse(code).problems:
-        if problem.message == bodies.RELATIVE:
-            raise LibraryError(f"Line {problem.line}: {problem.message}")
+def find_load_fault(code: str, name: str) -> signature.CodeProblem | None:
+    """Why this code cannot be loaded as the function of this name: it is no Python, does not define it, or imports
+    what stands beside it elsewhere. Such code is neither saved nor tried. None where nothing of that is so."""
+    analysis = signature.analyse(code, name)
+    if not analysis.functions or not pasted.is_python(code):
+        return analysis.problems[0]
+    return next((problem for problem in analysis.problems if problem.message == bodies.RELATIVE), None)
 
 
 def _unkeepable(code: str) -> str:
