@@ -85,8 +85,8 @@ def test_a_like_run_says_it_better_scaled_to_more_and_longer_completions(registr
     longer = timing.pace(a_spec(max_completion_length=300), offer(), MODEL)
     assert twice is not None and twice.low == pytest.approx(4.0)
     assert longer is not None and longer.low == pytest.approx(6.0)
-    assert twice.words == "roughly 4.0 s" and twice.source == "rough: “before” had 8 completions a step"
-    assert longer.source == "rough: “before” had at most 100 tokens each"
+    assert twice.words == "roughly 4.0 s" and twice.source == "from “before”, which had 8 completions a step"
+    assert longer.source == "from “before”, which had at most 100 tokens each"
     assert same is not None and same.source == "as a step of “before” took"
     [figure] = [one for one in report(a_spec(), offer(), MODEL).figures if one["label"] == "Time"]
     assert figure["run"] == "before" and "“before”" in figure["detail"]  # which the page cuts where it has no room
@@ -108,7 +108,7 @@ def test_a_run_on_other_data_is_rough_and_one_of_far_more_work_says_nothing(regi
     ran(a_spec(), 2.0, name="sums")
     other = a_spec().model_copy(update={"data": DataSpec(source="file:mine.csv")})
     found = timing.pace(other, offer(), MODEL)
-    assert found is not None and (found.words, found.source) == ("roughly 2.0 s", "rough: “sums” had other data")
+    assert found is not None and (found.words, found.source) == ("roughly 2.0 s", "from “sums”, which had other data")
     ran(other, 5.0, name="mine")
     found = timing.pace(other, offer(), MODEL)
     assert found is not None and (found.words, found.source) == ("about 5.0 s", "as a step of “mine” took")
@@ -124,7 +124,7 @@ def test_a_run_with_other_reward_functions_is_rough_and_one_with_the_same_is_nea
     assert found is not None and found.run == "formats" and "reward" not in found.rough
     other = a_spec().model_copy(update={"rewards": [spec.RewardSpec(name="length")]})
     found = timing.pace(other, offer(), MODEL)
-    assert found is not None and found.source == "rough: “formats” had other reward functions"
+    assert found is not None and found.source == "from “formats”, which had other reward functions"
 
 
 def test_a_run_from_a_checkpoint_takes_as_long_as_what_it_was_trained_from(registry_home: Path) -> None:
@@ -194,7 +194,7 @@ def test_a_run_without_a_kl_term_is_similar_and_says_so(registry_home: Path) -> 
     """A draft with the default beta and finished runs with 0.02 had nothing to do with each other."""
     ran(a_spec(beta=0.02), 2.0)
     found = timing.pace(a_spec(beta=0.0), offer(), MODEL)
-    assert found is not None and found.source == "rough: “before” had a KL term"
+    assert found is not None and found.source == "from “before”, which had a KL term"
     ran(a_spec(beta=0.0), 1.5, name="without")
     found = timing.pace(a_spec(beta=0.0), offer(), MODEL)
     assert found is not None and found.source == "as a step of “without” took"
@@ -259,7 +259,7 @@ def test_a_newer_run_with_a_far_lower_limit_is_passed_over_for_the_one_alike(reg
         length=3.5,
     )
     found = timing.pace(other, offer(), MODEL)
-    assert found is not None and found.run == "again" and found.source == "rough: “again” had other data"
+    assert found is not None and found.run == "again" and found.source == "from “again”, which had other data"
 
 
 @pytest.mark.parametrize("other", [{"num_iterations": 2}, {"steps_per_generation": 4}])

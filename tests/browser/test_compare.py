@@ -316,6 +316,10 @@ def test_a_live_run_goes_on_in_its_curve(open_page: OpenPage, sweeps: tuple[str,
     page = open_page(f"{sweeps[0]}/compare?ids={sweeps[1][0]},{one},{other},{live}")
     page.wait_for_selector(".gw-compare[data-drawn]")
     assert traces(page, "reward")[-1]["last"] == 5
+    dashes = "node => node.data.filter(line => line.hovertemplate).map(line => line.line.dash)"
+    plot = page.locator('[data-chart="reward"] .plot')
+    assert plot.evaluate(dashes)[1:3] == ["solid", "0px,8px,8px,0px"], "twins are both seen"
+    expect(page.locator('[data-chart="reward"]')).to_contain_text("dashed: lines that lie on one another")
     expect(page.locator(".same")).to_have_count(1)
     same = page.locator(f'.chosen[data-run="{other}"] .same')
     expect(same).to_have_text(f"same as twin · {one.rpartition('-')[2]}")

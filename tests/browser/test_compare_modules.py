@@ -420,3 +420,16 @@ def test_runs_on_other_data_or_sampled_otherwise_have_no_best(bare_page: Page) -
         "▲ the best at the end among runs that trained as long, where that is more than chance"
     )
     assert page.evaluate(best, runs({}, {"held_out": "other rows"})) == 2
+
+
+def test_lines_that_lie_on_one_another_are_each_seen(bare_page: Page) -> None:
+    page = bring(bare_page, "pages/compare/coinciding.js", "dashOf", "places")
+    x = list(range(1, 21))
+    same = {"x": x, "y": [n / 7 for n in x]}
+    parts = {"x": x, "y": [*same["y"][:5], *[9.0] * 15]}
+    at_first = {"x": x, "y": [same["y"][0], *[8.0] * 19]}
+    other, none = {"x": x, "y": [3.0] * 20}, {"x": [], "y": []}
+    found = page.evaluate("lines => places(lines)", [same, other, same, parts, at_first, none])
+    assert [(one["nth"], one["of"]) for one in found] == [(0, 3), (0, 1), (1, 3), (2, 3), (0, 1), (0, 1)]
+    dashes = page.evaluate("places => places.map(dashOf)", found)
+    assert dashes == ["solid", "solid", "0px,8px,8px,8px", "0px,16px,8px,0px", "solid", "solid"]

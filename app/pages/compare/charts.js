@@ -6,6 +6,7 @@ import { Span } from "../../ui/charts/span.js";
 import { el, setText, showText } from "../../ui/dom.js";
 import { hoverRoom, shortName } from "../../ui/name.js";
 import { dotted } from "../../ui/text.js";
+import { dashOf, places } from "./coinciding.js";
 import { LineKeyboardNav } from "./line_keyboard_nav.js";
 import { Lines } from "./lines.js";
 
@@ -39,6 +40,7 @@ export class CompareChart {
       .filter(({ lines }) => lines.length);
     this.series = some;
     this.view = view;
+    this.dashes = this.dashesOfCoinciding();
     const missing = series.length - some.length;
     const per = Math.max(1, ...some.flatMap(({ lines }) => lines.map((line) => line.per)));
     const none = view.zoom ? "None of these runs has logged this here." : "None of these runs has logged this.";
@@ -54,6 +56,7 @@ export class CompareChart {
         some.some(({ alone }) => alone) ? "no mean of runs that are not comparable: each has its own line" : "",
         this.log ? "log scale" : "",
         per > 1 ? `a point is the mean of up to ${per}` : "",
+        this.dashes.size ? "dashed: lines that lie on one another" : "",
         missing && some.length ? `${missing} of ${series.length} ${missing === 1 ? "has" : "have"} none` : "",
       ),
     );
@@ -107,6 +110,14 @@ export class CompareChart {
     return { data, layout: this.layout(data, by, unit), config: { doubleClick: false } };
   }
 
+  // By line, how those are drawn that lie on another's; none where dashes already tell runs of one colour apart.
+  dashesOfCoinciding() {
+    const alone = this.series.filter(({ group }) => !group);
+    if (alone.some(({ dash = "solid" }) => dash !== "solid")) return new Map();
+    const lines = alone.flatMap((one) => one.lines);
+    return new Map(places(lines).flatMap((place, i) => (place.of > 1 ? [[lines[i].whole, dashOf(place)]] : [])));
+  }
+
   // A name as a hover label has room for it: a group's with a line for each of its settings.
   hoverName({ group, label }) {
     const most = hoverRoom(this.plot);
@@ -150,7 +161,7 @@ export class CompareChart {
       customdata: line.y,
       meta,
       name: Plots.plain(one.label + resumed),
-      line: { color: colour, width, dash: one.dash },
+      line: { color: colour, width, dash: this.dashes.get(line.whole) ?? one.dash },
       hovertemplate: this.hover(this.hoverName(one) + resumed, "%{customdata:.4~g}", alone, calm),
     };
     if (!calm) return [main];

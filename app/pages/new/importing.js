@@ -141,8 +141,11 @@ const dataset = () => Number(box.querySelector(".datasets input:checked")?.value
 // What the script comes to with the dataset that was chosen: its prompts and answers are made in a way of its own.
 async function readChosen() {
   const [one, of] = [dataset(), read];
-  const got = await askServer({ ...of, dataset: one }, () => read === of && dataset() === one);
+  const isWanted = () => read === of && dataset() === one;
+  sayReading();
+  const got = await askServer({ ...of, dataset: one }, isWanted);
   if (got) drawSummary(got);
+  if (isWanted()) offerTake();
 }
 
 function drawFunctions(functions) {
@@ -255,10 +258,10 @@ function noteLine(note) {
 
 // ---- what an import said, above the settings for as long as they are a draft ----
 function drawNotes() {
-  const isShown = page.view?.text === page.text; // else it is not known yet what the settings are now
-  if (!isShown && drawn.notes === page.notes) return;
-  const lines = isShown ? page.notes.map((note) => stillTrue(note, valueAt)).filter(Boolean) : page.notes;
-  const told = JSON.stringify([lines, isShown && valueAt(SEED)]);
+  const isRead = page.view?.text === page.text; // else it is not known yet what the settings are now
+  if (!isRead && drawn.notes === page.notes) return;
+  const lines = isRead ? page.notes.map((note) => stillTrue(note, valueAt)).filter(Boolean) : page.notes;
+  const told = JSON.stringify([lines, isRead && valueAt(SEED)]);
   const isSame = drawn.told === told;
   drawn = { notes: page.notes, told };
   if (isSame) return; // it may be folded

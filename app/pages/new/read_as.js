@@ -147,7 +147,7 @@ function take(answer) {
     sheets = found?.sheets ?? [];
     scroll.hidden = !found;
     if (found) {
-      setText(words, found.words || found.kind.toUpperCase());
+      setText(words, found.words || (found.kind === "parquet" ? "Parquet" : found.kind.toUpperCase()));
       const { count, exact } = answer.rows;
       setText(rows, `, ${exact ? "" : "about "}${countWords(count, "row")}${columnWords(found)}`);
       drawTable();

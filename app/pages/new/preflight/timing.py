@@ -77,7 +77,7 @@ class Pace:
         if self.run is None:
             return "a rough guess until a similar run has finished"
         if self.rough:
-            return f"rough: “{self.run}” {'has' if self.trains else 'had'} {self.rough}"
+            return f"from “{self.run}”, which {'has' if self.trains else 'had'} {self.rough}"
         return f"as a step of “{self.run}” {'takes' if self.trains else 'took'}"
 
     @property
