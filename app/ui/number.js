@@ -44,22 +44,19 @@ function sayPercent(share, whole) {
 }
 // Of what is often little: with a tenth below 10 %, and never 0 for some.
 export function finePercent(share) {
-  const known = share > 0 && share < 0.0005 ? "<0.1" : withDigits(100 * share, share && share < 0.0995 ? 1 : 0);
+  return share < 0.0995 ? percentWithTenth(share) : `${withDigits(100 * share, 0)}\u202f%`;
+}
+function percentWithTenth(share) {
+  const known = share > 0 && share < 0.0005 ? "<0.1" : withDigits(100 * share, share ? 1 : 0);
   return `${known}\u202f%`;
 }
-// Parts of a share in whole percent that add up to what percent writes of it: where rounding down leaves them short,
-// those that lost most have one more, of equal ones the largest. Where they are not all of it, each for itself
-// (words.py, as above).
+// Parts of a share as percent writes each; where these do not add up to what it writes of the whole (0.0625 and 0.0125
+// of 0.075), with a tenth, so that none is rounded to another number than it is (words.py, as above).
 export function percentParts(whole, parts) {
   const sum = (values) => values.reduce((a, b) => a + b, 0);
-  if (Math.abs(sum(parts) - whole) > 1e-6) return parts.map(percent);
-  const sizes = parts.map((part) => Math.round(part * 1e8) / 1e6);
-  const lost = sizes.map((size) => Math.round((size - Math.floor(size)) * 1e6) / 1e6);
-  const short = wholePercent(whole) - sum(sizes.map(Math.floor));
-  const raised = [...parts.keys()]
-    .sort((a, b) => lost[b] - lost[a] || sizes[b] - sizes[a])
-    .slice(0, Math.max(0, short));
-  return parts.map((part, i) => sayPercent(part, Math.floor(sizes[i]) + raised.includes(i)));
+  const isAll = Math.abs(sum(parts) - whole) <= 1e-6;
+  const addUp = !isAll || sum(parts.map(wholePercent)) === wholePercent(whole);
+  return parts.map(addUp ? percent : percentWithTenth);
 }
 
 // Seconds, as duration in app/core/format.py writes it.

@@ -235,3 +235,31 @@ def test_a_common_pattern_is_chosen_and_words_typed_as_a_pattern_are_told_of(rew
     pattern.fill(r"\d$")
     expect(common.locator("option:checked")).to_have_text("matches a pattern of your own")
     expect(form.locator(".means")).to_contain_text("the pattern “\\d$” matches somewhere")
+
+
+def test_what_is_only_looked_at_as_blocks_stays_as_it_is_saved(rewards: Page) -> None:
+    """Under a shorter name its first line would be laid out anew: that was a change that nobody had made."""
+    form = build(rewards, "Right number", "Right length")
+    form.locator("[name=name]").fill("right_number_and_short")
+    form.get_by_label("At most").fill("40")
+    save(rewards)
+    do(rewards, "Rename")
+    field = rewards.locator(".renaming input")
+    field.fill("short")
+    field.press("Enter")
+    state = rewards.locator(".writing .state")
+    expect(rewards.locator(".said-saved")).to_contain_text("Renamed from right_number_and_short")
+    assert "def short(\n" in text_of(rewards), "not as the builder would lay it out"
+    for _ in range(2):
+        rewards.reload()
+        ready(rewards)
+        expect(rewards.locator(".blocks li")).to_have_count(2)
+        expect(rewards.locator(".live .rows > section").first).to_be_visible()
+        rewards.wait_for_timeout(400)  # a build would have written by now
+        expect(state).to_have_text(re.compile("^version"))
+        expect(rewards.locator(".writing .draft")).to_be_hidden()
+    length = rewards.get_by_label("At most")
+    length.fill("41")
+    expect(state).to_have_text(re.compile("^changed since"))
+    length.fill("40")
+    expect(state).to_have_text(re.compile("^version"))

@@ -16,6 +16,7 @@ from groupwise.worker.builtin import models
 from groupwise.worker.data import data, data_checks, preview, tokens
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.questions import server
+from tests.support.data_files import put
 from tests.support.previews import GSM, MAPPED, check, fixed, write
 
 
@@ -118,7 +119,7 @@ def test_a_template_that_nobody_wrote_is_not_said_to_use_a_column():
     """Nor is it told of at all where a title is taken for the heading: the check of all rows says that, too."""
     with pytest.raises(DataError, match=r"^the prompt template is not set, and there is no column “question”; the col"):
         data_checks.check_data(DataSpec(source="file:gsm.jsonl"), ModelSpec(), 64, True)
-    (paths.data_folder() / "titled.tsv").write_text("Klasse 5\t\nAufgabe\tLösung\n1+1\t2\n2+2\t4\n")
+    (paths.data_folder() / "titled.tsv").put("Klasse 5\t\nAufgabe\tLösung\n1+1\t2\n2+2\t4\n")
     with pytest.raises(DataError, match=r"looks like a title, but is taken for the heading: “Klasse 5”") as told:
         data_checks.check_data(
             DataSpec(
@@ -226,7 +227,7 @@ def test_a_chat_template_that_refuses_a_system_prompt_says_so(tmp_path: Path):
     shutil.copytree(models.install_starter(), folder)
     template = (folder / "chat_template.jinja").read_text()
     picky = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"
-    (folder / "chat_template.jinja").write_text(picky + template)
+    (folder / "chat_template.jinja").put(picky + template)
     parts = {**MAPPED, "system_prompt": "Be brief."}
     [problem] = ask(model={"id": str(folder)}, **parts)["problems"]
     assert "System role not supported" in problem["message"]
@@ -276,7 +277,7 @@ def test_a_mapping_is_no_prompt(cell: Any, kind: str):
 
 def test_the_template_error_suggests_the_column_of_its_button() -> None:
     rows = "".join(f'{{"Nr.": {n}, "Aufgabe": "Was ist {n} plus 1?", "Lösung": "{n + 1}"}}\n' for n in range(8))
-    (paths.data_folder() / "aufgaben.jsonl").write_text(rows)
+    (paths.data_folder() / "aufgaben.jsonl").put(rows)
     problem, *_ = ask(source="file:aufgaben.jsonl")["problems"]
     assert problem["fixes"][0]["label"] == "Use “Aufgabe”" and "such as {Aufgabe};" in problem["message"]
 
@@ -285,3 +286,17 @@ def test_of_a_wide_table_it_is_told_how_many_columns_there_are():
     write("wide.jsonl", [{f"c{n}": "1" for n in range(1, 201)}])
     read_as = preview.preview(DataSpec(source="file:wide.jsonl", prompt_template="{c1}"), ModelSpec()).read_as
     assert read_as is not None and (read_as.columns, len(read_as.heading)) == (200, 30)
+
+
+def test_a_column_without_answers_is_suggested_nowhere_and_that_is_said_in_the_first_round() -> None:
+    """It was suggested, and said to be empty once it was taken."""
+    put("leer.csv", "Frage,Lösung,Stufe\n" + "Wie viel ist 3 + 4, und warum?, ,leicht\n" * 30)
+    found = ask(source="file:leer.csv")
+    assert found["guess"].get("data.answer_column") != "Lösung"
+    assert [one["kind"] for one in found["columns"] if one["name"] == "Lösung"] == ["empty"]
+    [answers] = [one for one in found["problems"] if one["field"] == "data.answer_column"]
+    assert "“Lösung” has no answers: it is empty in its first 20 rows." in answers["message"]
+    assert not any("Lösung" in fix["label"] for fix in answers["fixes"])
+    put("eine.csv", "Frage,Lösung\nWie viel ist 3 + 4, und warum?,\n")
+    [answers] = [one for one in ask(source="file:eine.csv")["problems"] if one["field"] == "data.answer_column"]
+    assert "it is empty in its only row." in answers["message"]

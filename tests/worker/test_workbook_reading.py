@@ -19,6 +19,7 @@ import pytest
 from groupwise.storage.home import paths
 from groupwise.storage.registry.messages.preview import PreviewQuestion
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
+from groupwise.storage.spec.words.problem import ADVICE
 from groupwise.worker.data import data_checks, preview, read_as
 from groupwise.worker.data.files import file_reading, plain_file, workbook
 from groupwise.worker.data.files.data_error import DataError
@@ -265,6 +266,12 @@ def test_empty_cells_of_formulas_are_not_said_of_rows_that_the_filter_leaves_out
 
     assert said() == said("Stufe > 3") == said("Lösung is empty") == said("broken") == table.notes != []
     assert said("Lösung is not empty") == said("Stufe > 3", "Lösung > 10") == said("Lösung > 10", answer=None) == []
+    kept = ["Lösung is not empty"]
+    asked = DataSpec(source="file:a.xlsx", prompt_column="Aufgabe", answer_column="Lösung", filter=kept)
+    left_out = [one for one in read_as.note_problems(table, [], asked) if one.level == ADVICE]
+    assert [one.message for one in left_out] == [f"{table.notes[0]} Until then the condition leaves these rows out."], (
+        "rows would be missing without a word"
+    )
 
 
 def test_a_formula_that_came_to_an_empty_text_has_its_result(registry_home: Path) -> None:

@@ -7,6 +7,7 @@ from groupwise.storage.checks.columns import unknown_columns
 from groupwise.storage.spec.rows.column_names import ANSWERS, CHATS, PROMPTS, find_named, meant_column, say_columns
 from groupwise.storage.spec.rows.prompt_template import PLAIN, named_columns
 from groupwise.storage.spec.spec import DataSpec
+from groupwise.storage.spec.words.number_words import count_words
 from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
 from groupwise.worker.data.data import answer_of_cell
 from groupwise.worker.data.files.data_error import DataError
@@ -21,8 +22,8 @@ MARKS = {"####": r"####\s*(.+)", r"\boxed{": r"\\boxed\{([^{}]*)\}", "<answer>":
 
 def kind(values: list[Any]) -> str:
     """What a column's cells are, in a word."""
-    there = [value for value in values if value is not None]
-    if not there:
+    there = [value for value in values if value is not None and value != ""]
+    if not any(str(value).strip() for value in there):
         return "empty"
     if all(is_chat(value) for value in there):
         return "chat"
@@ -175,6 +176,7 @@ def _answer_problems(
         none = Fix(label, {"data.answer_column": None}, ("data.answer_pattern",))
         unsaid = name == UNSAID.answer_column
         wrong = "choose the column with the right answers." if unsaid else f"there is no column “{name}”."
+        wrong += "" if better else _say_empty_answers(columns, rows)
         return [Problem("data.answer_column", f"{wrong} {listed}", fixes=(*fixes, none))]
     if not data.answer_pattern:
         pattern = _guess_pattern([row.get(name) for row in rows])
@@ -186,6 +188,15 @@ def _answer_problems(
             fix = Fix(f"Take what {pattern} finds", {"data.answer_pattern": pattern})
             return [Problem("data.answer_pattern", message, level="warning", fixes=(fix,))]
     return []
+
+
+def _say_empty_answers(columns: list[str], rows: Rows) -> str:
+    """Of a column that is called as answers are, but has none: that it is no choice, before it is chosen."""
+    name = find_named(ANSWERS, columns)
+    if not name or kind([row.get(name) for row in rows]) != "empty":
+        return ""
+    where = "its only row" if len(rows) == 1 else f"its first {count_words(len(rows), 'row')}"
+    return f" “{name}” has no answers: it is empty in {where}."
 
 
 def _list_problem(name: str, cells: list[Any]) -> Problem | None:

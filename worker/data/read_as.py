@@ -65,19 +65,31 @@ def note_problems(table: Any, first: mapping.Rows, asked: DataSpec) -> list[Prob
     doubted = table.reading is not None and bool(_heading_problem(table, first, asked))
     about_heading = (UNNAMED, MERGED) if doubted else ()
     notes = [note for note in notes_of_used(table, asked) if not any(words in note for words in about_heading)]
-    return [Problem("data.source", note, level=WARNING, fixes=_note_fixes(table, note)) for note in notes]
+    said = [Problem("data.source", note, level=WARNING, fixes=_note_fixes(table, note)) for note in notes]
+    return [*said, *(Problem("data.source", note, level=ADVICE) for note in notes_of_left_out(table, asked))]
 
 
 def notes_of_used(table: Any, asked: DataSpec) -> list[str]:
     """The table's notes, of those about cells that are not read as they are written those about columns in use;
-    none about empty cells that the filter leaves out."""
-    used = [f"“{name}”" for name in (asked.answer_column, *asking_columns(asked, table.columns))]
+    those about empty cells of rows that the filter leaves out are `notes_of_left_out`."""
+    used = _quoted_in_use(table, asked)
     about_cells = (OTHERWISE, INEXACT)
     return [
         note for note in table.notes
         if (not any(words in note for words in about_cells) or any(name in note for name in used))
         and not (LOST in note and _is_left_out(note, table.columns, used, asked))
     ]  # fmt: skip
+
+
+def notes_of_left_out(table: Any, asked: DataSpec) -> list[str]:
+    """The table's notes about empty cells of which the filter leaves out every row: why those rows are missing."""
+    used = _quoted_in_use(table, asked)
+    left = [note for note in table.notes if LOST in note and _is_left_out(note, table.columns, used, asked)]
+    return [f"{note} Until then the condition leaves these rows out." for note in left]
+
+
+def _quoted_in_use(table: Any, asked: DataSpec) -> list[str]:
+    return [f"“{name}”" for name in (asked.answer_column, *asking_columns(asked, table.columns))]
 
 
 def _is_left_out(note: str, columns: list[str], used: list[str], asked: DataSpec) -> bool:

@@ -22,6 +22,7 @@ export const isTraced = () => traced.of === told(desk.blocks.map(toServer));
 export const waysShown = () => way;
 let way = "code";
 let made = null; // the text that these blocks made
+let read = null; // {text, of}: what they were read from, which may be laid out otherwise than the builder would
 let timer = null;
 let turn = 0;
 let changes = 0; // how often something was typed or chosen in the blocks
@@ -64,11 +65,12 @@ function sayByHand(reading) {
   );
 }
 // ---- from the text ----
-function take({ blocks, sentence }, name) {
+function take({ blocks, sentence }, name, text = null) {
   desk.blocks.splice(0, Infinity, ...blocks);
   nameBox.value = name;
   [asTyped, written] = ["", ""];
   sentenceBox.value = sentence;
+  read = text === null ? null : { text, of: told(typedNow()) };
   desk.removed.length = 0;
   drawCards(desk);
   sayRemoved();
@@ -93,7 +95,7 @@ on("open", () => {
   const first =
     begun ?? (seen && page.text === page.open.clean ? { ...seen, blocks: seen.blocks.map(fromServer) } : null);
   find(".ways").hidden = page.open.builtIn;
-  take(first ?? { blocks: [], sentence: "" }, begun?.name ?? page.which);
+  take(first ?? { blocks: [], sentence: "" }, begun?.name ?? page.which, first && !begun ? page.text : null);
   if (first) {
     made = page.text;
     page.unfinished = begun && !begun.fresh ? begun : null;
@@ -124,6 +126,7 @@ on("looked", () => {
   take(
     reading?.blocks ? { ...reading, blocks: reading.blocks.map(fromServer) } : { blocks: [], sentence: "" },
     page.which,
+    reading?.blocks ? page.text : null,
   );
   sayByHand(reading);
   if (choosing && reading?.blocks) showWay("blocks");
@@ -144,6 +147,11 @@ function redrawn() {
   sayRemoved();
   soon();
 }
+const typedNow = () => ({
+  name: nameBox.value.trim(),
+  blocks: desk.blocks.map(toServer),
+  sentence: sentenceBox.value,
+});
 // Resolves to whether the server took what is typed, once it did: one that was overtaken waits for the newest.
 function build() {
   newest = buildNow();
@@ -152,7 +160,7 @@ function build() {
 async function buildNow() {
   const mine = ++turn;
   const seen = changes;
-  const sent = { name: nameBox.value.trim(), blocks: desk.blocks.map(toServer), sentence: sentenceBox.value };
+  const sent = typedNow();
   mapped = page.given?.mapped ?? "";
   const got = await call("build_function", { ...sent, mapped });
   if (mine !== turn) return newest;
@@ -167,11 +175,13 @@ async function buildNow() {
   const why = got.untraced || "Scores come as soon as the blocks are complete.";
   traced = { code: got.traced, why, of: told(sent.blocks) };
   page.unfinished = got.code || isUntouched(sent) ? null : { ...sent, blocks: desk.blocks, fault };
-  if (got.code && got.code !== page.text) {
-    made = got.code;
+  // of blocks as they were read it is the text that they were read from
+  const text = got.code && read?.of === told(sent) ? read.text : got.code;
+  if (text && text !== page.text) {
+    made = text;
     page.which = got.name;
     allowNetwork();
-    writeCode(got.code);
+    writeCode(text);
   } else {
     if (page.unfinished) tell("typed");
     drawState();

@@ -33,16 +33,17 @@ def percent_without(share: float) -> str:
 
 
 def percent_parts(whole: float, parts: Sequence[float]) -> list[str]:
-    """Parts of a share in whole percent that add up to what `percent` writes of it: where rounding down leaves them
-    short, those that lost most have one more, of equal ones the largest. Where they are not all of it, each for itself
-    (app/ui/number.js)."""
-    if abs(math.fsum(parts) - whole) > 1e-6:
+    """Parts of a share as `percent` writes each; where these do not add up to what it writes of the whole (0.0625 and
+    0.0125 of 0.075), with a tenth, so that none is rounded to another number than it is (app/ui/number.js)."""
+    is_all = abs(math.fsum(parts) - whole) <= 1e-6
+    if not is_all or sum(map(_whole_percent, parts)) == _whole_percent(whole):
         return [percent(part) for part in parts]
-    sizes = [round(part * 100, 6) for part in parts]
-    short = _whole_percent(whole) - sum(map(int, sizes))
-    lost = [round(size - int(size), 6) for size in sizes]
-    raised = sorted(range(len(parts)), key=lambda at: (-lost[at], -sizes[at]))[: max(0, short)]
-    return [_say_percent(part, int(sizes[at]) + (at in raised)) for at, part in enumerate(parts)]
+    return [_percent_with_tenth(part) for part in parts]
+
+
+def _percent_with_tenth(share: float) -> str:
+    known = "<0.1" if 0 < share < 0.0005 else with_digits(100 * share, 1 if share else 0)
+    return f"{known}\u202f%"
 
 
 def _whole_percent(share: float) -> int:
