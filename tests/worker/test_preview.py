@@ -119,7 +119,7 @@ def test_a_template_that_nobody_wrote_is_not_said_to_use_a_column():
     """Nor is it told of at all where a title is taken for the heading: the check of all rows says that, too."""
     with pytest.raises(DataError, match=r"^the prompt template is not set, and there is no column “question”; the col"):
         data_checks.check_data(DataSpec(source="file:gsm.jsonl"), ModelSpec(), 64, True)
-    (paths.data_folder() / "titled.tsv").put("Klasse 5\t\nAufgabe\tLösung\n1+1\t2\n2+2\t4\n")
+    (paths.data_folder() / "titled.tsv").write_text("Klasse 5\t\nAufgabe\tLösung\n1+1\t2\n2+2\t4\n")
     with pytest.raises(DataError, match=r"looks like a title, but is taken for the heading: “Klasse 5”") as told:
         data_checks.check_data(
             DataSpec(
@@ -227,7 +227,7 @@ def test_a_chat_template_that_refuses_a_system_prompt_says_so(tmp_path: Path):
     shutil.copytree(models.install_starter(), folder)
     template = (folder / "chat_template.jinja").read_text()
     picky = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"
-    (folder / "chat_template.jinja").put(picky + template)
+    (folder / "chat_template.jinja").write_text(picky + template)
     parts = {**MAPPED, "system_prompt": "Be brief."}
     [problem] = ask(model={"id": str(folder)}, **parts)["problems"]
     assert "System role not supported" in problem["message"]
@@ -277,7 +277,7 @@ def test_a_mapping_is_no_prompt(cell: Any, kind: str):
 
 def test_the_template_error_suggests_the_column_of_its_button() -> None:
     rows = "".join(f'{{"Nr.": {n}, "Aufgabe": "Was ist {n} plus 1?", "Lösung": "{n + 1}"}}\n' for n in range(8))
-    (paths.data_folder() / "aufgaben.jsonl").put(rows)
+    (paths.data_folder() / "aufgaben.jsonl").write_text(rows)
     problem, *_ = ask(source="file:aufgaben.jsonl")["problems"]
     assert problem["fixes"][0]["label"] == "Use “Aufgabe”" and "such as {Aufgabe};" in problem["message"]
 
