@@ -98,7 +98,10 @@ def test_parts_of_a_share_are_what_they_are_and_add_up_to_it_on_both_sides(bare_
     assert written == [percent_parts(whole, parts) for whole, parts in both]
     for (whole, parts), words in zip(both, written, strict=True):
         numbers = [float(re.sub(r"[^\d.]", "", one.replace("<1", "0").replace(">99", "100"))) for one in words]
-        assert all(abs(number - 100 * part) <= 0.51 for number, part in zip(numbers, parts, strict=True)), (parts, words)
+        assert all(abs(number - 100 * part) <= 0.51 for number, part in zip(numbers, parts, strict=True)), (
+            parts,
+            words,
+        )
         assert abs(sum(numbers) - 100 * whole) <= 0.51, (whole, parts, words)
     assert percent_parts(0.075, told[300]) == ["0\u202f%", "6.3\u202f%", "1.3\u202f%"]
     assert percent_parts(0.0752, [0.0002, 0.0625, 0.0125])[0] == "<0.1\u202f%"

@@ -5,6 +5,7 @@ answer."""
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -299,6 +300,14 @@ def test_a_function_that_calls_no_answer_right_is_named_before_hard_prompts() ->
     assert "“mine” gave every completion −2.00, right or wrong: of the" in first.sentence
     assert "50\u202f% give the answer of their row" in first.sentence
     assert first.changes[0].edit_reward == "mine"
+    # beside “gave no score to 45 %”, it said “every completion 0”, and “of the 88 that were read”
+    none = [replace(one, scores={"mine": None}, reward=None) for one in given[:8]]
+    half = replace(e, last=none + given[8:], functions={"mine": replace(mine, statuses={"ok": 128, "error": 128})})
+    told = verdict(half, "scored_wrong")
+    assert told and "“mine” gave every completion that it scored −2.00, right or wrong: of the" in told.sentence
+    count = re.search(r"of the (\d+) of these that were read", told.sentence)
+    whole = re.search(r"of the (\d+) of these that were read", first.sentence)
+    assert count and whole and int(whole[1]) - int(count[1]) == 8
     for other in (
         replace(e, functions={"mine": replace(mine, reads_no_column=True)}),
         replace(e, functions={"mine": Function(1.0, {"ok": 256}, -2.0, 1.0, 0.5, (-2.0, 1.0))}),

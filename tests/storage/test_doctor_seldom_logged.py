@@ -119,7 +119,7 @@ def test_where_groups_tell_of_steps_that_were_not_logged_these_are_no_logged_ste
     failed = Evidence(curves={"reward": reward}, logged=1, step=5, ended=True)
     assert examine(failed).headline == "It ended after 5 steps: too short for diagnostics, which need 10."
     broken = examine(replace(failed, not_finite={"loss": 5}))
-    assert broken.headline == "A problem after 5 steps. It ended before trends could be seen (10 steps)."
+    assert broken.headline == "A problem after 5 steps. It ended before trends could be seen: they need 10 steps."
     every_second = replace(failed, curves={"reward": Curve.of((2, 4, 6), [0.5] * 3)}, step=6)
     assert "its reward was known at 3 of 6 steps" in examine(every_second).headline
 

@@ -171,7 +171,7 @@ def test_a_run_that_ended_too_soon_is_told_of_as_over(steps: int, words: str) ->
     assert examine(seldom).headline == (never if steps else unknown)
     broken = examine(Evidence(curves={"reward": few}, not_finite={"loss": 1}, ended=True))
     if steps:
-        assert broken.headline.endswith(". It ended before trends could be seen (10 steps).")
+        assert broken.headline.endswith(". It ended before trends could be seen: they need 10 steps.")
         assert broken.headline.startswith("A problem after ")
 
 

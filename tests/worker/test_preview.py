@@ -290,13 +290,13 @@ def test_of_a_wide_table_it_is_told_how_many_columns_there_are():
 
 def test_a_column_without_answers_is_suggested_nowhere_and_that_is_said_in_the_first_round() -> None:
     """It was suggested, and said to be empty once it was taken."""
-    put("leer.csv", "Frage,Lösung,Stufe\n" + "Wie viel ist 3 + 4, und warum?, ,leicht\n" * 30)
+    put("leer.csv", "Frage,Lösung,Stufe\n" + "Wie viel ist 3 + 4 und warum?, ,leicht\n" * 30)
     found = ask(source="file:leer.csv")
     assert found["guess"].get("data.answer_column") != "Lösung"
     assert [one["kind"] for one in found["columns"] if one["name"] == "Lösung"] == ["empty"]
     [answers] = [one for one in found["problems"] if one["field"] == "data.answer_column"]
     assert "“Lösung” has no answers: it is empty in its first 20 rows." in answers["message"]
     assert not any("Lösung" in fix["label"] for fix in answers["fixes"])
-    put("eine.csv", "Frage,Lösung\nWie viel ist 3 + 4, und warum?,\n")
+    put("eine.csv", "Frage,Lösung\nWie viel ist 3 + 4 und warum?,\n")
     [answers] = [one for one in ask(source="file:eine.csv")["problems"] if one["field"] == "data.answer_column"]
     assert "it is empty in its only row." in answers["message"]

@@ -52,8 +52,8 @@ def guess(columns: list[str], rows: Rows) -> dict[str, Any]:
     others = [
         name for name in columns if kinds[name] in ("text", "number", "mixed") and name not in found.get("used", [])
     ]
-    if not answers and found and len(others) == 1:
-        answers = others[0]  # what is left beside the question
+    if not answers and found and len(others) == 1 and not find_named(ANSWERS, columns):
+        answers = others[0]  # what is left beside the question, where no empty column is for answers
     if not found and not answers:
         return {}
     settings = {path: value for path, value in found.items() if path != "used"}

@@ -60,8 +60,14 @@ class Function:
         return any(scored < HALF * of for scored, of in self.scored)
 
     @property
+    def whom(self) -> str:
+        """Whom a score is of that it gave without exception, in words: where it failed or did not apply, not all."""
+        has_all = not (self.failure_share or self.unscored_share) and all(scored == of for scored, of in self.scored)
+        return "every completion" if has_all else "every completion that it scored"
+
+    @property
     def constant(self) -> float | None:
-        """What it gives to every completion, now as at the start; None: it tells them apart."""
+        """What it gives to every completion that it scores, now as at the start; None: it tells them apart."""
         seen = [v for pair in ((self.low, self.high), self.before or ()) for v in pair if v is not None]
         return seen[0] if seen and max(seen) - min(seen) <= group_metrics.TIED else None
 

@@ -140,6 +140,7 @@ def _say_too_short(e: Evidence, grave: tuple[Verdict, ...]) -> str:
     done = f"{count_words(steps, 'step' if of_groups else 'logged step')}{stage}"
     done = f"{count_words(gone, 'step')}{stage}, its reward {known} at {steps:,} of them" if seldom else done
     needed = f"{least} {'logged ' if seldom else ''}steps"
+    trends = "It ended before trends could be seen: they need " if e.ended else "Trends need "
     if grave and e.step - e.since >= WAIT and _has_no_score(e):
         yet = "" if e.ended else " yet"
         after = count_words(e.step - e.since, "step")
@@ -149,12 +150,7 @@ def _say_too_short(e: Evidence, grave: tuple[Verdict, ...]) -> str:
         when = f"after {count_words(steps, 'step')}{stage}" if steps > 0 else f"before the first step{stage}"
         return f"{_count(grave).capitalize()} {when}. Trends need {least}."
     if grave and len(e.reward):
-        more = (
-            f"It ended before trends could be seen ({needed})"
-            if e.ended
-            else f"Trends need {needed if seldom else least}"
-        )
-        return f"{_count(grave).capitalize()} after {done}. {more}."
+        return f"{_count(grave).capitalize()} after {done}. {trends}{needed if seldom or e.ended else least}."
     if e.ended and not steps:
         return _say_nothing_logged(e, stage)
     if e.ended:

@@ -256,7 +256,7 @@ def never_earned(e: Evidence) -> Verdict | None:
         apart = "" if e.tied_share.at_least(NEARLY_ALL) else ", while other functions tell completions apart"
         if silent := empty.mostly_silent(e, WARNING, tied=False):
             return silent
-        words = f"“{name}” has scored 0 for every completion{apart}: what it rewards hardly ever occurs."
+        words = f"“{name}” has given 0 to {told.whom}{apart}: what it rewards hardly ever occurs."
         return Verdict(
             "too_hard", WARNING, f"{name} is too hard to earn", words,
             f"Shown when a function that weighs half of the heaviest or more gave only 0 in {SEVERAL} logged steps or "

@@ -240,7 +240,7 @@ def constant(e: Evidence) -> Verdict | None:
         no_room = not value and changes.leaves_no_room(e, name)
         fixes = changes.longer(e) if no_room else (fix,)
         unread = " and reads no column of the data" if told.reads_no_column and value else ""
-        words = f"“{name}” gave {short_number(value)} to every completion{unread}: it tells none of them apart." + (
+        words = f"“{name}” gave {short_number(value)} to {told.whom}{unread}: it tells none of them apart." + (
             " It is the only reward function, so there is nothing to learn from." if alone else ""
         )
         if no_room and e.tags:

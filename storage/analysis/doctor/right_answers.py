@@ -69,18 +69,19 @@ def right_earns_nothing(e: Evidence) -> Verdict | None:
     """A function of a person's own gives every completion the same, which is not above 0, and many give the answer of
     their row: it looks for something that the model is not asked to write."""
     known = group_metrics.OF_ANSWERS | group_metrics.OF_FORM
-    read = [one for group in e.groups for one in group if one.answer.strip()]
-    right = [one for one in read if answers.gives_answer(one)]
-    if len(right) < max(MARKED, answers.SEVERAL * len(read)) or len({one.grp for one in right}) < IN_GROUPS:
-        return None
+    with_answer = [one for group in e.groups for one in group if one.answer.strip()]
     for name, told in e.functions.items():
         value = told.constant
         if not told.weight or value is None or value * told.weight > 0 or name in known or told.reads_no_column:
             continue
+        read = [one for one in with_answer if one.scores.get(name) is not None]
+        right = [one for one in read if answers.gives_answer(one)]
+        if len(right) < max(MARKED, answers.SEVERAL * len(read)) or len({one.grp for one in right}) < IN_GROUPS:
+            continue
         words = (
-            f"“{name}” {'gave' if e.ended else 'gives'} every completion {write_figure(value)}, right or wrong: of the "
-            f"{len(read):,} that were read, {percent(len(right) / len(read))} give the answer of their row. Does it "
-            "need a format that the prompt does not ask for?"
+            f"“{name}” {'gave' if e.ended else 'gives'} {told.whom} {write_figure(value)}, right or wrong: of the "
+            f"{len(read):,} of these that were read, {percent(len(right) / len(read))} give the answer of their row. "
+            "Does it need a format that the prompt does not ask for?"
         )
         return Verdict(
             "scored_wrong", PROBLEM, f"No answer is right by {name}", words,
