@@ -82,6 +82,16 @@ def test_each_step_says_what_its_groups_and_its_time_came_to(registry_home: Path
     assert ask_db(folder, of_groups)[0] == pytest.approx(told)
 
 
+def test_what_was_measured_since_the_last_log_is_logged_before_the_last_evaluation(registry_home: Path) -> None:
+    """TRL dropped it: a run of 25 steps was told by steps 11–20 at its end, as it evaluated at step 25."""
+    folder = run_here(training={"logging_steps": 4, "max_steps": 6, "eval_strategy": "steps", "eval_steps": 3,
+                                "per_device_eval_batch_size": 16}, data={"holdout": 4})  # fmt: skip
+    at = "SELECT step FROM metric JOIN metric_key ON id = key WHERE name = ? ORDER BY step"
+    for name in ("reward", "loss", "learning_rate"):
+        assert ask_db(folder, at, name) == [(4,), (6,)], name
+    assert ask_db(folder, at, "eval_reward") == [(3,), (6,)]
+
+
 def test_where_no_completion_ended_by_itself_there_is_no_length_of_those_that_did(registry_home: Path) -> None:
     """TRL logs 0 tokens there, which no completion has, and counts them into its means over several generations."""
     settings = {"max_completion_length": 3, "eval_strategy": "steps", "eval_steps": 4, "per_device_eval_batch_size": 4}

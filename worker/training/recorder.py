@@ -191,6 +191,8 @@ class Recorder(TrainerCallback):
             control.should_training_stop = control.should_log = True
             control.should_save = move == STOP
             control.should_evaluate = False
+        # TRL drops what it has measured since its last log where it evaluates before it logs again
+        control.should_log = control.should_log or is_last
         if not control.should_log:
             self._commit(state)
 
