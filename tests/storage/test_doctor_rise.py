@@ -423,6 +423,10 @@ def test_few_prompts_are_told_of_where_they_come_for_long(
 
 @pytest.mark.parametrize(("curves", "label", "why"), [
     ({"reward": line(1.0, 1.7, 0.01)}, "more steps", ", as the reward was still rising"),
+    ({"reward": line(1.0, 1.7, 0.01), "eval_reward": evaluated(0.83, 1.53, 1.78)}, "more steps",
+     ", as the reward was still rising"),
+    ({"reward": line(1.0, 1.7, 0.01), "eval_reward": Curve.of((0, 20, 30), (0.83, 1.78, 1.53))}, "more steps",
+     ", as the reward was still rising; held-out reward was highest at step 20 (1.78)"),
     ({"reward": line(1.0, 1.95, 0.01)}, "harder prompts", ", as there is little left to gain on these"),
     ({"reward": drawn(lambda share: min(1.6, 1.0 + share))}, "read its groups", " to see what still goes wrong"),
 ])  # fmt: skip

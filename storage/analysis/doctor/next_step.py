@@ -32,7 +32,7 @@ def after_good_end(e: Evidence, *, rose: bool) -> Next:
     if rose and rise.right_stayed(e):
         return _for_right_answers(e)
     if rose and reward.late - reward.before > reward.error:
-        return Next(LONGER, ", as the reward was still rising", trained=True)
+        return Next(LONGER, f", as the reward was still rising{rise.say_best_held_out(e)}", trained=True)
     return _read_groups(e, " to see what still goes wrong")
 
 

@@ -113,6 +113,15 @@ def say_held_out(e: Evidence) -> str:
     return f"; held-out reward {way} from {then}{_first_evaluated(e, told)} to {now}{_of_prompts(e)}"
 
 
+def say_best_held_out(e: Evidence) -> str:
+    """That held-out reward was better before its last evaluation, beside advice to go on; “” where it was not."""
+    told = e.curve("eval_reward")
+    if not len(told) or told.high - told.values[-1] < LESS_HELD_OUT * e.scale:
+        return ""
+    step = told.steps[list(told.values).index(told.high)]
+    return f"; held-out reward was highest at step {step:,} ({write_figure(told.high)})"
+
+
 def _first_evaluated(e: Evidence, told: Curve) -> str:
     """At which step a held-out curve begins; “” where that is before the first step, as a reader expects."""
     return "" if told.steps[0] <= e.since else f" at step {told.steps[0]:,}"
