@@ -10,6 +10,7 @@ from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.library.chance import Scored, scores_by_chance
 from groupwise.storage.library.rewards import builder
 from groupwise.storage.library.rewards.form_alone import looks_at_form_alone
+from groupwise.storage.library.rewards.message_lists import takes_messages_for_text
 from groupwise.storage.record import group_metrics
 from groupwise.storage.record.group_metrics import SOLVED, TIED, Target
 from groupwise.storage.registry.messages.functions import MOST_CODE
@@ -65,6 +66,11 @@ def reads_no_column(name: str, rewards: Path) -> bool:
     """Whether it is known to look at nothing but what the model wrote: then it may grade its form, and does not say
     what is right, whatever it gives."""
     return name not in group_metrics.OF_ANSWERS and looks_at_form_alone(code_of_reward(rewards, name), name)
+
+
+def takes_messages(name: str, rewards: Path) -> bool:
+    """Whether it is known to take a completion for text, of a run whose completions are lists of messages."""
+    return takes_messages_for_text(code_of_reward(rewards, name))
 
 
 def draws_scores(run: Database, target: Target) -> bool:

@@ -308,6 +308,14 @@ def test_a_function_that_calls_no_answer_right_is_named_before_hard_prompts() ->
     count = re.search(r"of the (\d+) of these that were read", told.sentence)
     whole = re.search(r"of the (\d+) of these that were read", first.sentence)
     assert count and whole and int(whole[1]) - int(count[1]) == 8
+    assert first.sentence.endswith("Does it need a format that the prompt does not ask for?")
+    by_code = {"mine": replace(mine, takes_messages_for_text=True)}
+    lists = examine(replace(e, functions={**e.functions, **by_code})).verdicts[0]
+    assert lists.sentence.endswith(
+        "give the answer of their row. Its code takes a completion for text. A completion is a list of messages here: "
+        'its text is completion[-1]["content"].'
+    )
+    assert [(one.label, one.edit_reward) for one in lists.changes] == [("Fix mine", "mine")]
     for other in (
         replace(e, functions={"mine": replace(mine, reads_no_column=True)}),
         replace(e, functions={"mine": Function(1.0, {"ok": 256}, -2.0, 1.0, 0.5, (-2.0, 1.0))}),

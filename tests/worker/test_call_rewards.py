@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from groupwise.app.pages.new import view
+from groupwise.storage.home import paths
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import questions
 from groupwise.storage.registry.messages.problem import ProblemMessage
@@ -94,6 +96,81 @@ def test_a_function_that_does_not_come_back_is_told(registry_home: Path, monkeyp
         assert [(one.field, one.level, one.message) for one in said(code)] == [("rewards.1.name", "warning", endless)]
     monkeypatch.setattr(call_rewards, "SECONDS", 9.0)
     assert said(slow) == [], "a machine that was busy is not remembered"
+
+
+FAIL_FIVE = (
+    "def mine(completions, answer, **kwargs):\n    return [float(str(a) in c) for c, a in zip(completions, answer)]\n"
+)
+BOXED = (
+    "def mine(completions, **kwargs):\n"
+    "    texts = [one[-1]['content'] for one in completions]\n"
+    "    return [2 * ('boxed{' + a + '}' in t) - 1 for t, a in zip(texts, kwargs['answer'])]\n"
+)
+
+
+def test_a_function_that_takes_messages_for_text_tells_no_right_answer_from_a_wrong_one(registry_home: Path) -> None:
+    """As it was seen: a run was launched without a word, and every score was 0."""
+    [one] = said(FAIL_FIVE)
+    assert (one.field, one.level) == ("rewards.1.name", "warning")
+    quoted = re.fullmatch(
+        r"“mine” gives 0 to a right answer as well as to a wrong one: it tells none apart\. It was called with "
+        r"“(.+)” where that is right, and with “(.+)”\. A completion is a list of messages here: its text is "
+        r'completion\[-1\]\["content"\]\.',
+        one.message,
+    )
+    assert quoted, one.message
+    right, wrong = (re.search(r"<answer>(\d+)</answer>$", text) for text in quoted.groups())
+    assert right and wrong and int(wrong[1]) == int(right[1]) + 7
+    assert [fix.label for fix in one.fixes] == ["Open mine in Rewards"]
+
+
+def test_a_function_that_looks_for_another_format_is_told_with_what_was_tried(registry_home: Path) -> None:
+    [one] = said(BOXED)
+    assert one.message.startswith("“mine” gives −1 to a right answer as well as to a wrong one: it tells none apart. ")
+    assert one.message.endswith("</answer>”. Does it need another format? Try it on rows under Rewards.")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "completions, answer, **_):\n    return [float(a in c[0]['content']) for a, c in zip(answer, completions)]",
+        "completions, answer, **kwargs):\n    return [0.5, 0.5, 0.5, 0.6]",  # apart in one row
+        "completions, answer, **kwargs):\n    return [0.0, None, 0.0, 0.0]",
+        "completions, answer, **kwargs):\n    return [1.0 for _ in completions]",  # told of as it reads no column
+        "completions, **kwargs):\n    return [float(len(one) > 9) for one in completions]",
+        "completions, level=3, **kwargs):\n    return [0.0 for one in completions]",
+    ],
+)
+def test_nothing_is_said_of_what_tells_right_from_wrong_or_does_not_get_the_answer(
+    registry_home: Path, body: str
+) -> None:
+    assert said(f"def mine({body}\n") == []
+
+
+def ask_of_text(answers: list[str], code: str) -> list[ProblemMessage]:
+    """What is said of the function on rows of a file with these answers in the column “town”."""
+    rows = "".join(f'{{"question": "Where?", "town": "{one}"}}\n' for one in answers)
+    (paths.data_folder() / "towns.jsonl").write_text(rows, encoding="utf-8")
+    library.save_reward("mine", code)
+    asked = view.about_rewards(
+        make_spec(
+            rewards=[{"name": "mine"}], data={"source": "file:towns.jsonl", "answer_column": "town", "limit": None}
+        )
+    )
+    assert asked is not None
+    answer = server.answer_question(questions.CALL_REWARDS, asked.as_dict())
+    return [ProblemMessage.from_plain(one) for one in answer["problems"]]
+
+
+def test_the_answer_counts_by_its_columns_name_and_a_wrong_one_that_holds_the_right_one_does_not(
+    registry_home: Path,
+) -> None:
+    by_column = FAIL_FIVE.replace("answer", "town")
+    [one] = ask_of_text(["Paris", "Rome"], by_column)
+    assert "<answer>not Paris</answer>”" in one.message
+    reads = by_column.replace("in c)", "in c[0]['content'])")
+    assert ask_of_text(["Paris", "Rome"], reads) == [], "“not Paris” holds the right answer"
+    assert ask_of_text(["", ""], by_column) == [], "nothing is right or wrong there"
 
 
 def test_the_same_call_is_made_once(registry_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -337,7 +337,7 @@ def test_only_what_a_function_can_see_is_sent_to_it(code: str, seen: set[str] | 
     assert calling.visible_arguments(code, "f") == seen
 
 
-HINT = "A completion is a list of messages here: its text is completion[0]['content']."
+HINT = 'A completion is a list of messages here: its text is completion[-1]["content"].'
 
 
 @pytest.mark.parametrize(

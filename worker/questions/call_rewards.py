@@ -1,5 +1,6 @@
-"""Whether the functions of one's own score anything in a run: each is called once, in a sandbox, with the parameters it
-is given, on a few rows of the data and completions made for them. What cannot be told so is not said."""
+"""Whether the functions of one's own score anything in a run, and tell right from wrong: each is called once, in a
+sandbox, with the parameters it is given, on a few rows of the data and completions made for them. What cannot be told
+so is not said."""
 
 import hashlib
 import json
@@ -20,6 +21,7 @@ from groupwise.storage.spec.words.number_words import count_words
 from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.questions.build_rewards import LONGEST, names_in_order
+from groupwise.worker.questions.tells_apart import ANSWER, Pair, gets_answer, say_tells_none
 from groupwise.worker.questions.workbench import ids, probes, rows
 from groupwise.worker.questions.workbench.calling import Rows, chat
 from groupwise.worker.questions.workbench.score import STATE
@@ -37,11 +39,23 @@ LOGGED = ("log_extra", "log_metric")  # that every call gets beside the columns
 @dataclass(frozen=True)
 class Came:
     """What came of a call: its first failure, if one of the completions has no score for it; whether it is `mute`: None
-    for all of them; and whether it is `slow`: it took longer than it may here."""
+    for all of them; whether it is `slow`: it took longer than it may here; and its `scores`; none: nothing is known."""
 
     failure: client.Failure | None = None
     mute: bool = False
     slow: bool = False
+    scores: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class Call:
+    """The arguments of a call, as TRL gives them; of rows with an answer the completions that are right and wrong; the
+    column that is mapped as answer; whether completions are messages."""
+
+    batch: dict[str, Any]
+    pairs: list[Pair]
+    answer: str | None
+    chats: bool
 
 
 FINE = Came()  # or nothing can be told
@@ -49,37 +63,41 @@ _known: OrderedDict[str, Came] = OrderedDict()
 
 
 def answer_call_rewards(question: CallRewardsQuestion) -> CallRewardsAnswer:
-    """A warning of each function that fails on completions made for the first rows, or scores none of them."""
+    """A warning of each function that fails on completions made for the first rows, scores none of them, or gives
+    right and wrong ones the same."""
     if registry.is_trusted():  # then code of one's own runs in no sandbox, and only in a run
         return CallRewardsAnswer(problems=[])
     try:
-        batch = _make_batch(question)
+        call = _make_call(question)
     except DataError:  # said of the data
         return CallRewardsAnswer(problems=[])
     until, found = time.monotonic() + IN_ALL, list[Problem]()
     for one in question.functions:
-        if time.monotonic() < until and not _lacks_columns(one.function, batch):
-            found += _problems_of_call(one, batch)
+        if time.monotonic() < until and not _lacks_columns(one.function, call.batch):
+            found += _problems_of_call(one, call)
     return CallRewardsAnswer(problems=messages_of(found))
 
 
-def _make_batch(question: CallRewardsQuestion) -> dict[str, Any]:
-    """The arguments of one call, as TRL gives them. Raises DataError."""
-    parts = SpecPart(data=question.data, model=question.model)
-    pairs = [(row, text) for row in rows.find_rows(parts, ROWS) for text in _make_texts(row)]
+def _make_call(question: CallRewardsQuestion) -> Call:
+    """One call with what is made for the first rows. Raises DataError."""
+    found = rows.find_rows(SpecPart(data=question.data, model=question.model), ROWS)
+    made = [probes.make_probes(row.columns.get(ANSWER), probes.tags_of(row.prompt)) for row in found]
+    texts = [[each.get(name, SAYS_NOTHING_OF_IT) for name in MADE] for each in made]
+    written = [(row, text) for row, both in zip(found, texts, strict=True) for text in both]
     count = ids.counter(question.model)
-    return Rows(
-        prompts=[row.prompt for row, _ in pairs],
-        completions=[chat(row.prompt, text) for row, text in pairs],
-        ids=[count(text) or [0] * len(text.split()) for _, text in pairs],
-        columns={name: [row.columns.get(name) for row, _ in pairs] for name in pairs[0][0].columns},
+    batch = Rows(
+        prompts=[row.prompt for row, _ in written],
+        completions=[chat(row.prompt, text) for row, text in written],
+        ids=[count(text) or [0] * len(text.split()) for _, text in written],
+        columns={name: [row.columns.get(name) for row, _ in written] for name in found[0].columns},
         state=STATE,
     ).batch()
-
-
-def _make_texts(row: rows.Row) -> list[str]:
-    made = probes.make_probes(row.columns.get("answer"), probes.tags_of(row.prompt))
-    return [made.get(name, SAYS_NOTHING_OF_IT) for name in MADE]
+    pairs = [
+        Pair(each["answer_only"], right, wrong, at * len(MADE))
+        for at, (each, (right, wrong)) in enumerate(zip(made, texts, strict=True))
+        if MADE[0] in each
+    ]
+    return Call(batch, pairs, question.data.answer_column, not isinstance(found[0].prompt, str))
 
 
 def _lacks_columns(function: Function, batch: dict[str, Any]) -> bool:
@@ -88,17 +106,21 @@ def _lacks_columns(function: Function, batch: dict[str, Any]) -> bool:
     return not found or not {*found[0].arguments} <= {*batch, *LOGGED, *function.parameters}
 
 
-def _problems_of_call(one: PlacedFunction, batch: dict[str, Any]) -> list[Problem]:
-    came = _call_once(one.function, batch)
+def _problems_of_call(one: PlacedFunction, call: Call) -> list[Problem]:
+    came = _call_once(one.function, call.batch)
     if came.failure is not None:
-        return [_say_failure(one, batch, came.failure)]
-    made = count_words(len(batch["completions"]), "sample completion")
+        return [_say_failure(one, call.batch, came.failure)]
+    made = count_words(len(call.batch["completions"]), "sample completion")
     if came.slow:
         said = f"did not answer within {SECONDS:g} s when it was called with {made}. Does a loop in it end?"
     elif came.mute:
         said = f"returned None for all of the {made} that it was called with, of the first {ROWS} rows. Without scores "
         said += "nothing is learned."
+    elif came.scores and gets_answer(one.function, call.answer):
+        said = say_tells_none(one.function, call.pairs, came.scores, call.chats)
     else:
+        return []
+    if not said:
         return []
     message = f"“{one.function.name}” {said}"
     return [Problem(f"{one.place}.name", message, level=WARNING, fixes=(_open_in_rewards(one),))]
@@ -148,7 +170,7 @@ def _call_once(function: Function, batch: dict[str, Any]) -> Came:
         came = set(result.statuses)
         if came == {"timeout"}:
             return Came(slow=True)  # not kept: what else the machine does may be why
-        _known[key] = Came(failure, mute=came == {"none"})
+        _known[key] = Came(failure, mute=came == {"none"}, scores=tuple(result.values))
         while len(_known) > KEPT:
             _known.popitem(last=False)
     return _known[key]

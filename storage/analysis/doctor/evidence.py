@@ -37,6 +37,7 @@ class Function:
     scored: tuple[Scored, ...] = ()
     tells_right: bool = False  # whether it is known to compare with the answer, and to give 1 where that is right
     reads_no_column: bool = False  # whether it is known to look at nothing but what the model wrote
+    takes_messages_for_text: bool = False  # whether completions are messages, and its code takes them for text
 
     @property
     def calls(self) -> int:

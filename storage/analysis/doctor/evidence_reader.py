@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from groupwise.storage.analysis.compare import noise
-from groupwise.storage.analysis.doctor import each_step
+from groupwise.storage.analysis.doctor import each_step, known_by_code
 from groupwise.storage.analysis.doctor.curve import Curve
-from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
+from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
 from groupwise.storage.analysis.doctor.sample_reader import (
     GROUPS,
     ORDERS,
+    are_chats,
     evaluated_ids,
     finite,
     group_ids,
@@ -79,7 +80,8 @@ def gather(path: Path, spec: RunSpec | None, around: Surroundings | None = None,
     around = around or Surroundings()
     with record_check.read_record(path) as run:
         rewards = RunFolder(path.parent).rewards
-        found = _with_known_by_code(_gather_evidence(run, spec, around, 2**62 if until is None else until), rewards)
+        found = _gather_evidence(run, spec, around, 2**62 if until is None else until)
+        found = replace(found, functions=known_by_code.with_known(found.functions, rewards, are_chats(run)))
         target = group_metrics.target(found.rewards)
         if target is not None and read_if_there(lambda: [right.says_nothing(run, target, rewards)]) == [True]:
             curves = {name: curve for name, curve in found.curves.items() if not name.endswith("solved")}
@@ -87,16 +89,6 @@ def gather(path: Path, spec: RunSpec | None, around: Surroundings | None = None,
     if target is None:
         return found
     return replace(found, gives_one=right.gives_one(target, rewards), compares=right.compares(target, rewards))
-
-
-def _with_known_by_code(e: Evidence, rewards: Path) -> Evidence:
-    """With what is known of each function by its code. `rewards`: the folder of the run's reward code."""
-
-    def know(name: str, told: Function) -> Function:
-        tells_right = right.tells_right((name, group_metrics.SOLVED), rewards)
-        return replace(told, tells_right=tells_right, reads_no_column=right.reads_no_column(name, rewards))
-
-    return replace(e, functions={name: know(name, told) for name, told in e.functions.items()})
 
 
 def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, until: int) -> Evidence:

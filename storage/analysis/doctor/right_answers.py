@@ -9,7 +9,7 @@ from dataclasses import replace
 from groupwise.storage.analysis.doctor import answers, changes, grounds, rise
 from groupwise.storage.analysis.doctor.curve import mean
 from groupwise.storage.analysis.doctor.empty import say_beyond_starter, title_too_hard
-from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
+from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
 from groupwise.storage.analysis.doctor.length import APART, ENOUGH
 from groupwise.storage.analysis.doctor.verdict import (
     COMMON,
@@ -28,6 +28,7 @@ from groupwise.storage.analysis.doctor.verdict import (
 )
 from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number, write_figure
 from groupwise.storage.library import chance
+from groupwise.storage.library.rewards.message_lists import MESSAGES
 from groupwise.storage.record import group_metrics
 from groupwise.storage.spec.words.number_words import count_words
 
@@ -81,7 +82,7 @@ def right_earns_nothing(e: Evidence) -> Verdict | None:
         words = (
             f"“{name}” {'gave' if e.ended else 'gives'} {told.whom} {write_figure(value)}, right or wrong: of the "
             f"{len(read):,} of these that were read, {percent(len(right) / len(read))} give the answer of their row. "
-            "Does it need a format that the prompt does not ask for?"
+            f"{_say_why(told)}"
         )
         return Verdict(
             "scored_wrong", PROBLEM, f"No answer is right by {name}", words,
@@ -90,11 +91,23 @@ def right_earns_nothing(e: Evidence) -> Verdict | None:
             "completions the same, 0 or less.",
             "the recorded answers and completions",
             (completions("The last completions", sort="newest"),),
-            (Change(f"Try {name} on its completions", edit_reward=name),
-             Change("State the expected format in the prompt", field="data.system_prompt")),
-            Grounds(Place.SCORING, True, 1.0, grounds.last_of(e, lambda one: True)),
+            _ways_out(name, told), Grounds(Place.SCORING, True, 1.0, grounds.last_of(e, lambda one: True)),
         )  # fmt: skip
     return None
+
+
+def _say_why(told: Function) -> str:
+    """Why a function may give right answers nothing: by its code, where that is known."""
+    if told.takes_messages_for_text:
+        return f"Its code takes a completion for text. {MESSAGES}"
+    return "Does it need a format that the prompt does not ask for?"
+
+
+def _ways_out(name: str, told: Function) -> tuple[Change, ...]:
+    if told.takes_messages_for_text:
+        return (Change(f"Fix {name}", edit_reward=name),)
+    asks = Change("State the expected format in the prompt", field="data.system_prompt")
+    return (Change(f"Try {name} on its completions", edit_reward=name), asks)
 
 
 def right_is_marked_down(e: Evidence) -> Verdict | None:

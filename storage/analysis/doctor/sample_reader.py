@@ -48,6 +48,13 @@ def evaluated_ids(run: Database, step: int) -> list[int]:
     return [row[0] for row in rows_of(run, sql, [step])]
 
 
+def are_chats(run: Database) -> bool:
+    """Whether the newest prompt is a list of messages: then so are all, and each completion."""
+    is_list = "json_valid(prompt) AND json_type(prompt) = 'array'"
+    rows = rows_of(run, f"SELECT {is_list} FROM prompt ORDER BY id DESC LIMIT 1")
+    return bool(rows and rows[0][0])
+
+
 def read_samples(run: Database, ids: list[int], names: Mapping[int, str], order: str) -> list[Sample]:
     """The completions of these groups, with what each function of `names` (by its number) gave them; where there are
     too many, the first (ASC) or last (DESC) of them."""

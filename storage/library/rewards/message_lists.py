@@ -1,47 +1,110 @@
 """Whether a reward function takes a completion for text where it gets a list of messages. Pure."""
 
 import ast
+import functools
 from collections.abc import Iterator
 
+from groupwise.storage.library.rewards.bodies import Function
 from groupwise.storage.spec.syntax_tree import parse_module
 
 COMPLETIONS, CONTENT = "completions", "content"
+MESSAGES = 'A completion is a list of messages here: its text is completion[-1]["content"].'  # what is said of it
 
 
+@functools.lru_cache(maxsize=64)
 def takes_messages_for_text(code: str) -> bool:
-    """Whether the code measures or searches what it takes out of `completions` one by one, and nowhere reaches into it.
-    Only what is plain to see counts: with a subscript, or the word “content”, anywhere, it does not."""
+    """Whether the code measures, searches or compares what it takes out of `completions` one by one, and nowhere
+    reaches into it. Only what is plain to see counts: with a subscript, but of a type or of another argument, or the
+    word “content”, anywhere, it does not."""
     try:
         tree = parse_module(code)
+        nodes = list(ast.walk(tree))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    names = {name for node in ast.walk(tree) for name in _names_of_each(node)}
+    anew = {name for node in nodes for name in _assigned(node)}  # its text, perhaps
+    names = {name for node in nodes for name in _names_of_each(node)} - anew
+    harmless = {inner for node in nodes for inner in _reach_elsewhere(node)}
     reaches = any(
-        isinstance(node, ast.Subscript) or (isinstance(node, ast.Constant) and node.value == CONTENT)
-        for node in ast.walk(tree)
+        isinstance(node, ast.Subscript)
+        and node not in harmless
+        or (isinstance(node, ast.Constant) and node.value == CONTENT)
+        for node in nodes
     )
-    return not reaches and any(_treats(node, names) for node in ast.walk(tree))
+    return not reaches and any(_treats(node, names) for node in nodes)
 
 
 def _names_of_each(node: ast.AST) -> Iterator[str]:
     """What a loop or a comprehension over the completions calls each."""
-    if not isinstance(node, (ast.For, ast.comprehension)) or not isinstance(node.target, ast.Name):
+    if isinstance(node, (ast.For, ast.comprehension)):
+        yield from _names_in(node.target, node.iter)
+
+
+def _names_in(target: ast.expr, over: ast.expr) -> Iterator[str]:
+    """The same of what is gone over by itself, numbered (enumerate), or beside others (zip)."""
+    if _is_name(over, COMPLETIONS):
+        if isinstance(target, ast.Name):
+            yield target.id
         return
-    if isinstance(node.iter, ast.Name) and node.iter.id == COMPLETIONS:
+    if not isinstance(over, ast.Call) or not isinstance(target, (ast.Tuple, ast.List)):
+        return
+    if _is_name(over.func, "enumerate") and len(target.elts) == 2 and over.args:
+        yield from _names_in(target.elts[1], over.args[0])
+    elif _is_name(over.func, "zip") and len(target.elts) == len(over.args):
+        for inner, each in zip(target.elts, over.args, strict=True):
+            yield from _names_in(inner, each)
+
+
+def _assigned(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Assign):
+        yield from (each.id for each in node.targets if isinstance(each, ast.Name))
+    elif isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)) and isinstance(node.target, ast.Name):
         yield node.target.id
 
 
+def _reach_elsewhere(node: ast.AST) -> Iterator[ast.AST]:
+    """Subscripts that reach into no completion: those of types, and in a reward function of its other arguments."""
+    if isinstance(node, Function):
+        given = node.args
+        every = [*given.posonlyargs, *given.args, *given.kwonlyargs, *(one for one in (given.kwarg,) if one)]
+        names = {each.arg for each in every}
+        if COMPLETIONS in names:
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.Subscript) and _is_one(inner.value, names - {COMPLETIONS}):
+                    yield inner
+        yield from ast.walk(node.returns) if node.returns else ()
+    elif isinstance(node, (ast.arg, ast.AnnAssign)) and node.annotation:
+        yield from ast.walk(node.annotation)
+
+
 def _treats(node: ast.AST, names: set[str]) -> bool:
-    """len(c), c.count(…), or x in c."""
+    """len(c), c.count(…), x in c, or c == x."""
     if isinstance(node, ast.Compare):
-        return isinstance(node.ops[0], (ast.In, ast.NotIn)) and _is_one(node.comparators[0], names)
+        return any(
+            _compares(left, operator, right, names)
+            for left, operator, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False)
+        )
     if not isinstance(node, ast.Call):
         return False
     if isinstance(node.func, ast.Attribute):
         return node.func.attr in ("count", "index") and _is_one(node.func.value, names)
-    is_len = isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1
-    return is_len and _is_one(node.args[0], names)
+    return _is_name(node.func, "len") and len(node.args) == 1 and _is_one(node.args[0], names)
 
 
-def _is_one(node: ast.AST, names: set[str]) -> bool:
+def _compares(left: ast.expr, operator: ast.cmpop, right: ast.expr, names: set[str]) -> bool:
+    """Whether something is looked for in one of them, or one is compared with what is none, and no list either."""
+    if isinstance(operator, (ast.In, ast.NotIn)):
+        return _is_one(right, names)
+    if not isinstance(operator, (ast.Eq, ast.NotEq)) or _is_one(left, names) == _is_one(right, names):
+        return False
+    other = right if _is_one(left, names) else left
+    return not isinstance(other, (ast.List, ast.ListComp)) and not (
+        isinstance(other, ast.Constant) and other.value is None
+    )
+
+
+def _is_one(node: ast.expr, names: set[str]) -> bool:
     return isinstance(node, ast.Name) and node.id in names
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name

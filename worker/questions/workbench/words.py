@@ -6,7 +6,7 @@ import numpy as np
 
 from groupwise.storage.analysis.doctor.words import percent
 from groupwise.storage.analysis.tie_words import TIE_WORDS, TOP
-from groupwise.storage.library.rewards.message_lists import takes_messages_for_text
+from groupwise.storage.library.rewards.message_lists import MESSAGES, takes_messages_for_text
 from groupwise.storage.spec.words.number_words import count_part, count_words
 from groupwise.worker.questions.workbench.analysis import SAME, Floats
 
@@ -70,9 +70,6 @@ def about_failures(name: str, statuses: list[str]) -> list[str]:
         return []
     late = " in time" if statuses.count("timeout") == wrong else ""
     return [f"{name} gave {count_part(wrong, len(statuses), 'completion')} no score{late}: it failed there."]
-
-
-MESSAGES = "A completion is a list of messages here: its text is completion[0]['content']."
 
 
 def about_function(name: str, values: Floats, statuses: list[str], code: str | None = None) -> list[str]:
