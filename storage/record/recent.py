@@ -163,13 +163,13 @@ def mean_of_all(points: Sequence[Point], logs: Logs) -> float | None:
 
 def steps_now(steps: Sequence[int], logs: Logs = ()) -> Steps:
     """The first and the last of the steps that “now” is of, of a metric that has values at these."""
-    if _own_logs(steps, logs):
+    if has_own_logs(steps, logs):
         return steps[-window_of(len(steps))], steps[-1]
     window = closing_of(logs)
     return window.after + 1, window.until
 
 
-def _own_logs(steps: Sequence[int], logs: Logs) -> bool:
+def has_own_logs(steps: Sequence[float], logs: Logs) -> bool:
     """Whether each value of a metric, of these steps, is a logged step of its own: before the first log, and where it
     comes more seldom than logs, or in none of the last."""
     if not logs:
@@ -184,7 +184,7 @@ def mean_of_recent(points: Sequence[Point], logs: Logs = ()) -> float | None:
     none."""
     if not points:
         return None
-    if _own_logs([step for step, _ in points], logs):
+    if has_own_logs([step for step, _ in points], logs):
         return _mean([value for _, value in points[-window_of(len(points)) :]])
     return mean_of_window(points, logs, closing_of(logs))
 
@@ -223,7 +223,7 @@ def course_of(points: Sequence[Point], logs: Logs = ()) -> Course:
     if not points:
         return Course()
     steps, values = [step for step, _ in points], [value for _, value in points]
-    if _own_logs(steps, logs):
+    if has_own_logs(steps, logs):
         count = window_of(len(values))
         means = [_mean(values[at : at + count]) for at in range(len(values) - count + 1)]
         return course_of_ends(points, points, means, logs, logs)
@@ -248,7 +248,7 @@ def course_of_ends(
     steps; and of what is between the `means` of stretches of ten logged steps or more."""
     if not first or not last:
         return Course()
-    own = _own_logs([step for step, _ in last], closing)
+    own = has_own_logs([step for step, _ in last], closing)
     start, begin, began = _opening_figure(first, () if own else opening)
     if own:
         count = window_of(len(last))

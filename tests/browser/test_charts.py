@@ -70,6 +70,7 @@ def runs(reading_dashboard: str) -> dict[str, str]:
         "late": running(made_run("late", 50, groups=0, resumed_at=47, state=states.QUEUED)),
         "bare": made_run("bare", 8, groups=0, metrics=bare, training={"beta": 0.0}),
         "seldom": made_run("seldom", 30, groups=1, every=10),
+        "killed": made_run("killed", 17, groups=1, every=10, state=states.FAILED),
         "mine": made_run("mine", 8, functions=("mine",), groups=0, metrics=otherwise),
         "ones": made_run("ones", 8, functions=("ones",), groups=0, metrics=constant),
         "none": made_run("none", 8, functions=("format", "none"), groups=0, metrics=silent),
@@ -179,6 +180,19 @@ def test_all_charts_share_one_zoom_one_pointer_and_one_axis(open_page: OpenPage,
     page.wait_for_function(f"() => ({CHART})('rewards by function').range[1] > 75")
     expect(page.locator(".controls .whole")).to_be_hidden()
     assert no_sideways_scroll(page)
+
+
+def test_a_bold_line_ends_where_the_run_last_logged(open_page: OpenPage, runs: dict[str, str]) -> None:
+    """It went on to step 17, at what steps 1–10 came to, over the faint line of what steps 11–17 came to."""
+    page = open_page(f"{runs['address']}/run?id={runs['killed']}&tab=overview")
+    for title in ("solved", "tied groups"):
+        page.locator(f'.gw-overview [data-chart="{title}"]').scroll_into_view_if_needed()
+        page.wait_for_function(f"title => ({CHART})(title)", arg=title)
+        ends = page.locator(f'.gw-overview [data-chart="{title}"] .js-plotly-plot').evaluate(
+            "node => node.data.map(({ x, y, customdata, line }) => [line.width, x.length - y.length, customdata.at(-1)])"
+        )
+        assert [1, 0, 17] in ends and [2, 0, 10] in ends, title
+        assert {last for width, _, last in ends if width != 1} == {10}, title
 
 
 @pytest.mark.parametrize("width", [1280, 390])

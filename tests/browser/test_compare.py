@@ -444,6 +444,28 @@ def test_a_smoothed_line_ends_where_the_run_is_now_also_where_its_last_log_is_of
     assert said == (over if steps > 30 else words)
 
 
+@pytest.mark.parametrize(
+    ("steps", "every", "resumed_at", "upto"),
+    [(17, 10, None, 10), (27, 10, 12, 20), (349, 50, None, 300), (3999, 20, None, 3980)],
+)
+def test_a_smoothed_line_ends_where_the_run_last_logged(
+    still_dashboard: str, lines: Page, steps: int, every: int, resumed_at: int | None, upto: int
+) -> None:
+    """Also where a point is of several steps, and over each attempt; its end is the figure of the table."""
+    made = made_run("killed", steps, groups=1, every=every, state=states.FAILED, resumed_at=resumed_at)
+    with record_check.read_record(paths.run_folder(made).db) as record:
+        found = [curves.read_curves(record, ["groups/tied"], axis)["groups/tied"][-1] for axis in ("step", "attempt")]
+        closer = curves.read_curves(record, ["groups/tied"], span=(upto, steps))["groups/tied"][-1]
+        now = finals.last_means(record)["groups/tied"]
+    for line, begun in ((found[0], 0), (found[1], resumed_at or 0), (closer, 0)):
+        smooth = lines.evaluate("line => Lines.smoothed(line).smooth", line)
+        drawn = [(x, value) for x, value in zip(line["x"], smooth, strict=True) if value is not None]
+        assert drawn[-1][0] + begun == pytest.approx(upto, abs=line["per"]) and drawn[-1][0] + begun <= upto
+        if line is not found[1] or not resumed_at:
+            assert drawn[-1][1] == pytest.approx(now, rel=1e-5)
+        assert line["x"][-1] + begun > upto and line["y"][-1] is not None, "what is known of each step goes on"
+
+
 def test_what_runs_came_to_is_on_the_first_screen(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
     """The settings that differ stood above, a row each, with all figures below the screen."""
     page = compared(open_page, sweeps)

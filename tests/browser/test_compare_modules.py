@@ -433,3 +433,20 @@ def test_lines_that_lie_on_one_another_are_each_seen(bare_page: Page) -> None:
     assert [(one["nth"], one["of"]) for one in found] == [(0, 3), (0, 1), (1, 3), (2, 3), (0, 1), (0, 1)]
     dashes = page.evaluate("places => places.map(dashOf)", found)
     assert dashes == ["solid", "solid", "0px,8px,8px,8px", "0px,16px,8px,0px", "solid", "solid"]
+
+
+def test_what_is_known_behind_the_last_log_is_drawn_faint_and_answers_the_pointer(bare_page: Page) -> None:
+    """Of one log of ten steps the line went on to step 17 at its mean, with no faint one beneath it."""
+    page = bring(bare_page, "pages/compare/charts.js", "CompareChart")
+    drawn = """() => { const chart = new CompareChart({ name: "groups/tied", title: "tied" }, () => {});
+      document.documentElement.style.setProperty("--r1", "#1d4ed8");
+      const steps = Array.from({ length: 17 }, (_, i) => i + 1);
+      const made = { x: steps, y: steps, steps, logs: [[0, 10]], upto: 10, begins: [], of: 17, per: 1, a_log: 10 };
+      chart.plot.hidden = true;
+      const series = [{ colour: "--r1", dash: "solid", label: "a", key: "a", lines: [{ ...made, attempt: 1 }] }];
+      chart.view = { x: "step", smooth: true, log: false, zoom: null, end: 17 };
+      chart.series = series.map((one) => ({ ...one, lines: one.lines.map((line) => ({ ...line, whole: line })) }));
+      chart.dashes = new Map();
+      return chart.figure().data.map(({ x, y, line, hovertemplate }) =>
+        [line.width, x[y.findIndex((v) => v !== null)], x[y.findLastIndex((v) => v !== null)], !!hovertemplate]) }"""
+    assert page.evaluate(drawn) == [[1, 1, 11, False], [1.8, 1, 10, True], [1, 11, 17, True]]

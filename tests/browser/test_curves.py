@@ -197,9 +197,47 @@ def test_now_is_of_the_same_steps_whether_it_was_logged_or_known_of_each(
     )
     words = page.evaluate("curves.windowWords(curves.recent('reward'))")
     assert re.fullmatch(r"mean of steps [\d,]+–[\d,]+", words)  # “mean of the last step” was said of four
-    smooth = "names => names.map((name) => curves.smooth(curves.get(name).x, curves.get(name).y).at(-1))"
+    smooth = (
+        "names => names.map((name) => curves.smooth(name, curves.get(name).x, curves.get(name).y)"
+        ".findLast(value => value !== null))"
+    )
     whole = page.evaluate("names => names.filter((name) => curves.get(name).x.length === curves.get(name).of)", names)
     assert page.evaluate(smooth, whole) == pytest.approx([means[name] for name in whole]), "each line ends there"
+
+
+# Of a metric: at which step its smoothed line ends, and its line of each step.
+LAST_STEPS = """
+name => {
+  const { x, y } = curves.get(name);
+  return [x[curves.smooth(name, x, y).findLastIndex(value => value !== null)], x.at(-1)];
+}
+"""
+
+
+@pytest.mark.usefixtures("no_dashboard")
+@pytest.mark.parametrize(
+    ("steps", "state", "resumed_at", "ended"),
+    [(17, states.FAILED, None, 10), (24, states.STOPPED, None, 24), (27, states.FAILED, 12, 20),
+     (7, states.FAILED, None, 7)],
+)  # fmt: skip
+def test_a_smoothed_line_ends_at_the_last_log(
+    page: Page, steps: int, state: str, resumed_at: int | None, ended: int
+) -> None:
+    """Of a run killed at step 17 it went on flat to there, at what steps 1–10 came to, far below what was known of the
+    others; before the first log each step is one of its own."""
+    made = made_run("killed", steps, groups=1, size=2, every=10, state=state, resumed_at=resumed_at)
+    taken(page, metrics.read_metrics(paths.run_folder(made).db))
+    for name in ("groups/solved", "groups/tied"):
+        assert page.evaluate(LAST_STEPS, name) == [ended, steps], name
+
+
+def test_a_smoothed_line_goes_on_with_the_next_log(page: Page) -> None:
+    take(page, reset=True, **{"reward": [10], "groups/solved": list(range(1, 16))})
+    assert page.evaluate(LAST_STEPS, "groups/solved") == [10, 15]
+    take(page, reset=False, **{"groups/solved": list(range(16, 21))})
+    assert page.evaluate(LAST_STEPS, "groups/solved") == [10, 20]
+    take(page, reset=False, reward=[20], **{"groups/solved": [21]})
+    assert page.evaluate(LAST_STEPS, "groups/solved") == [20, 21]
 
 
 @pytest.mark.usefixtures("no_dashboard")

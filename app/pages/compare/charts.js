@@ -71,7 +71,9 @@ export class CompareChart {
 
   // Whether a mean in sight goes on with fewer lines than it has: `many`, wherever they are.
   endsApart({ group, many, lines }) {
-    return group && Lines.reached(Lines.band(lines, "range"), many).some.length > 0;
+    const drawn = ({ whole }) => Lines.cut({ ...whole, y: Lines.ended(whole, whole.y) }, this.view.zoom);
+    const ended = group && this.isSmoothed ? lines.map(drawn) : lines;
+    return group && Lines.reached(Lines.band(ended, "range"), many).some.length > 0;
   }
 
   values() {
@@ -164,9 +166,21 @@ export class CompareChart {
       line: { color: colour, width, dash: this.dashes.get(line.whole) ?? one.dash },
       hovertemplate: this.hover(this.hoverName(one) + resumed, "%{customdata:.4~g}", alone, calm),
     };
-    if (!calm) return [main];
+    if (!calm && line.smooth.every((value, i) => value === line.y[i])) return [main];
     const faint = { color: this.series.length > MANY ? Plots.fade(colour, 0.42) : Plots.beneath(colour), width: 1 };
-    return [{ ...base, y: line.y, hoverinfo: "skip", line: faint }, main];
+    const end = line.smooth.findLastIndex((value) => value !== null) + 1;
+    const logged = {
+      ...base,
+      x: line.x.slice(0, end + 1),
+      y: line.y.slice(0, end + 1),
+      hoverinfo: "skip",
+      line: faint,
+    };
+    if (end === line.x.length) return [logged, main];
+    // behind the last log there is no smoothed line to answer the pointer
+    const [x, y] = [line.x.slice(end), line.y.slice(end)];
+    const hovertemplate = this.hover(this.hoverName(one) + resumed, "%{customdata:.4~g}", alone, false);
+    return [logged, main, { ...main, x, y, customdata: y, meta: `${meta} not logged yet`, line: faint, hovertemplate }];
   }
 
   banded(one, lines) {
@@ -181,7 +195,8 @@ export class CompareChart {
     const { all, some } = Lines.reached(drawn, one.many);
     const at = (values, places) => places.map((i) => (i === null ? null : values[i]));
     const of = one.many > 1 ? `<br>mean of %{customdata[1]} of ${one.many}` : "";
-    const told = logged.y.map((y, i) => [y, logged.n[i]]);
+    const loggedAt = new Map(logged.x.map((x, i) => [x, [logged.y[i], logged.n[i]]]));
+    const told = drawn.x.map((x) => loggedAt.get(x)); // smoothed, the lines may end before
     const mean = (places, meta, line) => ({
       x: at(drawn.x, places),
       y: at(drawn.y, places),

@@ -58,7 +58,11 @@ export class Lines {
     if (line.smooth) return line;
     const { y, of, a_log, begins, steps, logs } = line;
     const smooth = logs ? Smoother.byStage(y, steps, begins, (_, n) => logs[n]) : Smoother.over(y, of, a_log, begins);
-    return { ...line, smooth };
+    return { ...line, smooth: Lines.ended(line, smooth) };
+  }
+  // A line's values up to the last log: of those behind it there is no mean yet.
+  static ended({ upto = Infinity }, values) {
+    return values.map((value, i) => (i < upto ? value : null));
   }
   // Of how many logged steps a smoothed line's value is the mean, at its end: 0 where it is left as it is.
   static reach({ x, of, a_log, begins, logs, logged }) {

@@ -257,9 +257,16 @@ export class Curves {
   perLog(steps) {
     return Math.max(1, this.interval / (Logged.gap(steps) || this.interval));
   }
-  // Each stage of these values, at these steps, smoothed for itself. Where a point of the reward is of several logs,
-  // and of what comes more seldom, by the number of points.
-  smooth(steps, values) {
+  // A metric's values, at these steps, smoothed: up to the last log, as “now” is. What is known of the steps behind it is
+  // in no mean yet: a line that went on there would say that nothing changed.
+  smooth(name, steps, values) {
+    const isOwn = Logged.isOwn(this.known(name).steps, this.logs, this.window);
+    const means = this.means(steps, values);
+    return isOwn ? means : means.map((mean, i) => (steps[i] > this.logs.at(-1) ? null : mean));
+  }
+  // Each stage for itself. Where a point of the reward is of several logs, and of what comes more seldom, by the number
+  // of points.
+  means(steps, values) {
     const begins = this.stageBegins(steps);
     const whole = this.whole(this.ofLogs, "x").length === (this.get(this.ofLogs)?.of ?? 0);
     if (!whole || !this.logs.length || Logged.gap(steps) > this.interval)

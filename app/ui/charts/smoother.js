@@ -22,7 +22,8 @@ export class Smoother {
   }
   // The same of values at these steps, where the logged steps are known (see logged.js): at each log the mean of the
   // last of them, and a straight line from one log to the next, so that what has a value of each step and what TRL logs
-  // go alike. What came before the first log stays at what that is, and what came after the last at what “now” is.
+  // go alike. What came before the first log stays at what that is, and what came after the last at what “now” is: up
+  // to where it is drawn says who knows whether more will be logged (`smooth` in curves.js, `smoothed` in lines.js).
   static along(values, steps, logs) {
     if (logs.length < 2) return Smoother.over(values);
     const known = [...values.keys()].filter((i) => values[i] !== null);

@@ -31,8 +31,13 @@ export const Traces = {
     return values.map((value) => chart.scale(value));
   },
 
-  smooth(chart, curve, y = curve.y) {
-    return chart.board.curves.smooth(curve.x, y);
+  smooth(chart, name, curve, y = curve.y) {
+    return chart.board.curves.smooth(name, curve.x, y);
+  },
+  // A line that ends at its last value: as points without one, the rest would keep FastRedraw from moving it.
+  ended({ x, customdata, ...look }, y) {
+    const end = y.findLastIndex((value) => value !== null) + 1;
+    return { ...look, x: x.slice(0, end), customdata: customdata.slice(0, end), y: y.slice(0, end) };
   },
 
   // Lines per metric: band (two), raw, smoothed. The raw line answers the pointer.
@@ -41,7 +46,7 @@ export const Traces = {
     const y = Traces.y(chart, curve.y);
     const count = curve.x.length;
     const isSmoothed = chart.panel.smooth !== false && !Curves.single(name); // it ends where “now” is
-    const smooth = isSmoothed ? Traces.smooth(chart, curve, y) : y;
+    const smooth = isSmoothed ? Traces.smooth(chart, name, curve, y) : y;
     const place = { ...Traces.base, ...Traces.x(chart, curve) };
     return [
       ...Traces.band(chart, curve, place, colour, 0.12),
@@ -56,7 +61,7 @@ export const Traces = {
         line: { color: count < 3 ? colour : Plots.beneath(colour), width: 1 },
         hovertemplate: Traces.told(chart, name),
       },
-      { ...place, y: smooth, line: { color: colour, width: 2 } },
+      { ...Traces.ended(place, smooth), line: { color: colour, width: 2 } },
     ];
   },
 
@@ -103,8 +108,8 @@ export const Traces = {
     const curve = chart.curve(name);
     if (!key || curve.x.length < 2) return [];
     const of = chart.curve(key);
-    const wide = Traces.smooth(chart, of);
-    const middle = Traces.smooth(chart, curve);
+    const wide = Traces.smooth(chart, key, of);
+    const middle = Traces.smooth(chart, name, curve);
     const around = (sign) =>
       curve.x.map((step, i) => {
         const by = wide[Plots.nearest(of.x, step)];
@@ -112,8 +117,8 @@ export const Traces = {
       });
     const place = { ...Traces.base, ...Traces.x(chart, curve), line: { width: 0 } };
     return [
-      { ...place, y: around(-1) },
-      { ...place, y: around(1), fill: "tonexty", fillcolor: Plots.fade(chart.colour(0), 0.09) },
+      Traces.ended(place, around(-1)),
+      { ...Traces.ended(place, around(1)), fill: "tonexty", fillcolor: Plots.fade(chart.colour(0), 0.09) },
     ];
   },
 
@@ -122,10 +127,11 @@ export const Traces = {
     const curve = chart.curve(name);
     const colour = chart.colour(index);
     const y = Traces.y(chart, curve.y);
+    const drawn = Traces.ended(Traces.x(chart, curve), Traces.smooth(chart, name, curve, y));
     return {
       ...Traces.base,
-      ...Traces.x(chart, curve),
-      y: Traces.smooth(chart, curve, y).map((value) => value ?? 0),
+      ...drawn,
+      y: drawn.y.map((value) => value ?? 0),
       text: y.map((value) => number(value)),
       stackgroup: "parts",
       fillcolor: Plots.fade(colour, 0.45),

@@ -22,6 +22,7 @@ OF_AXIS = {"tokens": "num_tokens", "time": "time/elapsed"}
 # points all of the line has where none of it is looked at closer; and where each point is one value and a logged step
 # is of several, so that the last of them may be of fewer: steps, of each point; logs, the logged steps of the stage of
 # the first point and of each that begins.
+# upto: how many of the points the smoothed line has, which ends at the last log.
 # Where a point is of several values: smooth, the smoothed ones, and logged, how many logged steps the last stage has
 Line = dict[str, Any]
 Span = tuple[float, float]  # from and to, on the axis
@@ -60,11 +61,17 @@ class _Logged(NamedTuple):
         """What a line of these points says of stages and logged steps: see Line."""
         steps = [step for step, _, _ in points]
         begins = [at for at in (bisect.bisect_right(steps, stage) for stage in self.stages) if 0 < at < len(steps)]
-        found = {"begins": begins, "a_log": recent.values_a_log(steps, self.interval), "every": self.interval}
+        found = {"begins": begins, "a_log": recent.values_a_log(steps, self.interval), "every": self.interval,
+                 "upto": self.upto(steps)}  # fmt: skip
         if not self.logs or any(n > 1 for _, n, _ in points) or recent.usual_gap(steps) > self.interval:
             return found
         logs = [self.logs[bisect.bisect_left(self.stages, steps[at])] for at in (0, *begins)]
         return {**found, "steps": steps, "logs": logs}
+
+    def upto(self, steps: Sequence[float]) -> int:
+        """How many of these steps a smoothed line is drawn over: as “now” is of none behind the last log."""
+        own = recent.has_own_logs(steps, self.newest)
+        return len(steps) if own else bisect.bisect_right(steps, self.newest[-1])
 
 
 def newest_seq(run: Database) -> int:
@@ -199,8 +206,9 @@ def _smoothed(
         return {}
     values, count = smoothing.smooth_points(groups, logged.stages, logged.interval)
     figure = recent.now(run, metric.name, metric.key, logged.lately, logged.newest) if ends else None
-    return {"smooth": [_six_digits(value) for value in [*values[:-1], values[-1] if figure is None else figure]],
-            "logged": count}  # fmt: skip
+    upto = logged.upto([step for step, _, _ in map(_merge_rows, groups)])
+    drawn = values[:upto] if figure is None else [*values[: upto - 1], figure]
+    return {"smooth": [*map(_six_digits, drawn), *[None] * (len(values) - upto)], "logged": count}
 
 
 def _points_of_all(run: Database, metric: _Metric, every: list[Part]) -> int:
