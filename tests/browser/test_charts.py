@@ -189,7 +189,8 @@ def test_a_bold_line_ends_where_the_run_last_logged(open_page: OpenPage, runs: d
         page.locator(f'.gw-overview [data-chart="{title}"]').scroll_into_view_if_needed()
         page.wait_for_function(f"title => ({CHART})(title)", arg=title)
         ends = page.locator(f'.gw-overview [data-chart="{title}"] .js-plotly-plot').evaluate(
-            "node => node.data.map(({ x, y, customdata, line }) => [line.width, x.length - y.length, customdata.at(-1)])"
+            "node => node.data.map(({ x, y, line, customdata }) => "
+            "[line.width, x.length - y.length, customdata.at(-1)])"
         )
         assert [1, 0, 17] in ends and [2, 0, 10] in ends, title
         assert {last for width, _, last in ends if width != 1} == {10}, title

@@ -16,6 +16,7 @@ export class CompareChart {
   // `zoomed(range, x)` is told of the stretch of an axis that was chosen on it; null: all of it.
   constructor(about, zoomed) {
     this.about = about;
+    this.dashes = new Map();
     this.zoomed = zoomed;
     this.plot = el("div.plot");
     this.note = el("span.xs.mut");
