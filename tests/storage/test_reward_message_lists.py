@@ -32,7 +32,10 @@ ZIPPED = "return [float(str(a) in c) for c, a in zip(completions, answer)]"
     ],
 )
 def test_a_completion_that_is_searched_or_compared_is_taken_for_text(body: str) -> None:
-    assert takes_messages_for_text(f"def mine(completions: list[str], answer, **kwargs) -> list[float]:\n    {body}\n")
+    code = f"def mine(completions: list[str], answer, **kwargs) -> list[float]:\n    {body}\n"
+    assert takes_messages_for_text(code)
+    counted = code.replace("    ", "    CALLS[0] += 1\n    ", 1)
+    assert takes_messages_for_text(f"CALLS = [0]\n\n\n{counted}"), "what the module counts is no completion"
 
 
 @pytest.mark.parametrize(

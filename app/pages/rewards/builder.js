@@ -147,11 +147,7 @@ function redrawn() {
   sayRemoved();
   soon();
 }
-const typedNow = () => ({
-  name: nameBox.value.trim(),
-  blocks: desk.blocks.map(toServer),
-  sentence: sentenceBox.value,
-});
+const typedNow = () => ({ name: nameBox.value.trim(), blocks: desk.blocks.map(toServer), sentence: sentenceBox.value });
 // Resolves to whether the server took what is typed, once it did: one that was overtaken waits for the newest.
 function build() {
   newest = buildNow();

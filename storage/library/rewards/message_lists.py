@@ -62,8 +62,12 @@ def _assigned(node: ast.AST) -> Iterator[str]:
 
 
 def _reach_elsewhere(node: ast.AST) -> Iterator[ast.AST]:
-    """Subscripts that reach into no completion: those of types, and in a reward function of its other arguments."""
-    if isinstance(node, Function):
+    """Subscripts that reach into no completion: those of types, of what the module keeps outside its functions, and in
+    a reward function of its other arguments."""
+    if isinstance(node, ast.Module):
+        kept = {name for each in node.body for name in _assigned(each)}
+        yield from (one for one in ast.walk(node) if isinstance(one, ast.Subscript) and _is_one(one.value, kept))
+    elif isinstance(node, Function):
         given = node.args
         every = [*given.posonlyargs, *given.args, *given.kwonlyargs, *(one for one in (given.kwarg,) if one)]
         names = {each.arg for each in every}
