@@ -83,6 +83,21 @@ def write_top(page: Page, comment: str) -> None:
     expect(page.locator(".preview .of")).to_have_text("of 2,500", timeout=180_000)
 
 
+def test_a_comment_on_the_quickstarts_data_that_was_deleted_stays_deleted(with_file: Page) -> None:
+    """It was put on top of the text that a person had written, as soon as no file was chosen."""
+    page = with_file
+    take_file(page)
+    follows(page, "name: zahlen-anna")
+    own = "\n".join(line for line in yaml_of(page).splitlines() if not line.lstrip().startswith("#")) + "\n"
+    write_yaml(page, own.replace("name: zahlen-anna", "name: mine"))
+    show(page, "Form")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("mine")
+    choose(page, "Hub dataset")
+    follows(page, "source: hub:")
+    page.wait_for_timeout(300)
+    assert "#" not in yaml_of(page)
+
+
 def condition_drops_the_first_row(page: Page) -> None:
     """The preview goes to the first row that is kept, but never from one that was chosen."""
     number, dropped = page.locator(".preview .row-number"), page.locator(".preview .kept")

@@ -288,3 +288,19 @@ def test_of_a_text_that_cannot_be_read_no_name_of_the_one_before_is_said(new_run
     expect(new_run.locator(".unreadable-note")).to_be_visible()
     expect(figures).not_to_contain_text("num_generation")
     expect(figures).to_contain_text("waits until the YAML can be read")
+
+
+def test_a_text_that_no_request_may_hold_is_too_large_and_the_server_is_not_lost(new_run: Page) -> None:
+    """It was sent again and again, and “The dashboard does not answer” stood there while it did."""
+    before = yaml_of(new_run)
+    large = f"# {'x' * 5_000}\n" * 1_000
+    show(new_run, "YAML")
+    put = "(node, text) => { node.value = text; node.dispatchEvent(new Event('input', { bubbles: true })); }"
+    editor(new_run).evaluate(put, large)
+    said = new_run.locator(".gw-new_run").get_by_text("The spec is larger than 256 KB.").first
+    expect(said).to_be_visible()
+    new_run.wait_for_timeout(1500)
+    expect(new_run.locator(".away")).to_be_hidden()
+    expect(new_run.locator("#gw-offline")).to_be_hidden()
+    editor(new_run).evaluate(put, before)
+    expect(said).to_be_hidden()

@@ -9,6 +9,7 @@ import { LONGEST_ANSWER, offline as sayOffline, within } from "../../ui/poll.js"
 import { storeDraft } from "../../ui/run_drafts.js";
 import { WorkerQuestions } from "../../ui/worker_questions.js";
 import { allProblems, problemsOfUnreadable } from "./problem_list.js";
+import { unsent } from "./unsent.js";
 
 export const { root, find, server } = part("pages/new/new_run");
 // `notes`: what the import said that the text is from; they go where it goes. `request`: what the address asks for
@@ -121,6 +122,7 @@ export function write(text, { now = true, keep = true, back = false } = {}) {
   if (keep && !back && text !== page.text) keepForUndo({ always: forget });
   // an edit that is on its way does not take back what is typed now
   if (keep) for (const one of [...sending, ...pending]) one.since ??= page.text;
+  if (keep && page.given?.comment) page.given.comment = ""; // of the text as it was (new_data.js)
   page.text = text;
   if (forget) {
     page.notes = [];
@@ -157,7 +159,8 @@ async function settle() {
   const sent = nextStep();
   const of = era;
   sending = sent;
-  const asking = server.edit_settings({ text, edits: sent, known: page.known, hidden: hidden() });
+  const payload = { text, edits: sent, known: page.known, hidden: hidden() };
+  const asking = unsent(payload, page.form.spec_limit) ?? server.edit_settings(payload);
   const view = await within(LONGEST_ANSWER, asking);
   busy = false;
   sending = [];

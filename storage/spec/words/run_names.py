@@ -50,7 +50,7 @@ def signs_problem(name: str) -> Problem | None:
     one = len(name) - len(without_signs(name)) == 1
     what = "a character that cannot be seen" if one else "characters that cannot be seen"
     message = f"has {what}: {join_words(named)}. Two names that look alike would be different."
-    fix = Fix("Remove it" if one else "Remove them", {"name": without_signs(name)})
+    fix = Fix("Remove the character" if one else "Remove the characters", {"name": without_signs(name)})
     return Problem("name", message, level=WARNING, fixes=(fix,))
 
 

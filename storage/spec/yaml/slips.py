@@ -21,10 +21,11 @@ from groupwise.storage.spec.yaml.own_line import settings_apart
 from groupwise.storage.spec.yaml.repairs import Repair, opening_row, quotes_before_parts, repairs
 from groupwise.storage.spec.yaml.wide_colons import wide_colons
 from groupwise.storage.spec.yaml.word_dashes import word_dashes
-from groupwise.storage.spec.yaml.yaml_text import OPEN, copy_plain, parse_document
+from groupwise.storage.spec.yaml.yaml_text import ALIASES, OPEN, copy_plain, parse_document
 
 MOST = 12  # slips that are looked for
 READ = 2**20  # characters that the parser is given for them in all: what it takes some seconds for
+_ALIAS = re.compile(r"(?<![\w*])\*[\w-]+")
 BEGINNING = re.compile(r"([A-Za-z_][\w-]*)\s*:(?:\s|$)")  # of a part: its name, at the margin
 
 
@@ -84,6 +85,9 @@ class _Reader:
     def get_past(self, error: SpecError) -> bool:
         """Take the first slip out of the way; whether the reading gets any further."""
         first = error.problems[0]
+        if first.message == ALIASES and sum(len(_ALIAS.findall(row)) for row in self.rows) > MOST:
+            self.found["", (first.line or 1) - 1] = first
+            return False  # each stands for the ones above it: to write them all out takes long, and makes no spec
         if (
             self._take_chat(first)
             or self._take_beginning(first)

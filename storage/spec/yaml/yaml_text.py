@@ -108,7 +108,7 @@ class _Composer(Composer):
     def _refuse_tricks(self, event: Any) -> None:
         line = event.start_mark.line + 1
         if isinstance(event, AliasEvent):
-            raise SpecError([Problem("", "Aliases (*name) are not allowed in a spec: write what it stands for.", line)])
+            raise SpecError([Problem("", ALIASES, line)])
         if getattr(event, "ctag", None) and event.implicit in (False, (False, False)):
             raise SpecError([Problem("", "This is not YAML that a spec may hold: tags (!name) are not allowed.", line)])
         if self._nested > MAX_DEPTH:
@@ -234,6 +234,7 @@ def _wrong_in(text: str, root: Node, twice: list[Problem]) -> list[Problem]:
 _parsed_before = functools.lru_cache(maxsize=KEPT)(_parse_cached)
 
 
+ALIASES = "Aliases (*name) are not allowed in a spec: write what it stands for."
 COLON = "there is a second colon in this line. Put text that holds a colon in quotes."
 INDENTATION = "this line's indentation does not fit the lines above. The names of one part begin at the same column."
 TAB = "there is a tab. Indent with spaces instead."
