@@ -1,5 +1,5 @@
-// What is far too large for a spec is not sent: a request may not be as large (MAX_REQUEST in app/server/guard.py). What
-// the server would say of it is said here. Pure.
+// What is far too large for a spec is not sent: no request may be as large (MAX_REQUEST, app/server/guard.py).
+// What the server would say of it is said here. Pure.
 
 const TIMES = 8; // as large as a spec may be; of less than that the server says which setting is so large
 const bytes = (text) => new Blob([text]).size;

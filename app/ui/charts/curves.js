@@ -257,8 +257,8 @@ export class Curves {
   perLog(steps) {
     return Math.max(1, this.interval / (Logged.gap(steps) || this.interval));
   }
-  // A metric's values, at these steps, smoothed: up to the last log, as “now” is. What is known of the steps behind it is
-  // in no mean yet: a line that went on there would say that nothing changed.
+  // A metric's values, at these steps, smoothed: up to the last log, as “now” is. What is known of the steps
+  // behind it is in no mean yet: a line that went on there would say that nothing changed.
   smooth(name, steps, values) {
     const isOwn = Logged.isOwn(this.known(name).steps, this.logs, this.window);
     const means = this.means(steps, values);
