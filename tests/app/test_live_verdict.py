@@ -60,11 +60,11 @@ def test_what_the_page_of_a_run_says_of_it_is_what_stands_beside_its_state(regis
     writer.close()
     registry.set_facts(run_id, step=60)
     report = doctor.diagnose_run({"run": run_id})
-    assert "KL is running away" in [verdict["title"] for verdict in report["verdicts"]]
+    assert "KL is too high" in [verdict["title"] for verdict in report["verdicts"]]
     head = header.run_status({"run": run_id})
-    assert (head["label"], words_in_row(run_id)) == ("Running · verdict: KL is running away",) * 2
+    assert (head["label"], words_in_row(run_id)) == ("Running · verdict: KL is too high",) * 2
     assert report["pills"][states.RUNNING] == {"label": head["label"], "kind": head["kind"]}
-    assert report["pills"][states.STOPPING]["label"] == "Stopping · verdict: KL is running away"
+    assert report["pills"][states.STOPPING]["label"] == "Stopping · verdict: KL is too high"
 
 
 def test_a_run_is_judged_now_and_then_and_only_where_there_are_new_steps(

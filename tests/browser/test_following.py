@@ -315,8 +315,8 @@ def test_beside_the_state_stand_the_words_of_the_diagnostics_below(open_page: Op
     registry.set_facts(run_id, step=130)
     pill = """() => document.querySelector(".gw-doctor article[data-key=kl]")
         && document.querySelector(".gw-header .pill").textContent"""
-    assert page.wait_for_function(pill).json_value() == "Running · verdict: KL is running away"
-    assert page.title().startswith("Running · verdict: KL is running away")
+    assert page.wait_for_function(pill).json_value() == "Running · verdict: KL is too high"
+    assert page.title().startswith("Running · verdict: KL is too high")
     picture(page, "run-in-trouble")
 
 

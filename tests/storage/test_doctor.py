@@ -159,7 +159,7 @@ def test_one_cause_gets_one_verdict() -> None:
     assert told(evidence) == ["learning_rate_high"]
 
 
-@pytest.mark.parametrize(("ended", "words"), [(True, "KL ran away to 3.0"), (False, "KL has run away to 3.0")])
+@pytest.mark.parametrize(("ended", "words"), [(True, "KL rose to 3.0"), (False, "KL has risen to 3.0")])
 def test_a_kl_that_ran_away_by_a_rate_that_is_said_to_be_too_high_is_no_second_verdict(ended: bool, words: str) -> None:
     """As it was seen at 0.05: “The learning rate is too high” and “KL ran away”, with the same button."""
     curves = {"reward": drawn(lambda x: 1.0 + 0.8 * math.sin(x * math.pi)), "kl": line(0.1, 3.0)}

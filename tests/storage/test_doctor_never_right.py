@@ -211,7 +211,7 @@ def test_tied_groups_do_not_hide_how_far_the_model_has_moved() -> None:
     report = examine(healthy(curves=far, training={"learning_rate": 1e-3}, ended=True))
     assert [one.key for one in report.verdicts] == ["too_hard", "kl"]
     told = report.verdicts[1]
-    assert (told.title, told.changes[0].settings) == ("KL ran away", {"training.learning_rate": 1e-4})
+    assert (told.title, told.changes[0].settings) == ("KL rose too far", {"training.learning_rate": 1e-4})
     assert told.sentence.endswith("The learning rate of 0.001 is high for this model.")
     fell = {"reward": drawn(lambda share: 1.0 + 0.8 * math.sin(share * math.pi)), "kl": line(0.1, 3.0)}
     assert verdict(healthy(curves=fell), "kl") is None, "steps that are too large explain it still"
@@ -221,7 +221,7 @@ def test_of_a_run_that_is_over_no_kl_is_foretold() -> None:
     grew = Curve.of(range(1, 21), [0.0, 0.06, 0.07, 0.24, 0.22, 0.35, 0.18, 0.33, 0.2, 0.45] + [0.45] * 10)
     going, over = (verdict(healthy(curves={"kl": grew}, ended=ended), "kl") for ended in (False, True))
     assert going is not None and over is not None
-    assert going.title == "KL is running away" and "at this slope it soon passes 0.5" in going.sentence
+    assert going.title == "KL is rising fast" and "at this slope it soon passes 0.5" in going.sentence
     assert over.title == "KL rose fast"
     assert over.sentence == (
         "KL was 0.45 at the end, and 0.21 on average in steps 1 to 10: it rose fast, far beyond what is usual."

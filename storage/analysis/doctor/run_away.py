@@ -14,11 +14,11 @@ def is_far(told: Curve) -> bool:
 
 
 def say_kl(e: Evidence, joined: str) -> str:
-    """What KL came to, or that it ran away, to be `joined` to a sentence on its cause; “” where none is logged."""
+    """What KL came to, or that it rose far, to be `joined` to a sentence on its cause; “” where none is logged."""
     told = e.curve("kl")
     if not len(told):
         return ""
     if e.kl.target is not None or not is_far(told):  # with a target, far is what is far from that
         return f"{joined} KL {e.verb} {write_figure(told.now)}"
-    ran = "ran away to" if e.ended else "has run away to"
+    ran = "rose to" if e.ended else "has risen to"
     return f"{joined} KL {ran} {write_figure(told.now)}"

@@ -93,7 +93,7 @@ def kl(e: Evidence) -> Verdict | None:
             f"where it began.{high}"
         )
         return Verdict(
-            "kl", WARNING, "KL ran away" if e.ended else "KL is running away", words,
+            "kl", WARNING, "KL rose too far" if e.ended else "KL is too high", words,
             f"Shown from {KL_FAR} on; 0.02 to 0.12 in 400 steps is healthy.",
             f"{COMMON}; the KL term is from {DEEPSEEK}; {e.usual_rates.words}", links, fixes, rests,
         )  # fmt: skip
@@ -106,7 +106,7 @@ def kl(e: Evidence) -> Verdict | None:
         f"{follows}.{_say_high_rate(e)}"
     )
     return Verdict(
-        "kl", WARNING, "KL rose fast" if e.ended else "KL is running away", words,
+        "kl", WARNING, "KL rose fast" if e.ended else "KL is rising fast", words,
         f"Shown from {KL_GROWING} on, where it has doubled since {before}; 0.02 to 0.12 in 400 steps is healthy.",
         f"{COMMON}; {MEASURED}; {e.usual_rates.words}", links, fixes, rests,
     )  # fmt: skip
