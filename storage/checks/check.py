@@ -4,6 +4,7 @@ Pure over the spec, what the worker published, and a look at the named files. Th
 GRPOConfig, which has the last word.
 """
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from groupwise.storage.checks.batch import BATCH_FIELDS, check_batch
 from groupwise.storage.checks.data import check_data
 from groupwise.storage.checks.kl import check_kl
 from groupwise.storage.checks.length import with_fitting_lengths
-from groupwise.storage.checks.limits import check_limits, usual_fixes_of
+from groupwise.storage.checks.limits import TOO_LARGE, check_limits, usual_fixes_of
 from groupwise.storage.checks.model import check_model
 from groupwise.storage.checks.name_lists import names_problem
 from groupwise.storage.checks.packages import check_packages, without_lacking
@@ -55,26 +56,27 @@ def check_spec(spec: RunSpec, offer: Offer, lines: dict[str, int] | None = None)
 
 def examine_spec(
     spec: RunSpec, offer: Offer, lines: dict[str, int] | None = None, columns: list[str] | None = None,
-    rows: int | None = None,
+    rows: int | None = None, empty: Collection[str] = (),
 ) -> list[Problem]:  # fmt: skip
     """Every problem that keeps this spec from running, and what else a person should know. `columns`, `rows`: what the
-    preview has seen of the data, if it has, and how many rows it has counted."""
+    preview has seen of the data, if it has, and how many rows it has counted; `empty`: which columns hold nothing."""
     if spec.stages:
-        by_stage = [examine_spec(stage, offer, columns=columns, rows=rows) for stage in spec.by_stage()]
+        by_stage = [examine_spec(stage, offer, None, columns, rows, empty) for stage in spec.by_stage()]
         limits = [one for one in check_limits(spec, offer) if one.level == BLOCKING]
         of_values = [*limits, *_settings("training", spec.training, offer, spec, lines)]
         unknown = [_unknown_of_stage(stage.training, offer, spec, lines) for stage in spec.stages]
         found = check_stages(spec, offer, by_stage, of_values, unknown)
     else:
-        found = _examine_one(spec, offer, columns, rows, lines)
+        found = _examine_one(spec, offer, columns, rows, lines, empty)
     found += [problem for problem in (*check_name(spec), *check_texts(spec, offer)) if problem not in found]
     placed = [replace(p, line=p.line or line_of(p.field, lines or {})) for p in found]
     return in_order_of_lines(placed)
 
 
 def _examine_one(
-    spec: RunSpec, offer: Offer, columns: list[str] | None, rows: int | None, lines: dict[str, int] | None
-) -> list[Problem]:
+    spec: RunSpec, offer: Offer, columns: list[str] | None, rows: int | None, lines: dict[str, int] | None,
+    empty: Collection[str],
+) -> list[Problem]:  # fmt: skip
     """Of a run that trains in one go, or of one stage of a run."""
     spaces = list(check_spaces(spec))
     named = {problem.field for problem in spaces}
@@ -83,19 +85,23 @@ def _examine_one(
         *_settings("lora", spec.lora or {}, offer, spec, lines),
     ]
     told = {problem.field for problem in settings}  # what is no number that can be has no limits to keep to
+    limits = [problem for problem in check_limits(spec, offer) if problem.field not in told]
     found = [
         *settings,
-        *(problem for problem in check_limits(spec, offer) if problem.field not in told),
+        *limits,
         *(problem for problem in check_processes(spec, offer) if problem.field not in told),
         *check_trackers(spec, offer),
         *(problem for problem in check_packages(spec, offer) if problem.field not in told),
         *check_kl(spec, offer),
         *check_rewards(spec, offer),
-        *check_data(spec, offer, columns, rows),
+        *check_data(spec, offer, columns, rows, empty),
         *check_seen_columns(spec, offer, columns),
         *check_model(spec, offer),
     ]
     found = [*spaces, *(problem for problem in found if problem.field not in named)]
+    # what is too large for the model is told with how much that can read, and not as any number once more
+    better = {problem.field for problem in found if problem.level == BLOCKING and problem not in limits}
+    found = [one for one in found if not (one in limits and one.field in better and TOO_LARGE in one.message)]
     refused = [name for name in BATCH_FIELDS if any(one.field == f"training.{name}" for one in found)]
     found += check_batch(spec, offer, rows, refused)
     return with_fitting_lengths(found, spec, offer)

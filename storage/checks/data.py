@@ -54,13 +54,17 @@ LONGEST_BUTTON = 60  # characters of a template that is offered on one
 KINDS = "task:NAME (built in), gym:NAME (reasoning-gym), file:NAME (in the home's data folder) or hub:ORG/NAME"
 
 
-def check_data(spec: RunSpec, offer: Offer, columns: list[str] | None = None, rows: int | None = None) -> list[Problem]:
-    """Every problem, those that block and those worth knowing. `columns`, `rows`: those that the preview has seen."""
+def check_data(
+    spec: RunSpec, offer: Offer, columns: list[str] | None = None, rows: int | None = None, empty: Collection[str] = ()
+) -> list[Problem]:
+    """Every problem, those that block and those worth knowing. `columns`, `rows`: those that the preview has seen;
+    `empty`: which of the columns hold nothing, and are offered for nothing."""
     data = spec.data
     there = TASK_COLUMNS.get(source_kind_and_name(data)[0]) or columns or []
+    filled = [name for name in there if name not in empty]
     return [
         *_source(data, offer), *_only_of_its_kind(data), *check_conditions(data), *_prompt(data, there), *_answer(data),
-        *check_holdout(data, rows), *check_known_columns(data), *check_reward_columns(spec, offer, there),
+        *check_holdout(data, rows), *check_known_columns(data), *check_reward_columns(spec, offer, filled),
     ]  # fmt: skip
 
 

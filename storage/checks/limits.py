@@ -18,6 +18,7 @@ LEAST: dict[str, tuple[float, bool]] = {
     "top_k": (0, False),
 }  # fmt: skip
 SEEDS, MOST_SEED = ("seed", "data_seed"), 2**32 - 1  # numpy's, which transformers sets, too
+TOO_LARGE = "should be below"  # by which such a problem is known
 MOST = 10**9  # steps, tokens or epochs: from here on it is a slip of the hand, and nothing is counted with it
 # Shares, and from where to where above 1 they are per cent: a top_p of 2 is none that anybody means.
 SHARES = {"top_p": ("above 0 and at most 1", 50, 100), "min_p": ("between 0 and 1", 1, 50)}
@@ -99,7 +100,7 @@ def _problem(name: str, value: float, spec: RunSpec, offer: Offer) -> Problem | 
         per_cent = (Fix(f"Use {value / 100:g}", {path: value / 100}),) if low <= value <= high else ()
         return Problem(path, f"should be {words}.", fixes=(*per_cent, *fix))
     if abs(value) >= MOST and name not in SEEDS:
-        return Problem(path, "is too large.", fixes=fix)
+        return Problem(path, f"{TOO_LARGE} {MOST:,}.", fixes=fix)
     return None
 
 

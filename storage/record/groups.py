@@ -25,6 +25,17 @@ def span(path: Path, mode: str = "train") -> tuple[int, int] | None:
         return None if first is None or last is None else (first, last)
 
 
+def last_scored_step(path: Path) -> int | None:
+    """The newest step of the training with a group that has a reward; None where none has one."""
+    with record_check.read_record(path) as run:
+        counts, values = counting(run)
+        found = run.execute(
+            f"SELECT step FROM grp WHERE mode = 'train' AND mean IS NOT NULL AND {counts} ORDER BY step DESC LIMIT 1",
+            values,
+        ).fetchone()
+        return found[0] if found else None
+
+
 def nearest_step(path: Path, step: int, mode: str = "train") -> dict[str, int | None]:
     """The step with groups that is nearest to `step`, the earlier of two, and its neighbours either side."""
     with record_check.read_record(path) as run:

@@ -263,6 +263,8 @@ def test_before_the_first_metric_the_board_says_when_it_comes(run_id: str) -> No
     writer.commit(3, groups=[group_of("x", 3)])
     writer.close()
     assert overview.draw_board(asked)["wait"] == "Metrics are logged every 10 steps; the first come at step 10."
+    registry.set_state(run_id, states.STOPPING, "")
+    assert overview.draw_board(asked)["wait"] == "The first metrics come as it stops."  # not: “Training ended before”
     registry.set_state(run_id, states.KILLED, "")
     assert "ended before the first metrics" in overview.draw_board(asked)["wait"]
 

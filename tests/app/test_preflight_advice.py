@@ -467,8 +467,8 @@ def test_an_estimate_waits_for_each_value_that_it_needs_and_that_is_of_another_k
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("max_steps", 10**9, "is too large."),
-        ("max_completion_length", 10**9, "is too large."),
+        ("max_steps", 10**9, "should be below 1,000,000,000."),
+        ("max_completion_length", 10**9, "should be below 1,000,000,000."),
         ("max_completion_length", -5, "should be at least 1."),
         ("seed", 2**32, "should be from 0 to 4,294,967,295."),
         ("seed", -1, "should be from 0 to 4,294,967,295."),

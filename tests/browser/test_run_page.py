@@ -425,10 +425,41 @@ def test_where_the_last_steps_scored_nothing_how_old_the_reward_is_stands_beside
     board = open_page(f"{address}/run?id={run_id}")
     figures = board.locator("aside .figures")
     expect(figures.locator(".window")).to_have_text("mean of the last 2 logged steps")
-    expect(figures.locator(".now")).to_contain_text("up to step 3")
+    expect(figures.locator(".now")).to_contain_text("(step 3)")
     told = dict(zip(figures.locator("dt").all_inner_texts(), figures.locator("dd").all_inner_texts(), strict=True))
-    assert told["Reward"].endswith(" up to step 3") and told["Tied groups"].endswith(" up to step 3")
+    assert told["Reward"].endswith(" (step 3)") and told["Tied groups"].endswith(" (step 3)")
     assert told["Length"] == "5.13 tokens", "of steps 4 and 5"
+
+
+def test_where_scoring_stopped_midway_lines_titles_and_the_side_are_of_the_same_steps(
+    open_page: OpenPage, address: str
+) -> None:
+    """The title said 0, of steps 4 and 5, and its line ended at 0.2, of all five; no group had been scored, it said."""
+    nothing = [Completion("none", 9, False, None, 0.0, [(None, "error"), (None, "error")]) for _ in range(4)]
+    some = [Completion("<answer>2</answer>", 9, False, score, 0.0, [(score, "ok"), (None, "none")]) for score in (0, 1)]
+
+    def made(step: int, _: int) -> Group:
+        done = some * 2 if step <= 5 else nothing
+        return Group("train", step, [{"role": "user", "content": f"{step}+1?"}], {"answer": "2"}, done)
+
+    def logged(step: int) -> dict[str, float]:
+        scored = {1: 1.0}.get(step, 0.0) if step <= 5 else math.nan
+        return {"reward": scored, "frac_reward_zero_std": scored, "kl": step / 100, "completions/mean_length": 9.0}
+
+    run_id = made_run("stops scoring", 10, groups=1, size=4, metrics=logged, make_group=made)
+    board = open_page(f"{address}/run?id={run_id}")
+    expect(board.locator(".smoothed")).to_contain_text("Bold: the mean of the last 5 logged steps.")
+    figures = board.locator("aside .figures")
+    expect(figures.locator(".window")).to_have_text("mean of the last 5 logged steps")
+    expect(figures.locator(".now")).to_contain_text("(steps 4–5)")
+    plot = board.locator('[data-chart="reward"] .plot')
+    plot.scroll_into_view_if_needed()
+    expect(plot.locator(".main-svg").first).to_be_visible()
+    ends = plot.evaluate(
+        "node => node.data.filter(line => line.hovertemplate).map(line => line.y.filter(y => y !== null).at(-1))"
+    )
+    assert set(ends) == {0}, "as its title says"
+    expect(board.locator(".latest")).to_contain_text("step 5")
 
 
 def test_the_bars_of_the_latest_group_are_full_at_the_most_that_can_be_earned(

@@ -161,6 +161,24 @@ def test_a_re_scoring_counts_the_weights_that_stand_there(rewards: Page) -> None
     expect(counts).to_contain_text("correctness (weight 1)", timeout=60_000)
 
 
+def test_the_weight_that_is_shown_is_the_one_that_counts(rewards: Page) -> None:
+    """The run's 2 counted, and 1 stood in the field; typed there, it was another."""
+    run_id = made_run("made", 3, groups=1)  # correctness has the weight 2 there
+    rewards.reload()
+    ready(rewards)
+    rewards.locator(".shelf").get_by_text("correctness", exact=True).click()
+    weight = rewards.get_by_label("Weight of correctness")
+    expect(weight).to_have_value("1")
+    rewards.get_by_role("tab", name="Re-score a run").click()
+    rewards.locator("select.history").select_option(run_id)
+    expect(weight).to_have_value("2")
+    weight.fill("3")
+    rewards.get_by_role("tab", name="Try").click()
+    expect(weight).to_have_value("3")
+    rewards.get_by_role("tab", name="Re-score a run").click()
+    expect(weight).to_have_value("3")
+
+
 def scores_of_a_re_scoring_before_are_marked(page: Page) -> None:
     view = page.locator(".view-rescore")
     expect(view.locator(".outdated")).to_be_hidden()

@@ -89,6 +89,14 @@ def test_functions_that_compare_need_an_answer():
         assert problem.field == "data.answer_column" and f"“{name}”" in problem.message
 
 
+def test_an_answer_column_that_is_empty_is_not_offered():
+    """It was, and the next problem said that it is empty: one went in a circle."""
+    raw = {"name": "a", "data": {"source": "file:x.jsonl", "answer_column": None}, "rewards": [{"name": "correctness"}]}
+    found = examine_spec(from_dict(raw), OFFERED, columns=["Frage", "Lösung"], empty=["Lösung"])
+    (problem,) = [one for one in found if one.field == "data.answer_column"]
+    assert [fix.label for fix in problem.fixes] == ["Reward format instead of correctness"]
+
+
 @pytest.mark.parametrize(("columns", "meant"), [(["question", "answer"], "answer"), (["Frage", "Lösung"], "Lösung")])
 def test_an_answer_column_that_the_preview_has_seen_is_offered(columns: list[str], meant: str):
     raw = {"name": "a", "data": {"source": "file:x.jsonl", "answer_column": None}, "rewards": [{"name": "correctness"}]}

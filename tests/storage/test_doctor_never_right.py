@@ -142,7 +142,7 @@ def test_what_went_away_by_itself_is_told_by_what_it_taught_or_without_alarm() -
     known = verdict(replace(run, tags=tag_room(run.rewards, by_letter=True)), "truncated")
     assert known is not None and known.title == "The limit leaves no room for format"
     assert "of 6 tokens, 4\u202f% at the end. “format” has scored 0 every time: the tags" in known.sentence
-    assert known.sentence.endswith("the model learned to answer without them.")
+    assert known.sentence.endswith("so only answers without them paid.")
     unknown = examine(run)
     assert [one.key for one in unknown.verdicts] == ["too_hard"] and unknown.calm[0].key == "truncated"
     assert unknown.calm[0].title == "Completions were cut off at the start"

@@ -26,7 +26,7 @@ class Known:
     """Each is None while it is not known. `rows`: as they were counted, before `limit` and `holdout`; `prompt_tokens`:
     of the longest prompt; `sums`: whether every prompt is one of the sums that the starter knows; `unreadable`: whether
     the data cannot be read as it is set; `point`: an answer with a decimal point, where the prompts have a comma;
-    `tags`: those in the prompts."""
+    `tags`: those in the prompts; `empty`: the columns that hold nothing in the rows that were read first."""
 
     rows: int | None = None
     prompt_tokens: int | None = None
@@ -35,11 +35,12 @@ class Known:
     unreadable: bool = False
     point: str = ""
     tags: list[str] | None = None
+    empty: list[str] | None = None
 
 
 def known_of(sent: Any, data: DataSpec) -> Known:
-    """What of that which a page sent is about this data: {source, columns, unreadable, rows_of, rows_read, rows,
-    prompt_tokens, sums, point, tags}, where `source` and `rows_of` are the keys of what was asked about: what was
+    """What of that which a page sent is about this data: {source, columns, empty, unreadable, rows_of, rows_read,
+    rows, prompt_tokens, sums, point, tags}, where `source` and `rows_of` are the keys of what was asked about: what was
     counted under another limit, say, is no answer. `rows_read`, those there are, says nothing of how many a filter
     keeps; `rows` is what the check of all of them counted. A Known is about it already."""
     if isinstance(sent, Known):
@@ -47,14 +48,15 @@ def known_of(sent: Any, data: DataSpec) -> Known:
     if not isinstance(sent, dict) or sent.get("source") != source_key(data):
         return Known()
     columns, unreadable = _names(sent.get("columns")), sent.get("unreadable") is True
+    empty = _names(sent.get("empty"))
     if sent.get("rows_of") != rows_key(data):
-        return Known(columns=columns, unreadable=unreadable)
+        return Known(columns=columns, unreadable=unreadable, empty=empty)
     rows = _count(sent.get("rows"))
     if rows is None and not data.filter:
         rows = _count(sent.get("rows_read"))
     point = str(sent.get("point") or "")[:EXAMPLE]
     tokens, tags = _count(sent.get("prompt_tokens")), _names(sent.get("tags"))
-    return Known(rows, tokens, columns, sent.get("sums") is True, unreadable, point, tags)
+    return Known(rows, tokens, columns, sent.get("sums") is True, unreadable, point, tags, empty)
 
 
 def is_chosen(data: DataSpec) -> bool:

@@ -114,6 +114,10 @@ def _say_of_text(problems: list[Problem], text: str) -> list[Problem]:
     return in_order_of_lines(keep_remarks(offer_points_in_all(said, text), text))
 
 
+def _examined(spec: RunSpec, offer: Offer, lines: dict[str, int], about: Known) -> list[Problem]:
+    return examine_spec(spec, offer, lines, about.columns, about.rows, about.empty or ())
+
+
 def _check(reading: Reading, offer: Offer | None, known: Any = None) -> Reading:
     if reading.as_checked is None:
         return reading
@@ -121,7 +125,7 @@ def _check(reading: Reading, offer: Offer | None, known: Any = None) -> Reading:
     offer = offer or Offer.read_published()
     out = reading.left_out
     lines = out.lines_of_rest(reading.lines)
-    found = out.problems_as_written(examine_spec(reading.as_checked, offer, lines, about.columns, about.rows))
+    found = out.problems_as_written(_examined(reading.as_checked, offer, lines, about))
     named = {problem.field for problem in reading.problems} - out.renamed.keys()
     of_form = [_say_of_functions(one, reading.raw, offer) for one in reading.problems]
     found = [*of_form, *(one for one in found if one.field not in named and not _follows_from(named, one))]

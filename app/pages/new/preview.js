@@ -127,7 +127,8 @@ async function look() {
   if (page.known.source !== source || page.known.unreadable) page.known = { source };
   // what was counted belongs to exactly the data that was asked about
   if (page.known.rows_of !== rows) page.known = { source, reading: page.known.reading, rows_of: rows };
-  Object.assign(page.known, { columns: page.columns, rows_read: of.count });
+  const empty = found.columns.filter(({ kind }) => kind === "empty").map(({ name }) => name);
+  Object.assign(page.known, { columns: page.columns, empty, rows_read: of.count });
   hideOldCounts(page.view);
   announceColumns();
   announcePreview({ ...found, reading });

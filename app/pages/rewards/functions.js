@@ -19,6 +19,15 @@ export const settingsOf = (name) => {
   if (!settings.has(name)) settings.set(name, { weight: "1", timeout: "10", parameters: {} });
   return settings.get(name);
 };
+let weightOfRun = () => null; // what a function weighs that nobody set, where a run is scored anew; null elsewhere
+export const takeWeightsOfRun = (of) => {
+  weightOfRun = of;
+};
+// The weight that counts, as it would be typed.
+function weightShown(name, n) {
+  const set = settingsOf(name);
+  return set.touched ? set.weight : String(weightOfRun(name, n) ?? set.weight);
+}
 // A function is called otherwise by now, and is set as it was.
 export function moveSettings(old, name) {
   if (settings.has(old)) settings.set(name, settings.get(old));
@@ -100,7 +109,7 @@ function functionRow(name, n) {
   const box = (key, label) => {
     const input = numberField({ "aria-label": `${label} of ${name || "the function"}` });
     input.classList.add(key);
-    input.value = set[key];
+    input.value = key === "weight" ? weightShown(name, n) : set[key];
     input.addEventListener("input", () => {
       set[key] = input.value;
       if (key === "weight") set.touched = true;

@@ -4,7 +4,15 @@ import { setParams } from "../../ui/address.js";
 import { option, setText } from "../../ui/dom.js";
 import { action, askWorker, call, find, NO_ANSWER, on, page, setOff, stopAsking } from "./core.js";
 import { looked, noFunction, notBuilt, showFailures } from "./editor.js";
-import { chosenFunctions, editedName, faultOfChosen, nameSettings, settingsOf } from "./functions.js";
+import {
+  chosenFunctions,
+  drawFunctions,
+  editedName,
+  faultOfChosen,
+  nameSettings,
+  settingsOf,
+  takeWeightsOfRun,
+} from "./functions.js";
 import { sayWhose } from "./outdated.js";
 import { drawRescored } from "./rescored.js";
 import { sourceWords } from "./source.js";
@@ -41,7 +49,9 @@ export function drawRescore() {
   });
   find("select.instead").addEventListener("change", ({ target }) => {
     target.dataset.chosen = "yes";
+    drawFunctions();
   });
+  takeWeightsOfRun(weightInRun);
   on("looked", chooseInstead);
   for (const what of ["typed", "open"]) on(what, sayRescored);
 }
@@ -57,7 +67,14 @@ export async function drawHistory() {
   select.replaceChildren(option("", "none: it is added"), ...ran.map((one) => option(one.name)));
   delete select.dataset.chosen;
   chooseInstead();
+  drawFunctions();
   setOff("rescore", !run);
+}
+// What a function weighs that nobody set: as in the run, or as the one there whose place it takes.
+function weightInRun(name, n) {
+  if (find(".view-rescore").hidden) return null;
+  const as = (n === 0 && find("select.instead").value) || name;
+  return ran.find((one) => one.name === as)?.weight ?? null;
 }
 function chooseInstead() {
   const select = find("select.instead");

@@ -6,7 +6,7 @@ import { listenToTabs, markTab } from "../../ui/tabs.js";
 import { NO_ANSWER, action, askWorker, button, find, on, page, setOff, stopAsking } from "./core.js";
 import { NOT_TAKEN, settle } from "./builder.js";
 import { NO_BLOCK, looked, noFunction, notBuilt, showFailures, unfinished } from "./editor.js";
-import { chosenFunctions, editedName, faultOfChosen, nameSettings } from "./functions.js";
+import { chosenFunctions, drawFunctions, editedName, faultOfChosen, nameSettings } from "./functions.js";
 import { tagsLookedFor } from "./looked_for.js";
 import { sayWhose } from "./outdated.js";
 import { drawResults } from "./results.js";
@@ -39,6 +39,7 @@ export function drawWorkbench() {
     for (const view of views) find(`.view-${view}`).hidden = view !== name;
     markTab(tabs, tabs[views.indexOf(name)]);
     nameSettings();
+    drawFunctions(); // a weight is as the run's where a run is scored anew
   };
   listenToTabs(tabs, ({ dataset: { view } }) => {
     show(view);

@@ -119,6 +119,12 @@ function about(key) {
   return span ? null : note;
 }
 const pair = (name, value, key) => [el("dt", { title: about(key) }, name), el("dd", value)];
+// The steps that a metric's figure is of, where it has none of the last.
+function stepsOf(key) {
+  const { steps } = curves.known(key);
+  const [first, last] = [steps.at(-(curves.recent(key)?.n ?? 1)), steps.at(-1)].map(wholeNumber);
+  return first === last ? `step ${last}` : `steps ${first}–${last}`;
+}
 function drawNow() {
   const rows = [];
   const reward = curves.recent("reward");
@@ -130,7 +136,7 @@ function drawNow() {
   const LENGTH = "completions/mean_length";
   const lastOf = (key) => curves.lastAt(key) ?? 0;
   const newest = lastOf(LENGTH) > lastOf("reward") ? LENGTH : "reward";
-  const upTo = (key) => (lastOf(key) < lastOf(newest) ? ` up to step ${wholeNumber(lastOf(key))}` : "");
+  const upTo = (key) => (lastOf(key) < lastOf(newest) ? ` (${stepsOf(key)})` : "");
   if (reward) rows.push(pair("Reward", ofMost(reward.mean) + upTo("reward"), "reward"));
   const shown = reward && curves.recent(newest);
   setText(find(".window"), shown ? curves.windowWords(shown) : "");

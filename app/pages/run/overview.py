@@ -179,6 +179,8 @@ def metrics_window(payload: Payload) -> dict[str, Any]:
 def why_no_metrics(run: registry.Run, standing: dict[str, Any]) -> str:
     """Why there is no metric though steps are done; empty where none is done, or the settings cannot be read."""
     waits_for_step = run.state in (states.QUEUED, states.STARTING) or not standing["step"]
+    if run.state == states.STOPPING and not waits_for_step:
+        return "The first metrics come as it stops."  # with its last step, whatever logging_steps says
     training = None if waits_for_step else grpo_settings(run_files.spec_of(run.folder))
     return figures.first_metrics(training, standing["total"], run.state == states.RUNNING) if training else ""
 
@@ -241,19 +243,18 @@ def targets(spec: RunSpec) -> set[group_metrics.Target]:
 
 
 def latest_group(record: Path) -> dict[str, Any] | None:
-    """The newest training group that is not tied (else the newest): `bars`, each with its words and its reward."""
-    span = groups.span(record)
-    if span is None:
+    """The newest training group with a reward that is not tied (else the newest): `bars`, each with its words and its
+    reward."""
+    step = groups.last_scored_step(record)
+    if step is None:
         return None
-    at_step = groups.at_step(record, span[1])
+    at_step = [group for group in groups.at_step(record, step) if group["mean"] is not None]
     chosen = next((group for group in at_step if not group["tied"]), at_step[0])
     whole_group = groups.read_group(record, chosen["id"])
     rewards = sorted(c["reward"] for c in (whole_group or {}).get("completions", []) if c["reward"] is not None)
-    if not rewards:
-        return None
     named = {"best": rewards[-1], "median": median(rewards), "worst": rewards[0]}
     return {
-        "step": span[1], "id": chosen["id"], "tied": chosen["tied"],
+        "step": step, "id": chosen["id"], "tied": chosen["tied"],
         "prompt": visible_text(format.shorten(format.message_text(chosen["prompt"]), 80)),
         "bars": [[f"{name} {format.number(value)}", value] for name, value in named.items()],
     }  # fmt: skip

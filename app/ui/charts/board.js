@@ -81,10 +81,10 @@ export class Board {
         ? `Bold: the mean of each log${aside(Logged.sizeWords(logs))}. Faint: each step.`
         : "";
     if (!(of > x.length)) {
-      const now = this.curves.recent("reward");
-      const last = now?.n ?? reach;
+      const now = logs.length ? Logged.closing(logs, this.curves.window) : null;
+      const last = now?.count ?? this.curves.recent("reward")?.n ?? reach;
       if (last === 1 && interval === 1) return ""; // one line lies on the other
-      const steps = now?.until ? now.until - now.after : last * interval;
+      const steps = now ? now.until - now.after : last * interval;
       const of =
         interval > 1 ? `${countWords(last, "log")} (${countWords(steps, "step")})` : countWords(last, "logged step");
       return `Bold: the mean of the last ${of}. Faint: as logged.${dotted}`;

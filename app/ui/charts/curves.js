@@ -260,9 +260,14 @@ export class Curves {
   // A metric's values, at these steps, smoothed: up to the last log, as “now” is. What is known of the steps
   // behind it is in no mean yet: a line that went on there would say that nothing changed.
   smooth(name, steps, values) {
-    const isOwn = Logged.isOwn(this.known(name).steps, this.logs, this.window);
+    const { steps: known } = this.known(name);
+    if (Logged.isOwn(known, this.logs, this.window)) return this.meansOfOwn(steps, values, known.length);
     const means = this.means(steps, values);
-    return isOwn ? means : means.map((mean, i) => (steps[i] > this.logs.at(-1) ? null : mean));
+    return means.map((mean, i) => (steps[i] > this.logs.at(-1) ? null : mean));
+  }
+  // Of values that are a logged step each, `count` of them in all, as `recent` has them.
+  meansOfOwn(steps, values, count) {
+    return Smoother.over(values, count, 1, this.stageBegins(steps));
   }
   // Each stage for itself. Where a point of the reward is of several logs, and of what comes more seldom, by the number
   // of points.
