@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -81,3 +82,28 @@ def test_what_is_no_pattern_for_python_is_said_so_everywhere(pattern: str) -> No
             data.check_pattern(spec)
         with pytest.raises(row_filter.ConditionError, match="is not a regular expression"):
             row_filter.parse_condition(f"a matches {json.dumps(pattern)}")
+
+
+@pytest.mark.parametrize("pattern", ["2{d}", "(?:ab){e<=1}", "a{i,d}", r"a\{d}", "[{d}]b", "a{2}", "a{,2}b", "a{", "{}",
+                                     r"\N{DIGIT TWO}{d}", r"\\{d}"])  # fmt: skip
+def test_a_brace_is_read_as_python_reads_it(pattern: str) -> None:
+    """“2{d}” found a 2, or nothing: `regex` searches for about that."""
+    for text in (
+        "2",
+        "2{d}",
+        "ab",
+        "aab",
+        "a{d}",
+        "{b",
+        "db",
+        "aa",
+        "a{",
+        "{}",
+        "\\{d}",
+        "\\",
+        "(?:ab){e<=1}",
+        "a{i,d}",
+    ):
+        expected = re.search(pattern, text)
+        found = patterns.search_pattern(pattern, text)
+        assert (found and found[0]) == (expected and expected[0]), (pattern, text)

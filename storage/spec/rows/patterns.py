@@ -10,6 +10,9 @@ import regex
 
 from groupwise.storage.spec.rows.pattern_words import say_fault
 
+# A brace that begins no repetition is itself in `re`, and in `regex` “about this text” (2{d}: a 2, or nothing).
+_PLAIN_BRACE = re.compile(r"(\\N\{[^}]*\}|\\.)|\{(?!\d*,?\d*\})", re.DOTALL)
+
 SECONDS = 0.25  # for one cell; a pattern that is not caught in a tangle takes some microseconds
 
 
@@ -37,7 +40,7 @@ def fault(pattern: str) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _compile(pattern: str, flags: int = 0) -> Any:
-    return regex.compile(pattern, flags)
+    return regex.compile(_PLAIN_BRACE.sub(lambda found: found[1] or r"\{", pattern), flags)
 
 
 def search_pattern(pattern: str, text: str, flags: int = 0, *, whole: bool = False) -> Any:

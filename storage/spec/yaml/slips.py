@@ -24,6 +24,7 @@ from groupwise.storage.spec.yaml.word_dashes import word_dashes
 from groupwise.storage.spec.yaml.yaml_text import ALIASES, OPEN, copy_plain, parse_document
 
 MOST = 12  # slips that are looked for
+ALIASED = 64  # aliases: of more, none is written out
 READ = 2**20  # characters that the parser is given for them in all: what it takes some seconds for
 _ALIAS = re.compile(r"(?<![\w*])\*[\w-]+")
 BEGINNING = re.compile(r"([A-Za-z_][\w-]*)\s*:(?:\s|$)")  # of a part: its name, at the margin
@@ -85,7 +86,7 @@ class _Reader:
     def get_past(self, error: SpecError) -> bool:
         """Take the first slip out of the way; whether the reading gets any further."""
         first = error.problems[0]
-        if first.message == ALIASES and sum(len(_ALIAS.findall(row)) for row in self.rows) > MOST:
+        if first.message == ALIASES and sum(len(_ALIAS.findall(row)) for row in self.rows) > ALIASED:
             self.found["", (first.line or 1) - 1] = first
             return False  # each stands for the ones above it: to write them all out takes long, and makes no spec
         if (
