@@ -319,7 +319,7 @@ def test_a_live_run_goes_on_in_its_curve(open_page: OpenPage, sweeps: tuple[str,
     dashes = "node => node.data.filter(line => line.hovertemplate).map(line => line.line.dash)"
     plot = page.locator('[data-chart="reward"] .plot')
     assert plot.evaluate(dashes)[1:3] == ["solid", "0px,8px,8px,0px"], "twins are both seen"
-    expect(page.locator('[data-chart="reward"]')).to_contain_text("dashed: lines that lie on one another")
+    expect(page.locator('[data-chart="reward"]')).to_contain_text("dashed: identical lines")
     expect(page.locator(".same")).to_have_count(1)
     same = page.locator(f'.chosen[data-run="{other}"] .same')
     expect(same).to_have_text(f"same as twin · {one.rpartition('-')[2]}")

@@ -142,7 +142,7 @@ def test_what_went_away_by_itself_is_told_by_what_it_taught_or_without_alarm() -
     known = verdict(replace(run, tags=tag_room(run.rewards, by_letter=True)), "truncated")
     assert known is not None and known.title == "The limit leaves no room for format"
     assert "of 6 tokens, 4\u202f% at the end. “format” has scored 0 every time: the tags" in known.sentence
-    assert known.sentence.endswith("so only answers without them paid.")
+    assert known.sentence.endswith("so only answers without them earn anything.")
     unknown = examine(run)
     assert [one.key for one in unknown.verdicts] == ["too_hard"] and unknown.calm[0].key == "truncated"
     assert unknown.calm[0].title == "Completions were cut off at the start"
@@ -312,7 +312,7 @@ def test_a_function_that_calls_no_answer_right_is_named_before_hard_prompts() ->
     by_code = {"mine": replace(mine, takes_messages_for_text=True)}
     lists = examine(replace(e, functions={**e.functions, **by_code})).verdicts[0]
     assert lists.sentence.endswith(
-        "give the answer of their row. Its code takes a completion for text. A completion is a list of messages here: "
+        "give the answer of their row. Its code treats a completion as text. A completion is a list of messages here: "
         'its text is completion[-1]["content"].'
     )
     assert [(one.label, one.edit_reward) for one in lists.changes] == [("Fix mine", "mine")]

@@ -85,7 +85,7 @@ def notes_of_left_out(table: Any, asked: DataSpec) -> list[str]:
     """The table's notes about empty cells of which the filter leaves out every row: why those rows are missing."""
     used = _quoted_in_use(table, asked)
     left = [note for note in table.notes if LOST in note and _is_left_out(note, table.columns, used, asked)]
-    return [f"{note} Until then the condition leaves these rows out." for note in left]
+    return [f"{note} Until then, the condition leaves these rows out." for note in left]
 
 
 def _quoted_in_use(table: Any, asked: DataSpec) -> list[str]:

@@ -57,7 +57,7 @@ export class CompareChart {
         some.some(({ alone }) => alone) ? "no mean of runs that are not comparable: each has its own line" : "",
         this.log ? "log scale" : "",
         per > 1 ? `a point is the mean of up to ${per}` : "",
-        this.dashes.size ? "dashed: lines that lie on one another" : "",
+        this.dashes.size ? "dashed: identical lines" : "",
         missing && some.length ? `${missing} of ${series.length} ${missing === 1 ? "has" : "have"} none` : "",
       ),
     );

@@ -49,8 +49,8 @@ SECTIONS = (
          "A click opens this prompt over time."),
     )),
     ("Distributions", (
-        ("reward", "rewards over the steps", "Each column is what the completions of those steps got. Higher rows "
-         "filling over time is good. A click finds its completions."),
+        ("reward", "rewards over the steps", "Each column is what the completions of those steps got. Good: more "
+         "of them in higher rows over time. A click finds its completions."),
         ("advantage", "advantages over the steps", "How far above or below its group each completion is. A wide column "
          "is good; only 0: no learning signal. A click finds those steps' completions."),
         ("scores", "scores by function", "What each function gave in the newest groups. Several values are good: a "
@@ -73,7 +73,7 @@ HELD_OUT = {
     "spread": "How far apart the rewards of one group are (standard deviation): near 0, it always answers alike.",
     "pass": "The chance that at least one of k completions is right, at each evaluation. Rising is good; where a large "
     "k is far above k = 1, the model can, but not yet reliably.",
-    "reward": "Each column is what the completions of an evaluation got. Higher rows filling over time is good. A "
+    "reward": "Each column is what the completions of an evaluation got. Good: more of them in higher rows over time. A "
     "click finds its completions.",
     "advantage": "How far above or below its group each completion is. A click finds those of this evaluation.",
     "scores": "What each function gave in the last evaluation. A click finds the completions.",

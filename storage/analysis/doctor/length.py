@@ -106,7 +106,7 @@ def _was_cut(e: Evidence, name: str) -> Verdict:
         )  # fmt: skip
     words = (
         f"{said}. “{name}” has scored 0 every time: {_say_what_fits(e, name)}. Completions that began with them were "
-        f"cut off and earned nothing, so only answers without them {'paid' if e.ended else 'pay'}."
+        f"cut off and earned nothing, so only answers without them earn anything."
     )
     return Verdict(
         "truncated", PROBLEM, f"The limit leaves no room for {name}", words, threshold, COMMON, links,

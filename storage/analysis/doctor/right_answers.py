@@ -99,7 +99,7 @@ def right_earns_nothing(e: Evidence) -> Verdict | None:
 def _say_why(told: Function) -> str:
     """Why a function may give right answers nothing: by its code, where that is known."""
     if told.takes_messages_for_text:
-        return f"Its code takes a completion for text. {MESSAGES}"
+        return f"Its code treats a completion as text. {MESSAGES}"
     return "Does it need a format that the prompt does not ask for?"
 
 
