@@ -305,8 +305,8 @@ def test_a_function_that_calls_no_answer_right_is_named_before_hard_prompts() ->
     half = replace(e, last=none + given[8:], functions={"mine": replace(mine, statuses={"ok": 128, "error": 128})})
     told = verdict(half, "scored_wrong")
     assert told and "“mine” gave every completion that it scored −2.00, right or wrong: of the" in told.sentence
-    count = re.search(r"of the (\d+) of these that were read", told.sentence)
-    whole = re.search(r"of the (\d+) of these that were read", first.sentence)
+    count = re.search(r"of the (\d+) that were read", told.sentence)
+    whole = re.search(r"of the (\d+) that were read", first.sentence)
     assert count and whole and int(whole[1]) - int(count[1]) == 8
     assert first.sentence.endswith("Does it need a format that the prompt does not ask for?")
     by_code = {"mine": replace(mine, takes_messages_for_text=True)}

@@ -72,6 +72,6 @@ def test_the_diagnostics_know_it_of_the_code_that_a_run_of_chats_scored_with(
     found = gather(folder.db, run_files.spec_of(folder))
     assert found.functions["mine"].takes_messages_for_text is taken
     told = next(one for one in examine(found).verdicts if one.key == "scored_wrong")
-    assert ("Its code takes a completion for text." in told.sentence) is taken
+    assert ("Its code treats a completion as text." in told.sentence) is taken
     labels = ["Fix mine"] if taken else ["Try mine on its completions", "State the expected format in the prompt"]
     assert [one.label for one in told.changes] == labels

@@ -269,9 +269,8 @@ def test_empty_cells_of_formulas_are_not_said_of_rows_that_the_filter_leaves_out
     kept = ["Lösung is not empty"]
     asked = DataSpec(source="file:a.xlsx", prompt_column="Aufgabe", answer_column="Lösung", filter=kept)
     left_out = [one for one in read_as.note_problems(table, [], asked) if one.level == ADVICE]
-    assert [one.message for one in left_out] == [f"{table.notes[0]} Until then, the condition leaves these rows out."], (
-        "rows would be missing without a word"
-    )
+    said_so = f"{table.notes[0]} Until then, the condition leaves these rows out."
+    assert [one.message for one in left_out] == [said_so], "rows would be missing without a word"
 
 
 def test_a_formula_that_came_to_an_empty_text_has_its_result(registry_home: Path) -> None:

@@ -73,8 +73,8 @@ HELD_OUT = {
     "spread": "How far apart the rewards of one group are (standard deviation): near 0, it always answers alike.",
     "pass": "The chance that at least one of k completions is right, at each evaluation. Rising is good; where a large "
     "k is far above k = 1, the model can, but not yet reliably.",
-    "reward": "Each column is what the completions of an evaluation got. Good: more of them in higher rows over time. A "
-    "click finds its completions.",
+    "reward": "Each column is what the completions of an evaluation got. Good: more of them in higher rows over time. "
+    "A click finds its completions.",
     "advantage": "How far above or below its group each completion is. A click finds those of this evaluation.",
     "scores": "What each function gave in the last evaluation. A click finds the completions.",
     "lengths": "The completions of the last evaluation by tokens and reward. A slope means that length itself is "

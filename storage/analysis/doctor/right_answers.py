@@ -81,7 +81,7 @@ def right_earns_nothing(e: Evidence) -> Verdict | None:
             continue
         words = (
             f"“{name}” {'gave' if e.ended else 'gives'} {told.whom} {write_figure(value)}, right or wrong: of the "
-            f"{len(read):,} of these that were read, {percent(len(right) / len(read))} give the answer of their row. "
+            f"{len(read):,} that were read, {percent(len(right) / len(read))} give the answer of their row. "
             f"{_say_why(told)}"
         )
         return Verdict(
