@@ -468,9 +468,9 @@ def test_a_beta_that_follows_the_kl_ends_in_one_value_on_every_page(
 
 
 def test_parts_of_tied_groups_add_up_to_what_is_tied(reading_dashboard: str, open_page: OpenPage) -> None:
-    """“tied 8 %” stood beside “all failed 0 %”, “all highest seen 6 %” and “tied in between 1 %”."""
+    """5 and 1 of 80 groups: not “7 %” and “1 %”, which would add up to the “8 %” of 7.5 %."""
     parts = {"groups/all_low": 0.0, "groups/all_high": 0.0625, "groups/tied_other": 0.0125, "groups/tied": 0.075}
     run = made_run("parts", 12, groups=0, metrics=lambda step: {"reward": step / 12, **parts})
     page = open_page(f"{reading_dashboard}/run?id={run}")
     values = page.locator(".gw-overview [data-chart='tied groups'] .values")
-    expect(values).to_have_text("tied 8\u202f%none right 0\u202f%all at top score 7\u202f%tied in between 1\u202f%")
+    expect(values).to_have_text("tied 8\u202f%none right 0\u202f%all at top score 6.3\u202f%tied in between 1.3\u202f%")

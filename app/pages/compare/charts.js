@@ -113,10 +113,10 @@ export class CompareChart {
     return { data, layout: this.layout(data, by, unit), config: { doubleClick: false } };
   }
 
-  // By line, how those are drawn that lie on another's; none where dashes already tell runs of one colour apart.
+  // By line, how those are drawn that lie on another's; none where it is dashes that tell runs of one colour apart.
   dashesOfCoinciding() {
     const alone = this.series.filter(({ group }) => !group);
-    if (alone.some(({ dash = "solid" }) => dash !== "solid")) return new Map();
+    if (new Set(alone.map(({ colour }) => colour)).size < alone.length) return new Map();
     const lines = alone.flatMap((one) => one.lines);
     return new Map(places(lines).flatMap((place, i) => (place.of > 1 ? [[lines[i].whole, dashOf(place)]] : [])));
   }
