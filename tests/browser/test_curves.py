@@ -160,9 +160,14 @@ def test_the_length_of_those_that_ended_is_of_the_steps_that_now_is_of(page: Pag
     name, held_out = "completions/mean_terminated_length", "eval_completions/mean_terminated_length"
     y: list[float | None] = [*map(float, range(1, 31)), *[None] * 10]
     evaluated = {"x": [0, 20, 40], "y": [14.0, 12.0, None]}
-    taken(page, {"reset": True, "curves": {name: {"x": list(range(1, 41)), "y": y}, held_out: evaluated}})
+    of_all = "completions/mean_length", "eval_completions/mean_length"
+    told = {name: {"x": list(range(1, 41)), "y": y}, held_out: evaluated}
+    all_told = dict(zip(of_all, ({"x": one["x"], "y": [16.0] * len(one["x"])} for one in told.values()), strict=True))
+    taken(page, {"reset": True, "curves": told | all_told})
     assert page.evaluate("names => names.map((name) => curves.now(name) ?? null)", [name, held_out]) == [None, None]
-    taken(page, {"reset": False, "curves": {name: {"x": [41, 42], "y": [8.0, 6.0]}, held_out: {"x": [60], "y": [9.0]}}})
+    more = {name: {"x": [41, 42], "y": [8.0, 6.0]}, held_out: {"x": [60], "y": [9.0]}}
+    more_of_all = {of_all[0]: {"x": [41, 42], "y": [16.0, 16.0]}, of_all[1]: {"x": [60], "y": [16.0]}}
+    taken(page, {"reset": False, "curves": more | more_of_all})
     assert page.evaluate("names => names.map((name) => curves.now(name))", [name, held_out]) == [7, 9]
 
 
@@ -253,6 +258,25 @@ def test_now_is_of_the_same_steps_where_the_reward_of_some_is_no_number(page: Pa
     told = page.evaluate("['reward', 'kl'].map((name) => curves.now(name))")
     assert told == pytest.approx([means["reward"], means["kl"]])
     assert means["kl"] == steps - 4.5
+
+
+@pytest.mark.usefixtures("no_dashboard")
+@pytest.mark.parametrize(("scored", "told"), [(5, 4.5), (30, 25.5), (0, None)])
+def test_a_function_is_told_of_the_steps_that_the_reward_is(page: Page, scored: int, told: float | None) -> None:
+    """Where scoring stopped midway, “reward 0 (steps 4–5)” stood beside “boom –”; one that scored nothing in the steps
+    of the reward has no figure."""
+
+    def log(step: int) -> dict[str, float | None]:
+        boom = {"rewards/boom/mean": step if step <= scored else None}
+        early = {"rewards/early/mean": step if step <= 2 else None}
+        return {"reward": 0.0 if step <= scored else None, "kl": 0.1, "frac_reward_zero_std": 0.0} | boom | early
+
+    folder = paths.run_folder(made_run("stopped", 30, groups=0, metrics=log))
+    taken(page, metrics.read_metrics(folder.db))
+    with record_check.read_record(folder.db) as record:
+        means = finals.last_means(record)
+    for name, figure in (("rewards/boom/mean", told), ("rewards/early/mean", None)):
+        assert page.evaluate("name => curves.now(name) ?? null", name) == means.get(name) == figure, name
 
 
 @pytest.fixture

@@ -331,6 +331,16 @@ def test_what_is_saved_before_the_data_s_columns_are_there_is_saved(rewards: Pag
     latest.continue_()
 
 
+def test_that_the_library_loads_is_said(rewards: Page) -> None:
+    """On a busy machine there were three buttons for seconds, and nothing else."""
+    held = Held(rewards, "open_rewards")
+    rewards.reload()
+    lists = rewards.locator(".shelf .lists")
+    expect(lists).to_have_text("Loading the library…")
+    held.release()
+    expect(ready(rewards).locator(".shelf .lists")).not_to_contain_text("Loading")
+
+
 def test_nothing_hostile_runs(rewards: Page) -> None:
     words = "\\n".join(payload.replace("\\", "\\\\").replace("'''", "") for payload in PAYLOADS[:5])
     doc = f"{PAYLOADS[0]} {PAYLOADS[2]}\n\n    Args:\n        most: {PAYLOADS[1]}\n    "

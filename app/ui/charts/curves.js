@@ -201,27 +201,32 @@ export class Curves {
     const steps = this.whole(name, "x");
     return this.whole(name, "y").filter((value, i) => value !== null && steps[i] > since);
   }
-  // What not every step has (of_some in storage/analysis/compare/finals.py): a function may score nothing in one.
-  static isOfSome(name) {
-    return /(_terminated_length|^rewards\/[^/]+\/(mean|std))$/.test(name);
+  // Of what not every step has (a function may score nothing in one), the metric that has a value wherever there is
+  // anything to say of it, as in storage/analysis/compare/finals.py; "" of others.
+  static ofAll(name) {
+    if (/^rewards\/[^/]+\/(mean|std)$/.test(name)) return "reward";
+    return name.endsWith("_terminated_length") ? name.replace("_terminated", "") : "";
   }
   // What a metric is now: the mean of the last steps, as many as the server says (storage/record/recent.py); of what
   // only grows, is set, or is seldom measured, the last value.
   now(name) {
-    if (Curves.isOfSome(name)) return this.nowOfSome(name);
+    if (Curves.ofAll(name)) return this.nowOfSome(name);
     return Curves.single(name) ? this.newest(name, this.stageBegan()).at(-1) : this.recent(name)?.mean;
   }
-  // The same of what not every step has: what the steps before these had says nothing of now.
+  // The mean over the steps that the metric of all is now of: what the steps before these had says nothing of now.
   nowOfSome(name) {
-    if (this.logs.length && !Curves.single(name)) {
-      const { steps, values } = this.known(name);
-      return Logged.mean(steps, values, this.logs, Logged.closing(this.logs, this.window));
-    }
-    const { x, y } = this.get(name)?.tail ?? this.get(name) ?? { x: [], y: [] };
-    const logged = y.filter((_, i) => x[i] > this.stageBegan());
-    const many = Curves.single(name) ? 1 : Logged.reach(logged.length, this.window);
-    const known = logged.slice(-many).filter((value) => value !== null);
-    return known.length ? known.reduce((a, b) => a + b, 0) / known.length : undefined;
+    const { after, until } = this.windowOf(Curves.ofAll(name));
+    const { steps, values } = this.known(name);
+    if (this.logs.length && until - after > 1) return Logged.mean(steps, values, this.logs, { after, until });
+    const inside = values.filter((_, i) => steps[i] > after && steps[i] <= until);
+    return inside.length ? inside.reduce((a, b) => a + b, 0) / inside.length : undefined;
+  }
+  // The steps that a metric is now of: up to `until`, those after `after`.
+  windowOf(name) {
+    const { steps } = this.known(name);
+    if (Curves.single(name)) return { after: (steps.at(-1) ?? 0) - 1, until: steps.at(-1) ?? -1 };
+    if (!Logged.isOwn(steps, this.logs, this.window)) return Logged.closing(this.logs, this.window);
+    return { after: (steps.at(-Logged.reach(steps.length, this.window)) ?? 0) - 1, until: steps.at(-1) ?? -1 };
   }
   // The step of a metric's last value.
   lastAt(name) {

@@ -61,27 +61,41 @@ MOST_METRICS = 500  # of one run: a reward function may log as many as it likes
 def last_means(run: Database, counting: list[Part] | None = None) -> dict[str, float]:
     """What each metric that a run logged is at the end of it, as its own page says it (storage.record.recent)."""
     lately = recent.of_last_stage(run, lineage.stretches(run) if counting is None else counting)
-    keys = list(keys_of(run).items())[:MOST_METRICS]
+    keys = keys_of(run)
+    some = list(keys.items())[:MOST_METRICS]
     logs = recent.last_logs(run, lately)
-    means = {name: recent.now(run, name, key, lately, logs) for name, key in keys}
-    for name, key in keys:
-        if name.endswith(OF_SOME) or OF_FUNCTION.match(name):
-            of_all = "reward" if OF_FUNCTION.match(name) else name.replace(OF_SOME, "_length")
-            means[name] = _now_of_some(run, key, keys_of(run).get(of_all), name, lately, logs)
+    means = {name: recent.now(run, name, key, lately, logs) for name, key in some}
+    windows = dict[str, recent.Steps]()
+    for name, key in some:
+        if of_all := _of_all(name):
+            if of_all not in windows:
+                points = recent.recent_points(run, keys.get(of_all), lately, logs)
+                windows[of_all] = _steps_now(of_all, [step for step, _ in points], logs)
+            means[name] = _now_of_some(recent.recent_points(run, key, lately, logs), windows[of_all], logs)
     return {name: mean for name, mean in means.items() if mean is not None}
 
 
-def _now_of_some(
-    run: Database, key: int, of_all: int | None, name: str, lately: list[Part], logs: recent.Logs
-) -> float | None:
-    """The mean over the steps that a metric of all completions is now of, as a run's page has it; None where none of
-    these has a value: what the steps before them had says nothing of now."""
-    known = recent.recent_points(run, key, lately, logs)
-    if logs and not recent.SINGLE.match(name):
-        return recent.mean_of_window(known, logs, recent.closing_of(logs))
-    logged = [step for step, _ in recent.recent_points(run, of_all, lately)]
-    size = 1 if recent.SINGLE.match(name) else recent.window_of(len(logged))
-    values = [value for step, value in known if step in logged[-size:]]
+def _of_all(name: str) -> str:
+    """The metric that has a value wherever there is anything to say of one that not every step has; "" of others."""
+    if OF_FUNCTION.match(name):
+        return "reward"
+    return name.replace(OF_SOME, "_length") if name.endswith(OF_SOME) else ""
+
+
+def _steps_now(name: str, steps: list[int], logs: recent.Logs) -> recent.Steps:
+    """The first and the last of the steps that a metric with values at these is now of."""
+    if recent.SINGLE.match(name):
+        steps, logs = steps[-1:], ()
+    return recent.steps_now(steps, logs) if steps else (0, -1)
+
+
+def _now_of_some(known: list[recent.Point], steps: recent.Steps, logs: recent.Logs) -> float | None:
+    """The mean over the steps that the metric of all is now of, as a run's page has it; None where none of these has a
+    value: what the steps before them had says nothing of now."""
+    first, until = steps
+    if logs and first < until:
+        return recent.mean_of_window(known, logs, recent.Window(first - 1, until, 0))
+    values = [value for step, value in known if first <= step <= until]
     return math.fsum(values) / len(values) if values else None
 
 
