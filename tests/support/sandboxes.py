@@ -65,7 +65,10 @@ def readable_copy() -> Path:
 def another_users_python() -> str | None:
     """A Python that an ordinary user can read. The one that runs the tests may lie in root's home, which is closed to
     others; worker/sandbox needs only the standard library (and pyseccomp), so the system's will do."""
-    check = "import os, sys; sys.exit(sys.version_info < (3, 11) or not os.access(sys.executable, os.X_OK))"
+    check = (  # of an environment that was copied also the Python that it was made with
+        "import os, sys; sys.exit(sys.version_info < (3, 11) or "
+        "not all(os.access(one, os.X_OK) for one in (sys.executable, sys._base_executable)))"
+    )
     for python in (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"):
         if (
             os.path.exists(python)
