@@ -295,8 +295,20 @@ def test_a_column_without_answers_is_suggested_nowhere_and_that_is_said_in_the_f
     assert found["guess"].get("data.answer_column") != "Lösung"
     assert [one["kind"] for one in found["columns"] if one["name"] == "Lösung"] == ["empty"]
     [answers] = [one for one in found["problems"] if one["field"] == "data.answer_column"]
-    assert "“Lösung” has no answers: it is empty in its first 20 rows." in answers["message"]
+    assert "“Lösung” has no answers: it is empty." in answers["message"]
     assert not any("Lösung" in fix["label"] for fix in answers["fixes"])
-    put("eine.csv", "Frage,Lösung\nWie viel ist 3 + 4 und warum?,\n")
-    [answers] = [one for one in ask(source="file:eine.csv")["problems"] if one["field"] == "data.answer_column"]
-    assert "it is empty in its only row." in answers["message"]
+    put("viele.csv", "Frage,Lösung,Stufe\n" + "Wie viel ist 3 + 4 und warum?, ,leicht\n" * 1001)
+    [answers] = [one for one in ask(source="file:viele.csv")["problems"] if one["field"] == "data.answer_column"]
+    assert "“Lösung” has no answers: it is empty in its first 1,000 rows." in answers["message"]
+
+
+@pytest.mark.parametrize("empty", [20, 35, 999])
+def test_a_column_whose_answers_begin_later_is_the_answer_s(empty: int) -> None:
+    """By the first twenty rows it was called empty, and suggested no more."""
+    ask_for = "Wie viel ist 3 + 4 und warum?,"
+    put("später.csv", "Frage,Lösung,Stufe\n" + f"{ask_for},leicht\n" * empty + f"{ask_for}7,leicht\n" * 40)
+    found = ask(source="file:später.csv")
+    assert found["guess"]["data.answer_column"] == "Lösung"
+    assert [(one["kind"], one["sample"]) for one in found["columns"] if one["name"] == "Lösung"] == [("text", "7")]
+    [answers] = [one for one in found["problems"] if one["field"] == "data.answer_column"]
+    assert "“Lösung”" in answers["fixes"][0]["label"]

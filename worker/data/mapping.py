@@ -94,13 +94,14 @@ def _guess_pattern(values: list[Any]) -> str | None:
         return None
 
 
-def mapping_problems(data: DataSpec, columns: list[str], rows: Rows) -> list[Problem]:
-    """What of a spec does not fit these columns, each with what would."""
+def mapping_problems(data: DataSpec, columns: list[str], rows: Rows, most: int | None = None) -> list[Problem]:
+    """What of a spec does not fit these columns, each with what would. `most`: of how many rows these are those that
+    fill a column, where there are more of them."""
     guessed = guess(columns, rows)
     listed = say_columns(columns, NAMED)
     return [
         *_prompt_problems(data, columns, rows, guessed, listed),
-        *_answer_problems(data, columns, rows, guessed, listed),
+        *_answer_problems(data, columns, rows, guessed, listed, most),
         *unknown_columns(data, columns, listed),
     ]
 
@@ -160,7 +161,7 @@ def _unsayable(name: str, rows: Rows) -> str:
 
 
 def _answer_problems(
-    data: DataSpec, columns: list[str], rows: Rows, guessed: dict[str, Any], listed: str
+    data: DataSpec, columns: list[str], rows: Rows, guessed: dict[str, Any], listed: str, most: int | None
 ) -> list[Problem]:
     name = data.answer_column
     if not name:
@@ -176,7 +177,7 @@ def _answer_problems(
         none = Fix(label, {"data.answer_column": None}, ("data.answer_pattern",))
         unsaid = name == UNSAID.answer_column
         wrong = "choose the column with the right answers." if unsaid else f"there is no column “{name}”."
-        wrong += "" if better else _say_empty_answers(columns, rows)
+        wrong += "" if better else _say_empty_answers(columns, rows, most)
         return [Problem("data.answer_column", f"{wrong} {listed}", fixes=(*fixes, none))]
     if not data.answer_pattern:
         pattern = _guess_pattern([row.get(name) for row in rows])
@@ -190,13 +191,13 @@ def _answer_problems(
     return []
 
 
-def _say_empty_answers(columns: list[str], rows: Rows) -> str:
+def _say_empty_answers(columns: list[str], rows: Rows, most: int | None) -> str:
     """Of a column that is called as answers are, but has none: that it is no choice, before it is chosen."""
     name = find_named(ANSWERS, columns)
     if not name or kind([row.get(name) for row in rows]) != "empty":
         return ""
-    where = "its only row" if len(rows) == 1 else f"its first {count_words(len(rows), 'row')}"
-    return f" “{name}” has no answers: it is empty in {where}."
+    where = f" in its first {count_words(most, 'row')}" if most else ""
+    return f" “{name}” has no answers: it is empty{where}."
 
 
 def _list_problem(name: str, cells: list[Any]) -> Problem | None:

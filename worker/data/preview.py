@@ -3,6 +3,7 @@
 Nothing of the data is ever run: cells are text, capped, and templates reach columns only.
 """
 
+import contextlib
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
@@ -38,7 +39,7 @@ from groupwise.worker.data.files.file_reading import FileReading
 from groupwise.worker.data.files.table import Table
 
 FIRST = 20  # rows from which kinds and guesses are made
-SOUGHT = 1000  # rows among which one that the filter keeps is looked for
+SOUGHT = 1000  # rows among which one that the filter keeps is looked for, and what fills a column
 
 
 def answer_preview(question: PreviewQuestion) -> Answer:
@@ -57,23 +58,41 @@ def preview(asked: DataSpec, model: ModelSpec, chosen: int | None = None) -> Pre
     refuse_all_empty(table, first, asked)
     kept = _first_kept(asked, table.rows()) if chosen is None else None
     index, row, exact = (*kept, True) if kept else (chosen or 0, *table.row(chosen or 0))
-    found = mapping.mapping_problems(asked, table.columns, first)
-    shown = _render_row(asked, model, row, found)
+    filled = first + _filling_rows(table, first)
     count, counted = table.count()
+    most = SOUGHT if count > SOUGHT or not counted else None
+    found = mapping.mapping_problems(asked, table.columns, filled, most)
+    shown = _render_row(asked, model, row, found)
     found += read_as.note_problems(table, first, asked)
     found = read_as.without_effects(found + read_as.reading_problems(table, first, asked))
     found = [replace(one, fixes=tuple(_with_mapping_below(fix, asked) for fix in one.fixes)) for one in found]
     cells = {name: mapping.cut_cell(row.get(name), CELL) for name in table.columns[:COLUMNS]}
     return PreviewAnswer(
-        columns=[_column(name, first) for name in table.columns[:COLUMNS]],
+        columns=[_column(name, filled) for name in table.columns[:COLUMNS]],
         rows=RowCount(count=count, exact=counted),
         row=ShownRow(index=index, cells=cells, kept=_is_kept(asked, row)),
         **shown,
-        guess={} if read_as.is_heading_in_doubt(found) else mapping.guess(table.columns, first),
+        guess={} if read_as.is_heading_in_doubt(found) else mapping.guess(table.columns, filled),
         read_as=read_as.describe_reading(table, first, asked),
         problems=messages_of(found),
         note=_note(count, counted, exact, index, len(table.columns)) + _sheet_note(table.reading, index),
     )
+
+
+def _filling_rows(table: Table, first: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of the rows behind the first, those in which a column has something that had nothing before: by the first rows
+    alone, one whose answers begin later would be called empty."""
+    empty = {name for name in table.columns if mapping.kind([row.get(name) for row in first]) == "empty"}
+    found: list[dict[str, Any]] = []
+    rows = itertools.islice(table.rows(), len(first), SOUGHT) if empty else iter(())
+    with contextlib.suppress(DataError):  # of a row farther on: said where all are checked
+        for row in rows:
+            if filled := {name for name in empty if mapping.kind([row.get(name)]) != "empty"}:
+                empty -= filled
+                found.append(row)
+            if not empty:
+                break
+    return found
 
 
 def refuse_all_empty(table: Table, first: list[dict[str, Any]], asked: DataSpec) -> None:
