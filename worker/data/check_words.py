@@ -229,7 +229,7 @@ def _missing(found: Found) -> list[Problem]:
         return [Problem("data.answer_pattern", message, level=WARNING, fixes=(*fixes, without))]
     if found.missing == found.rows_used and found.finished:
         return [_none_answered(found, column, found.missing)]
-    message = f"{_in_rows(found, found.missing)} no answer in “{column}”; rewards that compare with it skip them."
+    message = f"{_in_rows(found, found.missing)} no answer in “{column}”. What compares with it does not count there."
     return [
         Problem(
             "data.answer_column", message, level=WARNING, fixes=(_filter_fix(found, Condition(column, "is not empty")),)

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from groupwise.storage.checks.columns import unknown_columns
+from groupwise.storage.checks.data import CHOOSE_ANOTHER
 from groupwise.storage.spec.rows.column_names import ANSWERS, CHATS, PROMPTS, find_named, meant_column, say_columns
 from groupwise.storage.spec.rows.prompt_template import PLAIN, named_columns
 from groupwise.storage.spec.spec import DataSpec
@@ -100,14 +101,14 @@ def mapping_problems(data: DataSpec, columns: list[str], rows: Rows, most: int |
     guessed = guess(columns, rows)
     listed = say_columns(columns, NAMED)
     return [
-        *_prompt_problems(data, columns, rows, guessed, listed),
+        *_prompt_problems(data, columns, rows, guessed, listed, most),
         *_answer_problems(data, columns, rows, guessed, listed, most),
         *unknown_columns(data, columns, listed),
     ]
 
 
 def _prompt_problems(
-    data: DataSpec, columns: list[str], rows: Rows, guessed: dict[str, Any], listed: str
+    data: DataSpec, columns: list[str], rows: Rows, guessed: dict[str, Any], listed: str, most: int | None
 ) -> list[Problem]:
     mapped = {path: value for path, value in guessed.items() if path.startswith("data.prompt")}
     whole = (Fix(f"Use {_describe_mapping(mapped)}", mapped),) if mapped else ()
@@ -125,7 +126,9 @@ def _prompt_problems(
     named = named_columns(data.prompt_template, columns)
     missing = [name for name in named if name not in columns and PLAIN.fullmatch(name)]
     found_problems = []
-    sayable = [one for one in columns if not _unsayable(one, rows)]
+    empty = [one for one in columns if rows and kind([row.get(one) for row in rows]) == "empty"]
+    sayable = [one for one in columns if one not in empty and not _unsayable(one, rows)]
+    unasked = _say_empty_questions(empty, most)
     for name in dict.fromkeys(missing):
         better = named_columns(mapped.get("data.prompt_template") or "", columns)
         close = meant_column(name, columns)
@@ -138,6 +141,7 @@ def _prompt_problems(
             for each in better[:3]
         )
         chat = whole if mapped.get("data.prompt_column") else ()
+        another = (CHOOSE_ANOTHER,) if unasked and not (fixes or chat) and data.source.startswith("file:") else ()
         wrong = f"there is no column “{name}”."
         if data.prompt_template == UNSAID.prompt_template and columns:  # a placeholder, which nobody wrote
             # The one on the button, before any other.
@@ -146,13 +150,25 @@ def _prompt_problems(
             example = f", such as {{{first}}}" if first else ""
             choose = f"choose the prompt: a column, or a text with columns in braces{example}"
             wrong = f"{choose}; there is no column “{name}”."
-        if close and close not in sayable and not chat:
+        if close and close not in (*sayable, *empty) and not chat:
             wrong = f"{wrong} {_unsayable(close, rows)}."
-        found_problems.append(Problem("data.prompt_template", f"{wrong} {listed}", fixes=fixes + chat))
+        wrong += "" if fixes or chat else unasked
+        found_problems.append(Problem("data.prompt_template", f"{wrong} {listed}", fixes=fixes + chat + another))
     if not named:
         message = f"names no column, so every prompt would be the same. {listed}"
         found_problems.append(Problem("data.prompt_template", message, fixes=whole))
     return found_problems
+
+
+def _say_empty_questions(empty: list[str], most: int | None) -> str:
+    """Of the column that is probably asked, but is empty, or else of the first empty one that is not the answer's: that
+    it asks nothing, before it is chosen."""
+    name = find_named(PROMPTS, empty) or next((one for one in empty if not find_named(ANSWERS, [one])), None)
+    return f" “{name}” asks nothing: it is empty{_where(most)}." if name else ""
+
+
+def _where(most: int | None) -> str:
+    return f" in its first {count_words(most, 'row')}" if most else ""
 
 
 def _unsayable(name: str, rows: Rows) -> str:
@@ -196,8 +212,7 @@ def _say_empty_answers(columns: list[str], rows: Rows, most: int | None) -> str:
     name = find_named(ANSWERS, columns)
     if not name or kind([row.get(name) for row in rows]) != "empty":
         return ""
-    where = f" in its first {count_words(most, 'row')}" if most else ""
-    return f" “{name}” has no answers: it is empty{where}."
+    return f" “{name}” has no answers: it is empty{_where(most)}."
 
 
 def _list_problem(name: str, cells: list[Any]) -> Problem | None:

@@ -1,7 +1,7 @@
 // Settings that are lists: worked examples, conditions on rows, stages.
 
 import { el, remover, setText } from "../../ui/dom.js";
-import { edit, find, onView, page, plainAt } from "./core.js";
+import { edit, find, onColumns, onView, page, plainAt } from "./core.js";
 import { bare, forget, keepFocus, place } from "./fields.js";
 import { rewardList } from "./rewards.js";
 
@@ -20,9 +20,11 @@ function drawUnlessTyping(list, read, draw) {
   const show = keepDrawn(read, draw);
   const typing = () =>
     list.contains(document.activeElement) && document.activeElement.matches("input[type=text], textarea, select");
-  onView(() => {
+  const showUnlessTyping = () => {
     if (!typing()) show();
-  });
+  };
+  onView(showUnlessTyping);
+  onColumns(showUnlessTyping);
   // Not at once: what takes the focus may be a press on one of its buttons, which must still be there at its end.
   list.addEventListener("focusout", () =>
     setTimeout(() => {
@@ -119,8 +121,8 @@ export function drawFilter() {
   };
   drawUnlessTyping(
     list,
-    () => page.view?.conditions ?? [],
-    (value) => list.replaceChildren(...value.map(row)),
+    () => ({ conditions: page.view?.conditions ?? [], columns: page.columns }),
+    ({ conditions }) => list.replaceChildren(...conditions.map(row)),
   );
   node.querySelector(".adds").append(
     adder("Add a condition", () => {

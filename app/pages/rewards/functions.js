@@ -33,6 +33,12 @@ export function moveSettings(old, name) {
   if (settings.has(old)) settings.set(name, settings.get(old));
   settings.delete(old);
 }
+// Sets the parameters of functions as a run has them.
+export function takeParameters(listed) {
+  for (const one of listed) settingsOf(one.name).parameters = typedParameters(one);
+}
+const typedParameters = ({ parameters }) =>
+  Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, typedDefault(value)]));
 // A parameter's default as it would be typed.
 const typedDefault = (value) =>
   value === null || value === undefined
@@ -190,11 +196,8 @@ export function drawFunctionActions() {
   action("as-set", async () => {
     const got = await call("run_rewards", { data: settingsAt() });
     for (const one of got?.rewards ?? []) {
-      const typed = Object.fromEntries(
-        Object.entries(one.parameters).map(([name, value]) => [name, typedDefault(value)]),
-      );
       const [weight, timeout] = [String(one.weight), String(one.timeout)];
-      settings.set(one.name, { weight, timeout, parameters: typed, touched: true }); // what stands there counts
+      settings.set(one.name, { weight, timeout, parameters: typedParameters(one), touched: true }); // it counts
       if (one.name !== editedName() && about_(one.name) && !others.includes(one.name)) others.push(one.name);
     }
     drawFunctions();

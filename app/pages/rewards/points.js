@@ -11,6 +11,7 @@ const short = (value) =>
 export const worth = (value) => (value === null || value === undefined ? "none" : short(value));
 export function drawPoint(block, n, value) {
   const known = typeof value === "number";
+  const lacking = block.kind === "number_equals" ? "no answer" : "none";
   const kind = !known ? "" : value >= 0.995 ? ".full" : value > 0 ? ".some" : ".nothing";
   const label = page.about.kinds[block.kind].label;
   return el(
@@ -18,10 +19,10 @@ export function drawPoint(block, n, value) {
     {
       title: known
         ? `Block ${n + 1} gives ${number(value)}; its weight is ${block.weight}`
-        : "It gives this row no score",
+        : "It gives this row no score, and does not count here",
     },
     el("span.number", String(n + 1)),
     `${label} `,
-    el("b.num", known ? short(value) : "–"),
+    el("b.num", known ? short(value) : lacking),
   );
 }

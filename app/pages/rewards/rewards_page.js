@@ -11,7 +11,7 @@ import { drawDeleted } from "./deleted.js";
 import { drawLive } from "./live.js";
 import { button, call, find, on, page, root, server, tell, trouble } from "./core.js";
 import { goToLine, makeEditor } from "./editor.js";
-import { drawFunctionActions, drawFunctions } from "./functions.js";
+import { drawFunctionActions, drawFunctions, takeParameters } from "./functions.js";
 import { sayHowItFailed, sayWhatLedHere } from "./led_here.js";
 import { beginBuilding, drawLibrary, drawLibraryActions, openDraft, openFirst, openNamed } from "./library.js";
 import { drawRenaming } from "./renaming.js";
@@ -55,7 +55,9 @@ async function begin() {
   const draft = params().get("draft");
   const isNew = !name && !draft && params().has("new");
   if (isNew) beginBuilding();
-  const ofRun = name || draft || isNew ? "" : await nameInRun(params().get("run") ?? "");
+  const listed = await rewardsOfRun(params().get("run"));
+  takeParameters(listed); // a try from a run's page calls them as the run did
+  const ofRun = name || draft || isNew ? "" : nameInRun(listed);
   const there = ofRun
     ? await openNamed(ofRun, "", { own: true })
     : name
@@ -77,13 +79,14 @@ async function begin() {
   tellReady(root);
   waitForWorker();
 }
-// Of the run that the address names, the function that is most likely to be changed: the first of one's own, or the
-// first.
-async function nameInRun(run) {
-  if (!run) return "";
+// What the run that the address names is scored by; nothing of a run that is gone, which says so where data is chosen.
+async function rewardsOfRun(run) {
+  return run ? ((await call("run_rewards", { data: `run:${run}` }, () => {}))?.rewards ?? []) : [];
+}
+// Of these, the function that is most likely to be changed: the first of one's own, or the first.
+function nameInRun(listed) {
   const { own, built_in: builtIn } = page.about.library;
   const has = (list, { name }) => list.some((one) => one.name === name);
-  const listed = (await call("run_rewards", { data: `run:${run}` }))?.rewards ?? [];
   return (listed.find((one) => has(own, one)) ?? listed.find((one) => has(builtIn, one)))?.name ?? "";
 }
 // What there is to do where the address names a function that is not there, or a draft of another browser.
