@@ -460,6 +460,30 @@ def test_where_scoring_stopped_midway_lines_titles_and_the_side_are_of_the_same_
     )
     assert set(ends) == {0}, "as its title says"
     expect(board.locator(".latest")).to_contain_text("step 5")
+    titles = [board.locator(f'[data-chart="{name}"] .values') for name in ("reward", "KL")]
+    expect(titles[0]).to_have_text("0 (steps 4–5)")
+    expect(titles[1]).to_have_text("0.080")
+    board.goto(f"{address}/compare?ids={run_id},{made_run('scores all', 10, groups=1)}")
+    row = board.locator(f'.finals [data-run="{run_id}"]')
+    expect(row.locator(".means-of")).to_have_text("steps 6–10")
+    expect(row.locator('[data-name="reward"]')).to_have_text("0 steps 4–5")
+    expect(row.locator('[data-name="KL"]')).to_have_text("0.080")
+
+
+def test_the_head_of_a_run_is_low_on_a_phone_also_with_a_long_state(open_page: OpenPage, address: str) -> None:
+    """How far it was went to another line: 174 px to the lower edge of the tabs."""
+    run_id = made_run("long state", 30, groups=1, state=states.FINISHED)
+    page = open_page(f"{address}/run?id={run_id}")
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator(".gw-header .stand .line")).to_contain_text("step 30 of 30")
+    measured = """words => {
+      const part = (name) => document.querySelector(`.gw-header ${name}`);
+      const [pill, line, tabs] = [part(".stand .pill"), part(".stand .line"), part(".tabs")];
+      pill.querySelector("span").textContent = words;
+      return [tabs.getBoundingClientRect().bottom, pill.offsetWidth, line.scrollWidth - line.clientWidth];
+    }"""
+    bottom, wide, cut = page.evaluate(measured, "Finished · verdict: running on to the limit was rewarded")
+    assert bottom < 160 and wide > 150 and cut <= 0 and no_sideways_scroll(page)
 
 
 def test_the_bars_of_the_latest_group_are_full_at_the_most_that_can_be_earned(

@@ -57,7 +57,7 @@ aria-disabled="true">Compare</a></div>
 <section class="results"><h2>Final metrics <span class="mut xs best-of"></span>
 <button class="link s csv" type="button" aria-label="Download the final metrics as CSV">CSV</button></h2>
 <p class="s mut about">Reward, solved, KL, length and tied groups are means over a run’s last steps: those beside its
-name. Held-out reward is that of its last evaluation.</p>
+name, or beside the figure. Held-out reward is that of its last evaluation.</p>
 <div class="panel flush scroll" tabindex="-1"><table class="finals"></table></div></section>
 <section><div class="row controls steer"><h2>Curves</h2><span class="s mut">over</span><span class="switch s x"
 role="group" aria-label="Curves over"><button data-x="step">step</button><button data-x="tokens">tokens</button>

@@ -63,11 +63,10 @@ export function withNames(words, runs) {
 // ---- finals ----
 // The steps that a run's figures are means of.
 function stepsOf({ final }) {
-  const [first, last] = final?.means_of ?? [];
-  if (!last) return null;
-  const words = first === last ? `step ${wholeNumber(last)}` : `steps ${wholeNumber(first)}–${wholeNumber(last)}`;
-  return el("span.xs.mut.means-of", words);
+  return final?.means_of ? el("span.xs.mut.means-of", stepWords(final.means_of)) : null;
 }
+const stepWords = ([first, last]) =>
+  first === last ? `step ${wholeNumber(last)}` : `steps ${wholeNumber(first)}–${wholeNumber(last)}`;
 const share = (value) => (value === null ? "–" : percent(value));
 const duration = (value) => (value === null ? "–" : seconds(value));
 const whole = (value) => (value === null ? "–" : wholeNumber(value));
@@ -138,12 +137,14 @@ export function drawFinals(table, runs, order, sort, groups = []) {
     const at = key === "held_out" ? run.final?.held_out_at : null;
     const first = best[key].get(run.id);
     const most = value === null ? "" : mostBehind(runs, run, key);
+    const earlier = value === null ? null : run.final.earlier?.[key]; // its steps, where not those of the row
     return el(
       "td",
       { class: first ? "n best" : "n", "data-name": name },
       first ? el("span.xs", { title: first }, "▲ ") : null,
       write(value),
       most ? el("span.xs.mut", most) : null,
+      earlier ? el("span.xs.mut", ` ${stepWords(earlier)}`) : null,
       isOfBefore(run, key)
         ? el("span.xs.mut", " before training")
         : at && at < run.final.step

@@ -119,12 +119,6 @@ function about(key) {
   return span ? null : note;
 }
 const pair = (name, value, key) => [el("dt", { title: about(key) }, name), el("dd", value)];
-// The steps that a metric's figure is of, where it has none of the last.
-function stepsOf(key) {
-  const { steps } = curves.known(key);
-  const [first, last] = [steps.at(-(curves.recent(key)?.n ?? 1)), steps.at(-1)].map(wholeNumber);
-  return first === last ? `step ${last}` : `steps ${first}–${last}`;
-}
 function drawNow() {
   const rows = [];
   const reward = curves.recent("reward");
@@ -136,8 +130,7 @@ function drawNow() {
   const LENGTH = "completions/mean_length";
   const lastOf = (key) => curves.lastAt(key) ?? 0;
   const newest = lastOf(LENGTH) > lastOf("reward") ? LENGTH : "reward";
-  const upTo = (key) => (lastOf(key) < lastOf(newest) ? ` (${stepsOf(key)})` : "");
-  if (reward) rows.push(pair("Reward", ofMost(reward.mean) + upTo("reward"), "reward"));
+  if (reward) rows.push(pair("Reward", ofMost(reward.mean) + curves.earlierWords("reward"), "reward"));
   const shown = reward && curves.recent(newest);
   setText(find(".window"), shown ? curves.windowWords(shown) : "");
   const add = (name, key, write) => {
@@ -147,7 +140,7 @@ function drawNow() {
   add("Held-out reward", "eval_reward", (value) => number(value) + when);
   add("KL", "kl", number);
   const tied = ["groups/tied", "frac_reward_zero_std"].find((key) => curves.hasNumbers(key));
-  if (tied) add("Tied groups", tied, (value) => percent(value) + upTo(tied));
+  if (tied) add("Tied groups", tied, (value) => percent(value) + curves.earlierWords(tied));
   else if (rows.length || curves.get("frac_reward_zero_std")) rows.push(pair("Tied groups", "–", "groups/tied"));
   add("Length", LENGTH, (value) => `${number(value)} tokens`);
   add("Truncated", "completions/clipped_ratio", percent);

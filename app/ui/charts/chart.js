@@ -147,7 +147,8 @@ export class Chart {
     const said = known.map((value) => this.words(value));
     if (this.panel.stack && this.panel.unit === "%" && known.every(Number.isFinite))
       said.splice(1, Infinity, ...percentParts(known[0], known.slice(1)));
-    this.values.querySelectorAll("b").forEach((value, i) => setText(value, said[i]));
+    const earlier = (name, i) => (step === null && known[i] !== null ? this.board.curves.earlierWords(name) : "");
+    this.values.querySelectorAll("b").forEach((value, i) => setText(value, said[i] + earlier(names[i], i)));
     const curves = names.map((name) => this.curve(name));
     showPointedStep(this.values, curves, step);
   }

@@ -1,7 +1,7 @@
 // The run's curves as the browser keeps them: whole at first, then added to; a step comes once. Where a point of a long
 // run is of many steps, its newest steps are kept as logged (`tail`) and drawn as points of as many.
 
-import { countWords } from "../number.js";
+import { countWords, wholeNumber } from "../number.js";
 import { dotted } from "../text.js";
 import { Logged } from "./logged.js";
 import { Smoother } from "./smoother.js";
@@ -227,6 +227,15 @@ export class Curves {
     if (Curves.single(name)) return { after: (steps.at(-1) ?? 0) - 1, until: steps.at(-1) ?? -1 };
     if (!Logged.isOwn(steps, this.logs, this.window)) return Logged.closing(this.logs, this.window);
     return { after: (steps.at(-Logged.reach(steps.length, this.window)) ?? 0) - 1, until: steps.at(-1) ?? -1 };
+  }
+  // The steps that a metric's figure is of where it has none in the last logged steps, of which other figures are:
+  // “ (steps 4–5)”; "" elsewhere.
+  earlierWords(name) {
+    const { after, until } = this.windowOf(Curves.ofAll(name) || name);
+    const known = this.logs.length && until > 0 && !Curves.single(name);
+    if (!known || until > Logged.closing(this.logs, this.window).after) return "";
+    const [first, last] = [after + 1, until].map(wholeNumber);
+    return first === last ? ` (step ${last})` : ` (steps ${first}–${last})`;
   }
   // The step of a metric's last value.
   lastAt(name) {

@@ -23,7 +23,8 @@ ENDS = {
 
 
 def final_values(run: Database, counting: list[Part] | None = None) -> dict[str, Any]:
-    """step; means_of, the first and the last step that the means are of;
+    """step; means_of, the first and the last step that the means are of, and earlier, the same of those figures which
+    have no value in these (where scoring stopped before the run did);
     reward, solved, kl, length, tied and held_out as they are at the end
     (storage.record.recent), so that a run is ranked by what it came to and not by a peak before a collapse;
     held_out_at, the step of that evaluation; errors, by how much reward, solved and held_out may be off by chance (one
@@ -33,9 +34,14 @@ def final_values(run: Database, counting: list[Part] | None = None) -> dict[str,
     lately = recent.of_last_stage(run, parts)
     logs = recent.last_logs(run, lately)
     found: dict[str, Any] = {"step": parts[-1][2] if parts else 0, "means_of": _steps_of_means(logs)}
+    found["earlier"] = earlier = dict[str, recent.Steps]()
     for name, candidates in ENDS.items():
         metric = next((metric for metric in candidates if metric in keys), "")
-        found[name] = recent.now(run, metric, keys.get(metric), lately, logs)
+        points = recent.recent_points(run, keys.get(metric), lately, logs)
+        found[name] = recent.now_of(metric, points, logs)
+        steps = _steps_now(metric, [step for step, _ in points], logs)
+        if points and name != "held_out" and found["means_of"] and steps[1] < found["means_of"][0]:
+            earlier[name] = steps
     if found["reward"] is None and "groups/tied" not in keys:
         found["tied"] = None  # nothing was scored: TRL then calls no group tied
     found["held_out_at"] = _last_step(run, keys.get("eval_reward"), lately)
