@@ -33,7 +33,7 @@ def state_of_end(run: Run, code: int | None, *, elsewhere: bool) -> tuple[str, s
 def leave_queue(run: Run) -> None:
     """Remove a run from the queue: one that was to be started again is as it had ended before."""
     if run.ended_state is None or run.ended_sentence is None:
-        registry.set_state(run.id, states.STOPPED, "Removed from the queue before it started.")
+        registry.set_state(run.id, states.STOPPED, states.UNSTARTED)
         return
     try:
         run_files.hand_on_exit(run.folder, run.attempt)

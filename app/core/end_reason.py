@@ -25,8 +25,9 @@ RAW = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Exit|Interrupt|Warning)\b")  
 
 
 def reason_of(run: Run) -> str:
-    """Why a run that failed, was killed or interrupted ended so; "" of any other."""
-    headline, rest = headline_and_rest(run.sentence) if run.state in TOLD else ("", "")
+    """Why a run that failed, was killed or interrupted ended so, or never started; "" of any other."""
+    is_told = run.state in TOLD or (run.state == states.STOPPED and run.sentence == states.UNSTARTED)
+    headline, rest = headline_and_rest(run.sentence) if is_told else ("", "")
     return f"{headline}: {rest}" if RAW.match(rest) or headline.endswith("in a row") else headline
 
 

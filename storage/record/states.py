@@ -15,6 +15,8 @@ TRAINS = (RUNNING, STOPPING)  # and it makes steps
 ENDED = frozenset({FINISHED, STOPPED, FAILED, KILLED, INTERRUPTED})
 RESUMABLE = frozenset({STOPPED, FAILED, KILLED, INTERRUPTED})
 
+UNSTARTED = "Removed from the queue before it started."  # why such a run is stopped
+
 _ALL = (QUEUED, STARTING, RUNNING, STOPPING, FINISHED, STOPPED, FAILED, KILLED, INTERRUPTED)
 LABELS = {state: state.capitalize() for state in _ALL}
 

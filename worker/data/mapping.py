@@ -5,11 +5,19 @@ from typing import Any
 
 from groupwise.storage.checks.columns import unknown_columns
 from groupwise.storage.checks.data import CHOOSE_ANOTHER
-from groupwise.storage.spec.rows.column_names import ANSWERS, CHATS, PROMPTS, find_named, meant_column, say_columns
+from groupwise.storage.spec.rows.column_names import (
+    ANSWERS,
+    CHATS,
+    PROMPTS,
+    TRL_OWN,
+    find_named,
+    meant_column,
+    say_columns,
+)
 from groupwise.storage.spec.rows.prompt_template import PLAIN, named_columns
 from groupwise.storage.spec.spec import DataSpec
-from groupwise.storage.spec.words.number_words import count_words
-from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
+from groupwise.storage.spec.words.number_words import count_words, join_words
+from groupwise.storage.spec.words.problem import ADVICE, WARNING, Fix, Problem
 from groupwise.worker.data.data import answer_of_cell
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.unasked import unsayable_words
@@ -104,7 +112,18 @@ def mapping_problems(data: DataSpec, columns: list[str], rows: Rows, most: int |
         *_prompt_problems(data, columns, rows, guessed, listed, most),
         *_answer_problems(data, columns, rows, guessed, listed, most),
         *unknown_columns(data, columns, listed),
+        *_ungiven_columns(data, columns),
     ]
+
+
+def _ungiven_columns(data: DataSpec, columns: list[str]) -> list[Problem]:
+    """That columns which TRL has values of its own for reach no reward function, where none were chosen."""
+    found = [name for name in columns if name in TRL_OWN] if data.columns is None else []
+    if not found:
+        return []
+    named = join_words([f"“{name}”" for name in found])
+    message = f"{named} {'reach' if len(found) > 1 else 'reaches'} no reward function: TRL gives it values of its own"
+    return [Problem("data.columns", f"{message} by {'these names' if len(found) > 1 else 'this name'}.", level=ADVICE)]
 
 
 def _prompt_problems(

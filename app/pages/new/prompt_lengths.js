@@ -19,7 +19,10 @@ export function drawPromptLengths(box, lengths) {
   const last = lengths.longest?.length ?? lengths.edges.at(-1) - 1;
   // a bin ends before the next one begins, and the last one with the longest prompt
   const ends = lengths.edges.slice(1).map((edge) => Math.min(edge - 1, last));
-  const binWords = (i) => (ends[i] > lengths.edges[i] ? `${lengths.edges[i]} to ${ends[i]}` : `${lengths.edges[i]}`);
+  const binWords = (i) => {
+    const [from, to] = [lengths.edges[i], ends[i]].map(wholeNumber);
+    return ends[i] > lengths.edges[i] ? `${from} to ${to}` : from;
+  };
   const about = (n, i) => `${countWords(n, "prompt")} of ${binWords(i)} ${unit}`;
   const bars = lengths.counts.map((n, i) =>
     el("i", { style: `height:${n ? Math.max(3, (100 * n) / most) : 0}%`, title: about(n, i) }),

@@ -10,7 +10,8 @@ import { plain } from "./text.js";
 // null where it is not known. The names that a function is given, “answer” first.
 export function givenNames() {
   const { columns, answer } = page.given;
-  const names = columns.map((one) => one.name).filter((name) => !["prompt", "completion"].includes(name));
+  const trls = ["prompt", "completion", ...Object.keys(page.about.trl)]; // of these TRL gives values of its own
+  const names = columns.map((one) => one.name).filter((name) => !trls.includes(name));
   return [...new Set(answer === null ? names : ["answer", ...names])];
 }
 // The decimal mark that a column writes its numbers with; null where it does not say.

@@ -31,6 +31,7 @@ def looks_at_form_alone(code: str, name: str) -> bool:
 
 def say_form_alone(names: Sequence[str]) -> str:
     """What comes of it where all functions that count (`names`) look at form alone."""
+    names = list(dict.fromkeys(names))  # one may be listed twice, which is said elsewhere
     several, named = len(names) > 1, join_words([f"“{name}”" for name in names])
     which = "all reward functions with a weight, look" if several else "the only reward function with a weight, looks"
     return (
