@@ -1,6 +1,6 @@
 """How long completions are: cut off at the limit, growing without getting better. Each rule is pure."""
 
-from groupwise.storage.analysis.doctor import answers, changes, grounds
+from groupwise.storage.analysis.doctor import answers, changes, grounds, hardly_fits
 from groupwise.storage.analysis.doctor.curve import mean
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import (
@@ -32,7 +32,7 @@ from groupwise.storage.spec.words.number_words import count_words
 
 POINTS, TREND = 5, 20  # logged steps
 CUT, MOSTLY_CUT = 0.3, 0.6  # shares of completions
-CUT_UNPAID = 0.15  # a share that is enough where some function has never given anything
+CUT_UNPAID = 0.15  # a share that is enough where some function has given nothing, or next to nothing
 GONE = 0.05  # a share of completions that says no more of the limit
 MORE_CUT, UP = 0.2, 0.05  # shares of completions; of the rewards' scale
 FEW = 16  # completions
@@ -52,7 +52,7 @@ def truncation(e: Evidence) -> Verdict | None:
         return None
     unpaid = _unpaid(e) if cut.opening >= CUT_UNPAID else []
     from_start = bool(unpaid) and cut.opening > cut.now  # then that is what is told, and what is opened
-    if from_start and cut.now < (CUT if changes.leaves_no_room(e, unpaid[0]) else GONE):
+    if from_start and cut.now < (CUT if _is_known_not_to_fit(e, unpaid[0]) else GONE):
         return _was_cut(e, unpaid[0])
     share = cut.opening if from_start else cut.now
     if not unpaid and (not cut.at_least(CUT) or answers.starter_has_no_answer(e)):
@@ -60,7 +60,7 @@ def truncation(e: Evidence) -> Verdict | None:
     longest = e.number("max_completion_length")
     of = f" of {short_number(longest)} tokens" if longest else ""
     when, steps = (first_steps(cut), cut.opening_points[1]) if from_start else (last_steps(cut), cut.course.ended)
-    never = f" “{unpaid[0]}” has scored 0 every time: {_say_what_fits(e, unpaid[0])}." if unpaid else ""
+    never = f" {hardly_fits.say_given(e, unpaid[0])}: {_say_what_fits(e, unpaid[0])}." if unpaid else ""
     words = (
         f"{percent(share)} of the completions of {when} were cut off at the limit{of}: what they would have answered "
         f"is not there, so they are scored on incomplete text.{never}"
@@ -69,7 +69,8 @@ def truncation(e: Evidence) -> Verdict | None:
     return Verdict(
         "truncated", PROBLEM if unpaid or cut.at_least(MOSTLY_CUT) else WARNING, "Completions are cut off", words,
         f"Shown from {percent(CUT)} on, as a problem from {percent(MOSTLY_CUT)}, or from {percent(CUT_UNPAID)} at the "
-        "start where a function has scored 0 every time, and what it needs may not fit.",
+        f"start where a function has given nothing, or at most {percent(hardly_fits.HARDLY)} of its range, and what it "
+        "needs may not fit.",
         f"{DAPO} on overlong completions; the shares are {COMMON}",
         (chart("completions/clipped_ratio", "The chart of cut-off completions"),
          completions("The cut-off completions", truncated="yes", steps=steps_between(steps))),
@@ -97,19 +98,26 @@ def _was_cut(e: Evidence, name: str) -> Verdict:
         chart("completions/clipped_ratio", "The chart of cut-off completions"),
         completions("The cut-off completions", truncated="yes", steps=steps_between(cut.opening_points[1])),
     )
-    threshold = f"Shown from {percent(CUT_UNPAID)} at the start on where a function has scored 0 every time."
-    if not changes.leaves_no_room(e, name):
+    threshold = (
+        f"Shown from {percent(CUT_UNPAID)} at the start on where a function has given nothing, or at most "
+        f"{percent(hardly_fits.HARDLY)} of its range."
+    )
+    if not _is_known_not_to_fit(e, name):
         words = f"{said}: that went away by itself. “{name}” has scored 0 every time; perhaps no full answer fits."
         return Verdict(
             "truncated", CALM, "Completions were cut off at the start", words, threshold, COMMON, links,
             changes.longer(e),
         )  # fmt: skip
-    words = (
-        f"{said}. “{name}” has scored 0 every time: {_say_what_fits(e, name)}. Completions that began with them were "
-        f"cut off and earned nothing, so only answers without them earn anything."
+    never_fits = changes.leaves_no_room(e, name)
+    taught = (
+        "Completions that began with them were cut off and earned nothing, so only answers without them earn anything."
+        if never_fits
+        else f"What is cut off hardly ever earns anything, so answers without what “{name}” rewards earn more."
     )
+    words = f"{said}. {hardly_fits.say_given(e, name)}: {_say_what_fits(e, name)}. {taught}"
+    room = "no" if never_fits else "hardly any"
     return Verdict(
-        "truncated", PROBLEM, f"The limit leaves no room for {name}", words, threshold, COMMON, links,
+        "truncated", PROBLEM, f"The limit leaves {room} room for {name}", words, threshold, COMMON, links,
         changes.longer(e), Grounds(Place.WRITING, True, 1.0, grounds.last_of(e, lambda one: True)),
     )  # fmt: skip
 
@@ -166,13 +174,25 @@ def _pays_for_cut(e: Evidence) -> str:
 def _say_what_fits(e: Evidence, name: str) -> str:
     if e.tags and changes.leaves_no_room(e, name):
         return f"the tags that it needs take at least {count_words(e.tags.least, 'token')}"
-    return "perhaps no full answer fits"
+    return hardly_fits.say_seen(e, name) or "perhaps no full answer fits"
+
+
+def _is_known_not_to_fit(e: Evidence, name: str) -> bool:
+    """Whether what a function wants does not fit, or hardly: by what its tags take, or as the completions show."""
+    return changes.leaves_no_room(e, name) or hardly_fits.is_seen(e, name)
 
 
 def _unpaid(e: Evidence) -> list[str]:
-    """The functions that have a weight and have given 0 to every completion, for which the limit may leave no room."""
-    unpaid = [name for name, told in e.functions.items() if told.weight and told.calls >= ENOUGH and told.constant == 0]
-    return [name for name in unpaid if not e.curve(f"rewards/{name}/mean").high > 0 and _may_lack_room(e, name)]
+    """The functions that have a weight and have given 0 to every completion, or next to nothing, for which the limit
+    may leave no room."""
+    return [name for name, told in e.functions.items() if told.weight and told.calls >= ENOUGH and _lacks_room(e, name)]
+
+
+def _lacks_room(e: Evidence, name: str) -> bool:
+    """Whether a function gives so little as what it wants may not fit."""
+    if hardly_fits.gives_nothing(e, name):
+        return _may_lack_room(e, name) or hardly_fits.is_seen(e, name)
+    return hardly_fits.gives_hardly_anything(e, name) and hardly_fits.is_seen(e, name)
 
 
 def _may_lack_room(e: Evidence, name: str) -> bool:
