@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from groupwise.storage.analysis.doctor.examine import examine
-from tests.support.doctor import drawn, healthy
+from typing import Any
+
+from groupwise.storage.analysis.doctor.evidence import Function, Sample
+from groupwise.storage.analysis.doctor.examine import Report, examine
+from tests.support.doctor import drawn, healthy, line
 
 
 def first_said(first: float, rate: float) -> str:
@@ -19,3 +22,48 @@ def test_completions_that_came_to_be_cut_off_at_a_far_too_high_rate_do_not_hide_
     assert first_said(0.34, 0.003) == "The learning rate is too high"
     assert first_said(0.9, 0.003) == "Completions are cut off", "so they were before the rate did anything"
     assert first_said(0.34, 1e-4) == "Completions are cut off"
+
+
+def with_nothing_to_lose(rate: float, **curves: Any) -> Report:
+    """What is said where no prompt was ever solved, KL is 5 and one text is given whatever is asked."""
+    never = Function(1.0, {"ok": 256}, 0.0, 0.0, 0.0, (0.0, 0.0))
+    same = [Sample(at // 8, at % 8, 60, "4" * 48, 0.0, f"{at // 8}+1?", 48, True) for at in range(128)]
+    known = {
+        "kl": drawn(lambda share: 5.0 if share > 0.03 else 0.0), "entropy": drawn(lambda x: 0.0 if x > 0.05 else 0.41),
+        "reward": line(0, 0), "groups/tied": line(1, 1), "groups/all_low": line(1, 1), "groups/all_high": line(0, 0),
+        "groups/solved": line(0, 0), "groups/any_solved": line(0, 0), "rewards/format/mean": line(0, 0),
+        "rewards/correctness/mean": line(0, 0), **curves,
+    }  # fmt: skip
+    return examine(
+        healthy(
+            curves=known, functions={"format": never, "correctness": never}, training={"learning_rate": rate},
+            last=same, low=0.0, high=0.0,
+        )
+    )  # fmt: skip
+
+
+def test_a_ruined_model_that_had_nothing_to_lose_is_told_by_kl_and_entropy() -> None:
+    """At a learning rate of 1, KL 5 and entropy 0: “the prompts are too hard” came first, the rate was a warning."""
+    first, *others = with_nothing_to_lose(1.0).verdicts
+    assert (first.key, first.level, first.title) == ("learning_rate_high", "problem", "The learning rate is too high")
+    assert first.sentence == (
+        "KL has risen to 5.00 and entropy fell from 0.41 to 0: steps at a learning rate of 1 are too large and have "
+        "ruined the model. It now gives much the same text whatever it is asked."
+    )
+    assert first.changes[0].settings == {"training.learning_rate": 1e-4}
+    assert "kl" not in {one.key for one in others}, "it came of the rate"
+    assert "too_hard" in {one.key for one in others}, "so they were before the rate did anything"
+
+
+def test_without_kl_entropy_tells_that_the_model_is_ruined() -> None:
+    assert with_nothing_to_lose(1.0, kl=None).verdicts[0].title == "The learning rate is too high"
+
+
+def test_a_rate_is_not_blamed_for_a_model_that_is_not_ruined() -> None:
+    """A usual rate; or one that moved the model little; or a reward that rose."""
+    for report in (
+        with_nothing_to_lose(1e-4),
+        with_nothing_to_lose(1.0, kl=line(0, 0.05), entropy=line(0.4, 0.3)),
+        with_nothing_to_lose(1.0, reward=line(0.2, 0.9, 0.02)),
+    ):
+        assert "learning_rate_high" not in {one.key for one in report.verdicts}

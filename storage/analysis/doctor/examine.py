@@ -21,6 +21,7 @@ from groupwise.storage.analysis.doctor import (
     rewards,
     right_answers,
     rise,
+    ruined,
     sampling,
     speed,
     stability,
@@ -36,8 +37,8 @@ from groupwise.storage.spec.words.number_words import count_words
 Rule = Callable[[Evidence], Verdict | None]
 RULES: tuple[Rule, ...] = (
     *sampling.RULES, *level_length.RULES, *rewards.RULES, *answers.RULES, *rates.RULES, *lost_right.RULES,
-    *stability.RULES, *kl_target.RULES, *gradient.RULES, *alike.RULES, *length.RULES, *form_alone.RULES, *empty.RULES,
-    *hacking.RULES, *right_answers.RULES, *speed.RULES, *data_gaps.RULES,
+    *ruined.RULES, *stability.RULES, *kl_target.RULES, *gradient.RULES, *alike.RULES, *length.RULES, *form_alone.RULES,
+    *empty.RULES, *hacking.RULES, *right_answers.RULES, *speed.RULES, *data_gaps.RULES,
     *expected.RULES,
 )  # fmt: skip
 WAIT = 10  # logged steps before anything is said of how it goes
