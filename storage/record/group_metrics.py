@@ -23,6 +23,8 @@ OF_FORM = frozenset({
 })  # fmt: skip
 OF_LENGTH = frozenset({"length", "soft_overlong_punishment"})  # of these, those that look at nothing but length
 OF_ANSWERS = frozenset({"code_tests", "correctness", "gym_score", "math_equivalence"})  # that ship, and compare with it
+OF_MODELS = frozenset({"llm_judge", "reward_model"})  # that ship, and ask another model
+SHIPPED = OF_FORM | OF_ANSWERS | OF_MODELS
 LONG = 200  # characters from which on repetition can be told
 READ = 2000  # characters of a completion that repetition is told by
 # Metrics that are shares of groups, completions or tokens, written in percent.

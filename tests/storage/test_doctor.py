@@ -17,7 +17,9 @@ from groupwise.storage.analysis.doctor.curve import POINTS, Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
 from groupwise.storage.analysis.doctor.examine import RULES, examine
 from groupwise.storage.checks.tag_room import tag_room
+from groupwise.storage.record import group_metrics
 from groupwise.storage.spec.spec import RewardSpec
+from tests.conftest import REPOSITORY
 from tests.support.doctor import STEPS, drawn, healthy, line, said, scored
 from tests.support.doctor_cases import SICK, WELL
 
@@ -241,7 +243,8 @@ def test_a_limit_that_no_answer_fits_is_raised_and_no_weight_is_taken_away() -> 
 
 
 def test_a_form_for_which_the_limit_has_no_room_needs_a_higher_one_also_beside_a_rate_that_is_too_high() -> None:
-    """The second card of such a run offered “Fix format”."""
+    """The second card of such a run offered “Fix format”, which is built in; where there is room, it earned nothing as
+    the model was ruined."""
     never = Function(1.0, {"ok": 256}, 0.0, 0.0, 0.0, (0.0, 0.0))
     ruined = healthy(
         training={"max_completion_length": 6, "learning_rate": 1.0},
@@ -253,8 +256,24 @@ def test_a_form_for_which_the_limit_has_no_room_needs_a_higher_one_also_beside_a
     assert [change.settings for change in card.changes] == [{"training.max_completion_length": 48}]
     assert card.sentence.endswith("The tags that it needs take at least 34 tokens, and a completion may have 6.")
     enough = replace(known, training=known.training | {"max_completion_length": 64})
-    card = next(one for one in examine(enough).verdicts if one.key == "constant")
-    assert [change.label for change in card.changes] == ["Fix format"]
+    assert [one.key for one in examine(enough).verdicts] == ["learning_rate_high"]
+
+
+@pytest.mark.parametrize(("name", "label"), [("format", "Try format on its completions"), ("mine", "Fix mine")])
+def test_only_a_function_of_ones_own_can_be_fixed(name: str, label: str) -> None:
+    """A built-in function that gave 0 to all was to be fixed, and is right."""
+    never = Function(0.1, {"ok": 256}, 0.0, 0.0, 0.0, (0.0, 0.0))
+    e = healthy(functions={name: never}, curves={f"rewards/{name}/mean": line(0, 0)})
+    card = next(one for one in examine(e).verdicts if one.key == "constant")
+    assert [change.label for change in card.changes] == [label]
+    failing = healthy(functions={name: Function(1.0, {"ok": 128, "error": 128}, 0.0, 1.0, 0.2, (0.0, 1.0))})
+    card = next(one for one in examine(failing).verdicts if one.key == "failing")
+    assert [change.label for change in card.changes] == [label]
+
+
+def test_what_ships_is_known_by_name() -> None:
+    files = (REPOSITORY / "worker" / "builtin" / "rewards").glob("[a-z]*.py")
+    assert {file.stem for file in files} == group_metrics.SHIPPED
 
 
 def test_a_limit_is_no_cause_where_most_end_far_before_it() -> None:

@@ -4,7 +4,7 @@ import itertools
 import math
 from collections import Counter
 
-from groupwise.storage.analysis.doctor import changes, grounds
+from groupwise.storage.analysis.doctor import changes, grounds, ruined
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
 from groupwise.storage.analysis.doctor.verdict import (
     CALM,
@@ -61,7 +61,7 @@ def failing(e: Evidence) -> Verdict | None:
         f"Shown from {percent(FAILING)} of the last completions on, as a problem from {percent(MOSTLY)}.",
         "the recorded scores",
         (Link("The log", "log"), completions("The last completions", sort="newest")),
-        (Change(f"Fix {name}", edit_reward=name),),
+        (_look_into(name),),
         Grounds(Place.SCORING, True, told.failure_share, _without_score(e, name)),
     )  # fmt: skip
 
@@ -234,9 +234,7 @@ def constant(e: Evidence) -> Verdict | None:
         decides = alone or (e.tells_nothing_apart and not e.right_is_told)  # all tie as nothing is told apart
         place = e.place(name)
         off = place and value and not alone and not (name == e.target and e.gives_one)
-        fix = (
-            Change(f"Weight 0 for {name}", {f"{place}.weight": 0.0}) if off else Change(f"Fix {name}", edit_reward=name)
-        )
+        fix = Change(f"Weight 0 for {name}", {f"{place}.weight": 0.0}) if off else _look_into(name)
         no_room = not value and changes.leaves_no_room(e, name)
         fixes = changes.longer(e) if no_room else (fix,)
         unread = " and reads no column of the data" if told.reads_no_column and value else ""
@@ -248,8 +246,10 @@ def constant(e: Evidence) -> Verdict | None:
                 f" The tags that it needs take at least {count_words(e.tags.least, 'token')}, and a completion may "
                 f"have {short_number(changes.longest(e))}."
             )
+        # What steps that are too large make of a model earns nothing, whatever it is scored by.
+        from_start = bool(value) or no_room or not ruined.steps_are_too_large(e)
         rests = Grounds(
-            Place.SCORING if value else Place.RESIDUE, True, 1.0 if decides else 0.0,
+            Place.SCORING if value else Place.RESIDUE, from_start, 1.0 if decides else 0.0,
             grounds.last_of(e, lambda one: True) if decides else None,
         )  # fmt: skip
         return Verdict(
@@ -260,6 +260,12 @@ def constant(e: Evidence) -> Verdict | None:
             fixes, rests,
         )  # fmt: skip
     return None
+
+
+def _look_into(name: str) -> Change:
+    """The way to a function that gives no scores to learn from: one's own can be fixed, a built-in one only tried."""
+    label = f"Try {name} on its completions" if name in group_metrics.SHIPPED else f"Fix {name}"
+    return Change(label, edit_reward=name)
 
 
 def nearly_constant(e: Evidence) -> Verdict | None:

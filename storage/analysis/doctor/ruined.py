@@ -38,6 +38,12 @@ def rate_ruined_model(e: Evidence) -> Verdict | None:
     )  # fmt: skip
 
 
+def steps_are_too_large(e: Evidence) -> bool:
+    """Whether a verdict says so: what only few completions could tell before that may be the effect of it."""
+    rules = (rates.learning_rate_high, lost_right.rate_costs_right_answers, rate_ruined_model)
+    return any(rule(e) is not None for rule in rules)
+
+
 def _is_ruined(e: Evidence) -> bool:
     """Whether it is far from what it was, and did not get better by it."""
     told, solved = e.curve("kl"), e.curve("groups/solved")
