@@ -47,7 +47,7 @@ def test_a_form_that_hardly_fits_is_named_though_a_few_completions_earned_from_i
     assert (first.key, first.level) == ("truncated", "problem")
     assert first.title == "The limit leaves hardly any room for format"
     assert "“format” gave next to nothing, 0.006" in first.sentence
-    assert "the only 7 completions of steps 1–7 that earned from it were 39 to 40 tokens long." in first.sentence
+    assert "the only 7 completions of steps 1–7 that earned from it had 39 to 40 tokens." in first.sentence
     assert first.changes[0].settings == {"training.max_completion_length": 80}
 
 

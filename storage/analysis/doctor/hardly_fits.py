@@ -6,6 +6,7 @@ from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
 from groupwise.storage.analysis.doctor.words import write_figure
 from groupwise.storage.checks.tag_room import tags_wanted
 from groupwise.storage.record import group_metrics
+from groupwise.storage.spec.words.number_words import count_words
 
 HARDLY = 0.05  # of a function's span: what is next to nothing
 NEAR = 0.9  # of the limit: as long as what is cut off, or nearly
@@ -35,13 +36,15 @@ def say_seen(e: Evidence, name: str) -> str:
     """The same in words, after a colon; “” where they do not show it."""
     if _earn_near_limit(e, name):
         lengths = sorted(one.tokens for one in _earners(e, name))
-        ends = " to ".join(dict.fromkeys(f"{tokens:,}" for tokens in (lengths[0], lengths[-1])))
-        return f"the only {len(lengths):,} completions of {e.steps_read} that earned from it were {ends} tokens long"
+        least, most = lengths[0], count_words(lengths[-1], "token")
+        ends = most if least == lengths[-1] else f"{least:,} to {most}"
+        return f"the only {count_words(len(lengths), 'completion')} of {e.steps_read} that earned from it had {ends}"
     if _is_form_cut(e, name):
         began = _began_form(e)
         were = sum(one.cut for one in began)
         begin = f"of {e.steps_read} that begin with “{_opening_tag(e)}”"
-        return f"{'all' if were == len(began) else f'{were:,} of'} {len(began):,} completions {begin} were cut off"
+        many = count_words(len(began), "completion")
+        return f"{'all' if were == len(began) else f'{were:,} of'} {many} {begin} were cut off"
     return ""
 
 
