@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from groupwise.storage.spec.words.number_words import count_part, with_digits
+from groupwise.storage.spec.words.number_words import count_part, with_digits, write_number
 from groupwise.worker.questions.workbench import analysis
 from groupwise.worker.questions.workbench.analysis import SAME, Floats, Ints
 
@@ -120,14 +120,20 @@ def _share_words(share: float) -> str:
     return f"{with_digits(100 * share, 1 if 0 < share < 0.0995 else 0)} %"
 
 
+def _mean_sentence(old: float, new: float) -> str:
+    """The means as the figure below writes them; two that it writes alike are one."""
+    was, becomes = write_number(old), write_number(new)
+    return f"The mean reward {f'stays at {was}' if was == becomes else f'goes from {was} to {becomes}'}."
+
+
 def sentences(found: dict[str, Any]) -> list[str]:
     """What the comparison showed, in words."""
     said, flipped, pairs = [], found["advantages"], found["ranks"]
     old, new = found["totals"]["old_mean"], found["totals"]["new_mean"]
     if old is not None and new is not None:
-        said.append(f"The mean reward goes from {old:.3g} to {new:.3g}.")
+        said.append(_mean_sentence(old, new))
     if old is None:
-        now = "" if new is None else f" The new mean reward is {new:.3g}."
+        now = "" if new is None else f" The new mean reward is {write_number(new)}."
         said.append(f"The run has no scores to compare with: none of its completions was scored.{now}")
     else:
         said.append(
