@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
+from groupwise.storage.spec.rows.number_names import number_by_name
 from groupwise.storage.spec.rows.number_text import meant_number_words, number_fixes
 from groupwise.storage.spec.rows.units import say_unit
 from groupwise.storage.spec.words.foreign_letters import without_accents
@@ -63,7 +64,7 @@ def problem_of_error(detail: Any, lines: dict[str, int], raw: dict[str, Any], pa
     value = detail["input"]
     numbers: tuple[Fix, ...] = ()
     if detail["type"] in TAKES_NUMBERS:
-        counted = detail["type"] == "count_or_share" and isinstance(value, float) and value >= 1
+        counted = detail["type"] == "count_or_share" and _is_count(value)
         whole = detail["type"] == "int_type" or counted
         message += meant_number_words(value, whole=whole)
         numbers = number_fixes(field, value, whole=whole)
@@ -88,6 +89,11 @@ def problem_of_error(detail: Any, lines: dict[str, int], raw: dict[str, Any], pa
     message += " Each entry begins with “- name: format”." if is_unclear else ""
     others = () if is_unclear or (written and field in _USUAL) else usual_fixes(path, parts)
     return say_unit(Problem(field, message, line, fixes=(*meant, *others)), value)
+
+
+def _is_count(value: Any) -> bool:
+    """Whether what is no count of rows was meant as one, and not as a share: 12.5, fifty."""
+    return number_by_name(value) is not None if isinstance(value, str) else isinstance(value, float) and value >= 1
 
 
 def _names_of(path: list[str], parts: Parts) -> set[str]:

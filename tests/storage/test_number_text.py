@@ -40,6 +40,19 @@ def test_a_text_may_mean_one_number_two_or_none(text: Any, meant: list[float]):
     assert list(meant_numbers(text, whole=True).values()) == [number for number in meant if isinstance(number, int)]
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("thirty", [30]), (" One ", [1]), ("twenty-five", [25]), ("ninety nine", [99]), ("a hundred", [100]),
+        ("two thousand", [2000]), ("Thousand", [1000]), ("soon", []), ("thirty thirty", []), ("five ten", []),
+        ("a", []), ("hundred one", []), ("-", []), ("", []),
+    ],
+)  # fmt: skip
+def test_a_whole_number_may_be_written_out(text: str, meant: list[int]):
+    assert list(meant_numbers(text, whole=True).values()) == meant
+    assert meant_numbers(text) == {}
+
+
 def said(text: str) -> Problem:
     try:
         found = check_spec(parse_spec(text), OFFER)

@@ -9,6 +9,7 @@ from typing import Any
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from groupwise.storage.spec.rows.number_names import number_by_name
 from groupwise.storage.spec.words.odd_spaces import trim_spaces
 from groupwise.storage.spec.words.problem import WARNING, Fix, Problem, SpecError
 from groupwise.storage.spec.yaml.yaml_text import parse_document, yaml_number
@@ -40,7 +41,10 @@ _SIGNS = str.maketrans({"−": "-", "–": "-", "٫": ".", "٬": ",", "\u00a0": 
 def meant_numbers(value: Any, *, whole: bool = False) -> dict[str, int | float]:
     """The numbers that a text may mean which is none as it is written, by their plain writing: of 0,0002 and of 1.234,5
     one, of 1,234 and of --5 two; none of what is no such text. What stands behind one, as in “1e-5, // lower”, is no
-    part of it. `whole`: only whole numbers are taken."""
+    part of it. `whole`: only whole numbers are taken, also one that is written out (thirty)."""
+    named = number_by_name(value) if whole and isinstance(value, str) else None
+    if named is not None:
+        return {str(named): named}
     if dashes := _dashes_before(value):
         bare = value.strip()[len(dashes) :]
         return {each: number for one in (f"-{bare}", bare) for each, number in _read(one, "", whole=whole).items()}
