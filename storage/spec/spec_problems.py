@@ -12,10 +12,10 @@ from pydantic.fields import FieldInfo
 from groupwise.storage.spec.rows.number_names import number_by_name
 from groupwise.storage.spec.rows.number_text import meant_number_words, number_fixes
 from groupwise.storage.spec.rows.units import say_unit
+from groupwise.storage.spec.words.data_words import held_out_by_name, source_by_kind
 from groupwise.storage.spec.words.foreign_letters import without_accents
 from groupwise.storage.spec.words.misfits import entry_fix, in_words, listed_fix, meant_truth, text_fix, truth_words
 from groupwise.storage.spec.words.misplaced import (
-    data_by_path,
     misplaced_problem,
     misspelt_elsewhere,
     model_by_name,
@@ -124,7 +124,7 @@ def _unknown(detail: Any, path: list[str], line: int | None, raw: dict[str, Any]
     known = known or recipe_problem(field, value, raw, line)
     if "name" in raw or given.get("id") is None:
         known = known or model_by_name(field, value, given, line)
-    known = known or data_by_path(field, value, given, line)
+    known = known or source_by_kind(field, value, given, line) or held_out_by_name(field, value, given, line)
     if elsewhere := known or misplaced_problem(field, value, raw, line):
         return elsewhere
     if len(path) > 1 and (whole := part_in_a_part(field, value, raw, line)):

@@ -102,24 +102,6 @@ def model_by_name(path: str, value: Any, beside: Mapping[str, Any], line: int | 
     return Problem(path, said, line, fixes=(Fix("Rename it to id", {"model.id": value}, (path,)), remove))
 
 
-# What people call the data's file where the source names it.
-_FILES = ("path", "file", "filename", "file_name", "file_path", "data_file", "data_files", "train_file")
-
-
-def data_by_path(path: str, value: Any, beside: Mapping[str, Any], line: int | None = None) -> Problem | None:
-    """The problem of a data file that is given as `data.path`; None of any other setting. `beside`: what else is set
-    there, where a source that only says “file” is answered by it."""
-    part, _, name = path.rpartition(".")
-    if part != "data" or name not in _FILES or not isinstance(value, str) or not value.strip():
-        return None
-    said, remove = "there is no such field. The source names the file", Fix("Remove it", {}, (path,))
-    source = value if value.startswith("file:") else f"file:{value}"
-    if beside.get("source") not in (None, "file", "file:"):
-        return Problem(path, f"{said}, and is set already.", line, fixes=(remove,))
-    use = Fix(f"Write it as “source: {source}”", {"data.source": source}, (path,))
-    return Problem(path, f"{said}: “source: {source}”.", line, fixes=(use, remove))
-
-
 _OF_KL = ("target", "rate", "least", "most")
 
 

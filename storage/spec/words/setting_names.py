@@ -26,6 +26,8 @@ LONG = 7  # letters of a name of others', from where on a slip of it is taken fo
 SHORT = 2  # letters of a word that can stand for all of it
 _STAGE = re.compile(r"^stages\.\d+\.(?=training\b)")  # its rewards are its own
 COMPLETION = "max_completion_length"
+_SWAPPED = 4  # letters of a name of others', from where on two that changed places are a slip of the hand
+_PART_BEFORE = "lora_"  # names of LoraConfig that repeat their part: people leave it out
 _LETTER_BEFORE = re.compile(r"^[a-z]_(?=.{2})")  # by which a part is put aside, as in x_data
 _DOUBLED = re.compile(r"([a-z])\1+")
 # Words that look alike and mean something else.
@@ -197,6 +199,7 @@ def meant_name(name: str, names: Collection[str], given: Collection[str] = ()) -
     others = (ELSEWHERE.get(plain, ""), *_NEAR.get(plain, ()), _LETTER_BEFORE.sub("", plain))
     other = next((one for one in others if one in names), "")
     near = [one for one in names if is_slip(plain, one.casefold())] or _begun_by(plain, names)
+    near = near or [one for one in names if one != (bare := one.removeprefix(_PART_BEFORE)) and is_slip(plain, bare)]
     near = near or [one for word, one in ELSEWHERE.items() if one in names and _is_slip_of_other(plain, word)]
     closest = max(near, key=lambda one: difflib.SequenceMatcher(None, plain, one).ratio(), default=None)
     meant = other or closest
@@ -212,9 +215,18 @@ def _begun_by(typed: str, names: Collection[str]) -> list[str]:
 
 def _is_slip_of_other(typed: str, name: str) -> bool:
     """Whether a name is a slip of one that others have; of a short one a letter makes another word, unless it sounds
-    the same."""
+    the same, or two of its letters changed places."""
     alike = min(len(typed), len(name)) >= LONG and difflib.SequenceMatcher(None, typed, name).ratio() >= NEARLY
-    return alike or _as_heard(typed) == _as_heard(name)
+    return alike or _as_heard(typed) == _as_heard(name) or (len(name) >= _SWAPPED and _is_swapped(typed, name))
+
+
+def _is_swapped(typed: str, name: str) -> bool:
+    """Whether two letters that stand side by side changed places, as in rnak."""
+    places = [n for n, (one, other) in enumerate(zip(typed, name, strict=False)) if one != other]
+    if len(typed) != len(name) or len(places) != 2 or places[1] != places[0] + 1:
+        return False
+    at = places[0]
+    return typed[at : at + 2] == name[at : at + 2][::-1]
 
 
 def is_slip(typed: str, name: str) -> bool:
