@@ -13,6 +13,7 @@ from groupwise.storage.spec import spec
 from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
 from tests.browser.new_run_page import editor, follows, reward, show, write_yaml, yaml_of
 from tests.support.foreign_scripts import GSM8K, OPEN_R1_RECIPE, UNSLOTH_NOTEBOOK, notebook
+from tests.support.homes import wait_for
 
 
 @pytest.fixture
@@ -313,6 +314,40 @@ def are_all_in_sight(notes: Locator) -> None:
     assert notes.evaluate("list => list.children.length > 12 && list.scrollHeight <= list.clientHeight")
 
 
+def is_in_window(page: Page, what: Locator) -> bool:
+    box = what.bounding_box()
+    return bool(box and page.viewport_size and box["y"] + box["height"] <= page.viewport_size["height"])
+
+
+def test_many_notes_of_an_import_leave_launch_and_the_problems_in_sight(new_run: Page, importing: Locator) -> None:
+    """As it was seen: sixteen notes stood over the form, and Launch began two pixels above the edge of the window."""
+    script = (
+        "from trl import *\nGRPOTrainer('/no/such', reward_funcs=think_format_reward, "
+        "args=GRPOConfig(max_steps='soon', bf16=works(2))).train()"
+    )
+    script += "".join(f"\nlater_{n}(1)" for n in range(20)) + "".join(f"\nf('{n}').x = 1" for n in range(20))
+    new_run.set_viewport_size({"width": 1440, "height": 757})
+    paste(importing, script)
+    take(importing)
+    note = new_run.locator(".import-note")
+    notes = note.get_by_role("list", name="Notes of the import")
+    assert notes.locator("li").count() > 12
+    expect(notes.locator("li").first.get_by_role("button", name="Set bf16")).to_be_visible()  # what is to be done
+    expect(new_run.locator(".launch-bar .blocking")).to_be_visible()
+    new_run.evaluate("scrollTo(0, 0)")
+    for what in (new_run.get_by_role("button", name="Launch", exact=True), new_run.locator(".launch-bar .blocking")):
+        assert is_in_window(new_run, what), what.bounding_box()
+    box = note.bounding_box()
+    assert box and box["height"] <= 0.3 * 757, box
+    picture(new_run, "new-import-many-notes")
+    notes.focus()
+    new_run.keyboard.press("End")
+    wait_for("the list at its end", lambda: notes.evaluate("l => l.scrollTop + l.clientHeight >= l.scrollHeight - 1"))
+    new_run.set_viewport_size({"width": 390, "height": 844})
+    assert no_sideways_scroll(new_run)
+    assert is_in_window(new_run, new_run.get_by_role("button", name="Launch", exact=True))
+
+
 def test_the_seed_of_a_script_is_one_click_beside_its_note(new_run: Page, importing: Locator) -> None:
     script = (
         "from trl import *\nfrom datasets import load_dataset\nset_seed(3)\n"
@@ -342,7 +377,7 @@ def test_the_notes_of_an_import_stay_with_its_draft(new_run: Page, importing: Lo
     paste(importing, script)
     are_all_in_sight(importing.locator(".left-out ul"))
     take(importing)
-    are_all_in_sight(new_run.locator(".import-note ul"))
+    expect(new_run.locator(".import-note ul")).to_contain_text("later_11")
     picture(new_run, "new-import-notes")
     note = new_run.locator(".import-note")
     expect(note).to_contain_text("“f('<i>tok</i>').x” (line 4) is set")

@@ -7,14 +7,12 @@ import { limitPaste, roomIn } from "../../ui/paste_limit.js";
 import { asOwnDraft } from "../../ui/run_drafts.js";
 import { acceptDrops } from "../../ui/stray_drops.js";
 import { settingLines } from "./arrival.js";
-import { dropNotes, edit, find, onNotes, onView, page, replaceText, server, shownAt } from "./core.js";
-import { goTo } from "./go_to.js";
-import { stillTrue } from "./import_notes.js";
+import { find, onNotes, onView, page, replaceText, server } from "./core.js";
+import { drawNotes, notesHeading } from "./note_list.js";
 
 const MOST_FILE = 50 * 1024 * 1024; // bytes: notebooks hold pictures, which stay here
 // Data by its name, of what is read as data and is no text that could be a script or a recipe, too.
 const DATA_FILE = /\.(csv|tsv|jsonl|parquet|xlsx?|ods)(\.gz)?$/i;
-const SEED = "training.seed";
 const NO_ANSWER = "The server did not answer. Try again.";
 const dialog = find("dialog.importing");
 const paste = dialog.querySelector(".paste");
@@ -26,7 +24,6 @@ const unchosen = box.querySelector(".unchosen");
 let name = ""; // of the file; "" for what is pasted
 let read = null; // {text, name}: what was read last
 let timer = null;
-let drawn = { notes: null, told: "" }; // what the import said, and what of it is shown
 
 const wrong = (words) => showText(dialog.querySelector(".said"), words);
 
@@ -86,8 +83,6 @@ async function askServer(sent, isWanted) {
   wrong(got ? (got.sentence ?? "") : NO_ANSWER);
   return !got || got.sentence ? null : got;
 }
-
-const notesHeading = (notes) => `${countWords(notes.length, "note")} on what the import changed, set or left out`;
 
 // ---- what was found ----
 function draw(got) {
@@ -222,57 +217,6 @@ function bringLarge(text) {
   const readable = text.length > MOST_FILE ? text : asRead(text);
   if (readable.length > page.form.spec_limit) wrong(`${tooLarge("What was pasted")} It was left out.`);
   else put(readable);
-}
-
-// The field that a note says is to be set here: “bf16 (line 12) is computed by the script: set it here.” LoRA that
-// was not taken leads to where it is chosen.
-function fieldInNote(note) {
-  if (note.endsWith(": no LoRA was taken.") || /^peft_config \(.*: set it here\.$/.test(note)) return "lora";
-  const [, ours] = note.match(/(?:: set| Set) (data\.\w+)(?: here)?\.$/) ?? [];
-  const [, name] = note.match(/^(\w+) \(.*: set it here\.$/) ?? [];
-  return [ours, name && `training.${name}`, name && `lora.${name}`].find((path) => path && isKnown(path));
-}
-const isKnown = (path) => page.form.fields.some((one) => one.path === path);
-const valueAt = (path) => (isKnown(path) ? shownAt(path) : undefined);
-// The seed that a note says the script sets, as a change: where the settings say none.
-function seedInNote(note) {
-  const [, typed] = note.match(/: training\.seed sets the seed here: set it to (\d+)\.$/) ?? [];
-  return typed && valueAt(SEED) === "" ? { path: SEED, typed } : null;
-}
-const doNow = (change) => {
-  const words = `Set seed to ${change.typed}`;
-  return el("button.link.s", { type: "button", onclick: () => edit([change]) }, words);
-};
-function noteLine(note) {
-  const seed = seedInNote(note);
-  if (seed) return el("li", note, " ", doNow(seed));
-  const field = fieldInNote(note);
-  const words = field === "lora" ? "Choose LoRA" : `Set ${field?.split(".").at(-1)}`;
-  return el(
-    "li",
-    note,
-    field && " ",
-    field && el("button.link.s", { type: "button", onclick: () => goTo({ field }) }, words),
-  );
-}
-
-// ---- what an import said, above the settings for as long as they are a draft ----
-function drawNotes() {
-  const isRead = page.view?.text === page.text; // else it is not known yet what the settings are now
-  if (!isRead && drawn.notes === page.notes) return;
-  const lines = isRead ? page.notes.map((note) => stillTrue(note, valueAt)).filter(Boolean) : page.notes;
-  const told = JSON.stringify([lines, isRead && valueAt(SEED)]);
-  const isSame = drawn.told === told;
-  drawn = { notes: page.notes, told };
-  if (isSame) return; // it may be folded
-  const node = find(".import-note");
-  node.hidden = !lines.length;
-  node.className = "import-note note";
-  const dismiss = el("button.link.s", { type: "button", onclick: dropNotes }, "Dismiss");
-  const summary = el("summary.s", notesHeading(lines));
-  const list = el("ul.s", { "aria-label": "Notes of the import" });
-  list.append(...lines.map(noteLine));
-  node.replaceChildren(el("details", { open: true }, summary, list), dismiss);
 }
 
 async function takeNow(event, from) {
