@@ -252,7 +252,14 @@ def test_answers_of_the_model_that_all_score_the_same_are_noted_also_beside_a_ri
 
 def test_a_setting_is_found_by_any_of_its_words_its_own_name_first(bare_page: Page) -> None:
     def setting(name: str, help_text: str) -> dict[str, str]:
-        return {"name": name, "label": "", "advice": "", "help": help_text, "flag": f"--{name}"}
+        return {
+            "name": name,
+            "path": f"training.{name}",
+            "label": "",
+            "advice": "",
+            "help": help_text,
+            "flag": f"--{name}",
+        }
 
     some = [
         setting("lr_scheduler_type", "how beta moves"),

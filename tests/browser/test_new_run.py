@@ -257,6 +257,25 @@ def test_every_setting_is_one_search_away_with_help_default_flag_mark_and_reset(
     expect(new_run.locator(".all")).to_contain_text("No setting has “no such setting anywhere”")
 
 
+def test_a_search_finds_what_people_call_it_and_settings_that_stand_elsewhere(new_run: Page) -> None:
+    search = new_run.get_by_role("searchbox", name="Search all settings")
+    above, first = new_run.locator(".all .elsewhere li"), new_run.locator(".all .found .field").first
+    for words in ("target kl", "kl target"):
+        search.fill(words)
+        expect(above.first).to_have_text("Target KL kl.target · above, under Training, Adaptive KL weight")
+    for words in ("tracker", "wandb", "trackio", "tensorboard"):
+        search.fill(words)
+        expect(first).to_have_attribute("data-path", "training.report_to")
+    for words in ("lora rank", "rank lora", "rank"):
+        search.fill(words)
+        expect(first).to_have_attribute("data-path", "lora.r")
+    search.fill("adaptive kl")
+    expect(above.locator("code")).to_have_text(["kl.target", "kl.rate", "kl.least", "kl.most"])
+    picture(new_run, "new-search-elsewhere")
+    above.first.get_by_role("button", name="Target KL").click()
+    expect(new_run.get_by_label("Target KL", exact=True)).to_be_focused()
+
+
 def test_what_is_typed_survives_a_reload(new_run: Page) -> None:
     new_run.get_by_label("Name", exact=True).fill("typed and not launched")
     follows(new_run, "typed and not launched")

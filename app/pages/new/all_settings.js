@@ -2,7 +2,7 @@
 
 import { el, setText } from "../../ui/dom.js";
 import { find, onView, page, shownAt } from "./core.js";
-import { field, forget, showProblems } from "./fields.js";
+import { field, fieldOf, forget, showProblems } from "./fields.js";
 import { matching, removedAs } from "./setting_search.js";
 
 const MOST = 40; // fields that a search draws
@@ -12,8 +12,12 @@ const box = find(".all input[type=search]");
 const list = find(".all .found");
 const count = (words) => setText(find(".all .count"), words);
 let drawn = null;
+let lead = () => {}; // to a field of the form
 
 const settings = () => page.form.fields.filter((one) => one.section);
+// Settings of the form that are not of the list, such as kl.target: what leads there is shown for them.
+const placeOf = (one) => fieldOf({ field: one.path })?.node;
+const elsewhere = () => page.form.fields.filter((one) => !one.section && placeOf(one));
 const cards = (which) => el("div.cards", ...which.map((one) => field(one, { full: true })));
 
 function details(title, which, open = false) {
@@ -37,17 +41,33 @@ function draw(asked = box.value.trim()) {
   if (!asked && list.contains(document.activeElement)) return; // someone is typing there
   drawn = key;
   forget(list);
-  if (asked) drawFound(asked, matching(all, asked), all.length);
+  if (asked) drawFound(asked, [...all, ...elsewhere()]);
   else drawSections(all, changed);
   showProblems();
 }
-function drawFound(asked, hits, all) {
-  count(hits.length ? `${hits.length} of ${all}` : "");
+function drawFound(asked, all) {
+  const hits = matching(all, asked);
+  const shown = hits.slice(0, MOST);
+  const here = shown.filter((one) => one.section);
+  const there = shown.filter((one) => !one.section);
+  count(hits.length ? `${hits.length} of ${all.length}` : "");
   const gone = removedAs(asked, page.form.removed);
-  const nothing = gone ?? `No setting has “${asked}” in its name or help. Try a shorter word.`;
+  const shorter = /\s/.test(asked) ? "Try fewer words." : "Try a shorter word.";
+  const nothing = gone ?? `No setting has “${asked}” in its name or help. ${shorter}`;
   list.replaceChildren(...(gone || !hits.length ? [el("p.s.mut", nothing)] : []));
-  if (hits.length) list.append(cards(hits.slice(0, MOST)));
+  if (there.length) list.append(el("ul.elsewhere.s", { "aria-label": "Settings above" }, ...there.map(wayTo)));
+  if (here.length) list.append(cards(here));
   if (hits.length > MOST) list.append(el("p.s.mut", `${hits.length - MOST} more: type more to narrow it down.`));
+}
+// Target KL kl.target · above, under Training, Adaptive KL weight
+function wayTo(one) {
+  const node = placeOf(one);
+  const heads = [node.closest(".panel")?.querySelector("h2"), node.closest("details")?.querySelector("summary")];
+  const under = heads.map((head) => head?.textContent).filter(Boolean);
+  const onclick = () => lead({ field: one.path });
+  const where = under.length ? ` · above, under ${under.join(", ")}` : "";
+  const link = el("button.link", { type: "button", onclick }, one.label);
+  return el("li", link, " ", el("code.xs", one.path), el("span.mut", where));
 }
 function drawSections(all, changed) {
   count(`${all.length} settings, ${changed.length} changed`);
@@ -63,7 +83,9 @@ function drawSections(all, changed) {
   list.replaceChildren(...(changed.length ? [details(CHANGED, changed, open.has(CHANGED))] : []), browse);
 }
 
-export function drawAllSettings() {
+// `goTo`: leads to the field of a setting.
+export function drawAllSettings(goTo) {
+  lead = goTo;
   box.addEventListener("input", () => draw());
   onView(() => draw());
   draw();

@@ -136,7 +136,7 @@ async function begin() {
   drawFilter();
   drawColumns();
   drawStages();
-  drawAllSettings();
+  drawAllSettings(goTo);
   drawViews(coming.add ? "form" : coming.draft?.view); // a function that is added is seen in the form's list
   drawStart();
   drawPreflight();
