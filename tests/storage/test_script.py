@@ -16,6 +16,7 @@ from tests.support.strategies import any_texts, names, specs
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(specs(any_texts(), keys=names | any_texts()))
 @example(make_spec(data={"filter": ["a > 2", "a > 2"]}))  # the same condition twice
+@example(make_spec(training={"run_name": "${"}))  # which is no reference in a script that we wrote
 def test_a_script_reads_back_as_the_spec_it_was_made_of(spec: RunSpec):
     script = to_script(spec)
     ast.parse(script)

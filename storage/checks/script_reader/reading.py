@@ -127,7 +127,7 @@ class Reading:
                 continue
             try:
                 taken[name] = to_plain(value)
-                if isinstance(taken[name], str) and "${" in taken[name]:
+                if isinstance(taken[name], str) and "${" in taken[name] and not self.own:
                     self.note(name, value, f"refers to another setting, {taken.pop(name)}: set it here.")
             except Unknown:
                 if section == "training" and name in REMOVED:
