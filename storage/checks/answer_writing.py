@@ -146,8 +146,8 @@ class AnswerWriting:
         shown = self.examples[first]
         some = ", ".join(f"“{each.before}”" for each in shown[:3])
         said = (
-            f"{self.say_not_plain(self.changed[first])} (for example {some}): a completion that says "
-            f"{number_in_words(shown[0].after)} is scored wrong."
+            f"{self.say_not_plain(self.changed[first])} (for example {some}): “correctness”, for one, scores a "
+            f"completion that says {number_in_words(shown[0].after)} wrong."
         )
         certain = self.changed[marks[0]] > 0 or len(marks) == 1
         return [

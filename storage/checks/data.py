@@ -64,7 +64,7 @@ def check_data(
     filled = [name for name in there if name not in empty]
     return [
         *_source(data, offer), *_only_of_its_kind(data), *check_conditions(data), *_prompt(data, there), *_answer(data),
-        *check_holdout(data, rows), *check_known_columns(data), *check_reward_columns(spec, offer, filled),
+        *check_holdout(data, rows), *check_known_columns(data), *check_reward_columns(spec, offer, filled, empty),
     ]  # fmt: skip
 
 

@@ -22,14 +22,17 @@ def source_kind_and_name(data: DataSpec) -> tuple[str, str]:
     return kind, name
 
 
-def check_reward_columns(spec: RunSpec, offer: Offer, columns: Collection[str] = ()) -> list[Problem]:
-    """What blocks: columns that are certain not to be given. `columns`: those that the preview has seen."""
+def check_reward_columns(
+    spec: RunSpec, offer: Offer, columns: Collection[str] = (), empty: Collection[str] = ()
+) -> list[Problem]:
+    """What blocks: columns that are certain not to be given. `columns`: those that the preview has seen; `empty`: those
+    in which it has seen nothing."""
     there = TASK_COLUMNS.get(source_kind_and_name(spec.data)[0])
     found: list[Problem] = []
     for index, name in enumerate(reward.name for reward in spec.rewards):
         for column, field in columns_needed(spec, offer, index).items():
             if column == "answer":
-                found += _answer(spec, index, columns if there is None else there)
+                found += _answer(spec, index, columns if there is None else there, empty)
             elif there is not None and column not in there:
                 found.append(_absent(spec, index, column, field, there))
             elif spec.data.columns is not None and column not in spec.data.columns:
@@ -112,11 +115,15 @@ def with_name(reward: RewardSpec, name: str) -> dict[str, Any]:
     return reward.model_copy(update={"name": name, "parameters": {}, "version": None}).model_dump()
 
 
-def _answer(spec: RunSpec, index: int, there: Collection[str]) -> Iterator[Problem]:
+def _answer(spec: RunSpec, index: int, there: Collection[str], empty: Collection[str]) -> Iterator[Problem]:
     data, name = spec.data, spec.rewards[index].name
+    meant, unanswered = (column_of_same_meaning("answer", some) for some in (there, empty))
+    if unanswered and not meant and data.answer_column not in there:  # also before it is said that there is none
+        message = f"“{name}” compares with the answer, and “{unanswered}” is empty: use another reward."
+        yield Problem(f"rewards.{index}.name", message, fixes=without_reward(spec, index))
+        return
     if data.answer_column:
         return
-    meant = column_of_same_meaning("answer", there)
     use = [Fix(f"Use the column “{meant}”", {"data.answer_column": meant})] if meant else []
     message = f"the reward “{name}” compares with the answer: choose its column, or another reward."
     yield Problem("data.answer_column", message, fixes=(*use, *without_reward(spec, index)))

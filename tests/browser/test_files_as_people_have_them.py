@@ -123,7 +123,7 @@ def test_a_german_excel_file_becomes_a_launched_run_without_help(new_run: Page, 
     expect(new_run.locator(".preview .message.user")).to_contain_text("Wie viel ist")
     numbers = new_run.locator(".answer-numbers")
     expect(numbers).to_contain_text("None of the 40 answers is a plain number (for example “0,0”, “2 Stück”, “= 4”)")
-    expect(numbers).to_contain_text("a completion that says 0 is scored wrong")
+    expect(numbers).to_contain_text("a completion that says 0 wrong")
     expect(numbers.locator("tbody tr").nth(1)).to_contain_text("2 Stück")
     picture(new_run, "new-german-file")
     assert no_sideways_scroll(new_run)

@@ -89,12 +89,18 @@ def test_functions_that_compare_need_an_answer():
         assert problem.field == "data.answer_column" and f"“{name}”" in problem.message
 
 
-def test_an_answer_column_that_is_empty_is_not_offered():
-    """It was, and the next problem said that it is empty: one went in a circle."""
-    raw = {"name": "a", "data": {"source": "file:x.jsonl", "answer_column": None}, "rewards": [{"name": "correctness"}]}
+@pytest.mark.parametrize("answer", ["answer", "Lösung", None])
+def test_an_answer_column_that_is_empty_is_not_offered_and_what_compares_with_it_is_said_at_once(answer: str | None):
+    """It was offered, and the next problem said that it is empty: one went in a circle. And only once it was said that
+    there is no answer, another problem said that the reward wants one."""
+    data = {"source": "file:x.jsonl", "answer_column": answer}
+    raw = {"name": "a", "data": data, "rewards": [{"name": "format"}, {"name": "correctness"}]}
     found = examine_spec(from_dict(raw), OFFERED, columns=["Frage", "Lösung"], empty=["Lösung"])
-    (problem,) = [one for one in found if one.field == "data.answer_column"]
-    assert [fix.label for fix in problem.fixes] == ["Reward format instead of correctness"]
+    (problem,) = [one for one in found if one.field.startswith(("rewards.", "data.answer"))]
+    assert problem.message == "“correctness” compares with the answer, and “Lösung” is empty: use another reward."
+    assert (problem.field, [fix.label for fix in problem.fixes]) == (
+        "rewards.1.name", ["Remove the reward correctness"],
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("columns", "meant"), [(["question", "answer"], "answer"), (["Frage", "Lösung"], "Lösung")])

@@ -243,6 +243,27 @@ def test_rows_that_ask_nothing_are_left_out_with_their_count_and_alone_they_are_
     assert answers["message"].startswith("none of the 2 rows has an answer: “answer” is empty in all of them.")
 
 
+@pytest.mark.parametrize("answer", [None, "Lösung"])
+def test_a_column_of_answers_is_not_offered_as_what_is_asked(answer: str | None):
+    """Where nothing else was left, “Use “Lösung”” was the button for the questions; or there was none."""
+    write("leer.jsonl", [{"Aufgabe": "", "Lösung": str(n)} for n in range(5)])
+    parts = {"source": "file:leer.jsonl", "prompt_template": "{Aufgabe}", "answer_column": answer}
+    problem = problem_of(check(**parts), "has a prompt")
+    assert problem["message"] == "none of the rows has a prompt: “Aufgabe” is empty."
+    assert [(fix["label"], fix["leads"]) for fix in problem["fixes"]] == [("Choose another file", True)]
+
+
+def test_a_file_without_questions_says_so_before_they_are_mapped():
+    """It offered “{Aufgabe}”, and then said that it is empty."""
+    write("leer.jsonl", [{"Aufgabe": "", "Lösung": str(n)} for n in range(5)])
+    for template in ("{question}", "{Column 1}"):
+        asked = DataSpec(source="file:leer.jsonl", prompt_template=template, answer_column="Lösung")
+        found = preview.preview(asked, ModelSpec()).problems
+        (problem,) = (one for one in found if one.field == "data.prompt_template")
+        assert "“Aufgabe” asks nothing: it is empty." in problem.message
+        assert [fix.label for fix in problem.fixes] == ["Choose another file"]
+
+
 def test_a_cell_that_is_missing_says_nothing_beside_one_that_is_there():
     write("alpaca.jsonl", [{"instruction": "Add.", "input": None, "answer": 1}, {"instruction": "Go.", "input": "x"}])
     asked = DataSpec(source="file:alpaca.jsonl", prompt_template="{instruction}|{input}")

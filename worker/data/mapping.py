@@ -212,8 +212,9 @@ def _answer_problems(
         none = Fix(label, {"data.answer_column": None}, ("data.answer_pattern",))
         unsaid = name == UNSAID.answer_column
         wrong = "choose the column with the right answers." if unsaid else f"there is no column “{name}”."
-        wrong += "" if better else _say_empty_answers(columns, rows, most)
-        return [Problem("data.answer_column", f"{wrong} {listed}", fixes=(*fixes, none))]
+        unanswered = "" if better else _say_empty_answers(columns, rows, most)
+        another = (CHOOSE_ANOTHER,) if unanswered and data.source.startswith("file:") else ()
+        return [Problem("data.answer_column", f"{wrong}{unanswered} {listed}", fixes=(*fixes, none, *another))]
     if not data.answer_pattern:
         pattern = _guess_pattern([row.get(name) for row in rows])
         listed_answers = _list_problem(name, [row.get(name) for row in rows])

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from groupwise.storage.checks.data import CHOOSE_ANOTHER
+from groupwise.storage.spec.rows.column_names import ANSWERS, find_named
 from groupwise.storage.spec.rows.row_filter import text
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.storage.spec.words.problem import Fix
@@ -13,15 +15,16 @@ LONGEST_BUTTON = 60  # characters of a column's name that a button has room for
 
 def questions_elsewhere(asked: DataSpec, rows: mapping.Rows, columns: list[str]) -> tuple[Fix, ...]:
     """The button for the column that is probably asked: the guess of those that are not empty, or else the first of
-    them that is not the answer."""
+    them that is no answer's; another file where there is none."""
     filled = _filled(rows, columns)
     chat = mapping.guess(filled, rows).get("data.prompt_column")
     named = asking_columns(_guessed(filled, rows), filled)
-    others = [name for name in named if name in filled] + [name for name in filled if name != asked.answer_column]
+    free = [name for name in filled if name != asked.answer_column and not find_named(ANSWERS, [name])]
+    others = [name for name in named if name in filled] + free
     if chat:
         return _use(chat, {"data.prompt_column": chat})
     if not others:
-        return ()
+        return (CHOOSE_ANOTHER,) if asked.source.startswith("file:") else ()
     if asked.prompt_column:
         return _use(others[0], {"data.prompt_column": others[0]})
     template, better = asked.prompt_template, "{" + others[0] + "}"
