@@ -118,7 +118,8 @@ def _length(spec: RunSpec) -> list[Problem]:
         message = "should be at least 1, or −1 to leave it to the epochs."
         fixes = usual_fixes_of("training.max_steps", spec)
         found.append(Problem("training.max_steps", message, fixes=fixes))
-    elif _is_number(epochs) and epochs <= 0 and steps == -1:
+    counted = _is_number(steps) and 1 <= steps < MOST  # or else the epochs count, at once or once that is put right
+    if _is_number(epochs) and epochs <= 0 and not counted:
         fix = Fix("Use 1", {"training.num_train_epochs": 1.0})
         found.append(Problem("training.num_train_epochs", "should be above 0.", fixes=(fix,)))
     return found

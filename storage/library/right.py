@@ -70,7 +70,7 @@ def reads_no_column(name: str, rewards: Path) -> bool:
 
 def takes_messages(name: str, rewards: Path) -> bool:
     """Whether it is known to take a completion for text, of a run whose completions are lists of messages."""
-    return takes_messages_for_text(code_of_reward(rewards, name))
+    return takes_messages_for_text(code_of_reward(rewards, name), name)
 
 
 def draws_scores(run: Database, target: Target) -> bool:

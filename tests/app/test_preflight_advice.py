@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -484,6 +485,15 @@ def test_a_number_nothing_is_counted_with_is_a_problem_at_its_field_and_said_onc
     [said] = [one for one in view["problems"] if one["field"] == f"training.{name}"]
     assert (said["message"], said["level"], view["blocked"]) == (words, BLOCKING, True)
     assert not any("reckon" in one for one in view["sentences"])
+
+
+@pytest.mark.parametrize("steps", [-1, 0, math.inf, "thirty", 1])
+def test_epochs_are_checked_wherever_the_steps_may_be_left_to_them(registry_home: Path, steps: Any) -> None:
+    """“Leave it to the epochs” led to −3 of them."""
+    publish_installed()
+    text = spec.to_yaml(a_spec(max_steps=steps, num_train_epochs=-3))
+    said = [one["field"] for one in describe_text(text, Offer.read_published())["problems"]]
+    assert ("training.num_train_epochs" in said) == (steps != 1)
 
 
 def test_how_long_prompts_are_taken_to_be_is_said_until_they_are_counted(registry_home: Path) -> None:

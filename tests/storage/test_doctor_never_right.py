@@ -308,6 +308,11 @@ def test_a_function_that_calls_no_answer_right_is_named_before_hard_prompts() ->
     count = re.search(r"of the (\d+) that were read", told.sentence)
     whole = re.search(r"of the (\d+) that were read", first.sentence)
     assert count and whole and int(whole[1]) - int(count[1]) == 8
+    # where it fails on most by now, that comes first: it is what ended the run
+    assert told.grounds.share == 0.5
+    fails = replace(mine, statuses={"ok": 64, "error": 192})
+    keys = [one.key for one in examine(replace(half, functions={"mine": fails})).verdicts]
+    assert keys.index("failing") < keys.index("scored_wrong")
     assert first.sentence.endswith("Does it need a format that the prompt does not ask for?")
     by_code = {"mine": replace(mine, takes_messages_for_text=True)}
     lists = examine(replace(e, functions={**e.functions, **by_code})).verdicts[0]

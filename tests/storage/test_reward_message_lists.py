@@ -56,6 +56,17 @@ def test_what_reaches_into_it_or_looks_at_something_else_is_not(body: str) -> No
     assert not takes_messages_for_text(f"def mine(completions, answer, **kwargs):\n    {body}\n")
 
 
+def test_of_a_file_with_several_functions_the_one_that_is_meant_is_read_with_what_it_calls() -> None:
+    """Another function of the file reached into its completions."""
+    other = 'def other(completions, **kwargs):\n    return [float(c[0]["content"] == "7") for c in completions]\n'
+    calls = "def mine(completions, answer, **kwargs):\n    return look(completions, answer)\n"
+    looks = f"def look(completions, answer):\n    {ZIPPED}\n"
+    assert takes_messages_for_text(calls + looks + other, "mine")
+    assert not takes_messages_for_text(calls + looks + other, "other")
+    assert not takes_messages_for_text(calls + other.replace("other(", "look("), "mine")
+    assert not takes_messages_for_text(calls + looks + other, "absent")
+
+
 @pytest.mark.parametrize(("prompt", "taken"), [([{"role": "user", "content": "20+26?"}], True), ("20+26?", False)])
 def test_the_diagnostics_know_it_of_the_code_that_a_run_of_chats_scored_with(
     registry_home: Path, prompt: object, taken: bool

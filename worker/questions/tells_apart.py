@@ -59,7 +59,7 @@ def say_tells_none(function: Function, pairs: Sequence[Pair], scores: Scores, ch
     return (
         f"gives {short_number(given[0])} to a right answer as well as to a wrong one: it tells none apart. It was "
         f"called with {_quote_end(shown.right)} where that is right, and with {_quote_end(shown.wrong)}. "
-        f"{_say_what_to_do(function.code or '', chats)}"
+        f"{_say_what_to_do(function, chats)}"
     )
 
 
@@ -67,8 +67,9 @@ def _holds_right(pair: Pair) -> bool:
     return pair.answer.strip().lower() in pair.wrong.lower()
 
 
-def _say_what_to_do(code: str, chats: bool) -> str:
-    takes_for_text = takes_messages_for_text(code) or CONTENT not in code
+def _say_what_to_do(function: Function, chats: bool) -> str:
+    code = function.code or ""
+    takes_for_text = takes_messages_for_text(code, function.name) or CONTENT not in code
     return MESSAGES if chats and takes_for_text else TRY
 
 

@@ -91,9 +91,16 @@ def right_earns_nothing(e: Evidence) -> Verdict | None:
             "completions the same, 0 or less.",
             "the recorded answers and completions",
             (completions("The last completions", sort="newest"),),
-            _ways_out(name, told), Grounds(Place.SCORING, True, 1.0, grounds.last_of(e, lambda one: True)),
+            _ways_out(name, told), _scored_now(e, name),
         )  # fmt: skip
     return None
+
+
+def _scored_now(e: Evidence, name: str) -> Grounds:
+    """Where a function scores nothing any more, that it fails comes first."""
+    told = e.functions[name]
+    share = max(0.0, 1 - told.failure_share - told.unscored_share)
+    return Grounds(Place.SCORING, True, share, grounds.last_of(e, lambda one: True))
 
 
 def _say_why(told: Function) -> str:

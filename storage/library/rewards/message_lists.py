@@ -12,13 +12,13 @@ MESSAGES = 'A completion is a list of messages here: its text is completion[-1][
 
 
 @functools.lru_cache(maxsize=64)
-def takes_messages_for_text(code: str) -> bool:
+def takes_messages_for_text(code: str, name: str = "") -> bool:
     """Whether the code measures, searches or compares what it takes out of `completions` one by one, and nowhere
     reaches into it. Only what is plain to see counts: with a subscript, but of a type or of another argument, or the
-    word “content”, anywhere, it does not."""
+    word “content”, anywhere, it does not. `name`: the function that is meant, where a file has others, too."""
     try:
         tree = parse_module(code)
-        nodes = list(ast.walk(tree))
+        nodes = [node for part in _parts_of(tree, name) for node in ast.walk(part)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     anew = {name for node in nodes for name in _assigned(node)}  # its text, perhaps
@@ -31,6 +31,22 @@ def takes_messages_for_text(code: str) -> bool:
         for node in nodes
     )
     return not reaches and any(_treats(node, names) for node in nodes)
+
+
+def _parts_of(tree: ast.Module, name: str) -> list[ast.AST]:
+    """The functions of a file that one of them calls, with itself, and all that is none; the whole file where there is
+    no such function."""
+    functions = {node.name: node for node in tree.body if isinstance(node, Function)}
+    if name not in functions:
+        return [tree]
+    wanted, reached = [name], set[str]()
+    while wanted:
+        one = wanted.pop()
+        reached.add(one)
+        called = {node.id for node in ast.walk(functions[one]) if isinstance(node, ast.Name)}
+        wanted += called & functions.keys() - reached
+    body = [node for node in tree.body if not isinstance(node, Function) or node.name in reached]
+    return [ast.Module(body, [])]
 
 
 def _names_of_each(node: ast.AST) -> Iterator[str]:

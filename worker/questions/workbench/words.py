@@ -76,7 +76,7 @@ def about_function(name: str, values: Floats, statuses: list[str], code: str | N
     """What is odd about one function's scores, where it gave some. `code`: its own, where completions are messages."""
     some = values[~np.isnan(values)]
     if len(some) > 1 and some.max() - some.min() <= SAME:
-        why = f" {MESSAGES}" if code and takes_messages_for_text(code) else ""
+        why = f" {MESSAGES}" if code and takes_messages_for_text(code, name) else ""
         return [f"{name} does not tell these completions apart: {_how_many(len(some))} earn {some[0]:.3g}.{why}"]
     if not len(some) and statuses and not {"error", "timeout"} & {*statuses}:
         return [f"{name} gave none of the completions a score: it does not apply here."]
