@@ -242,6 +242,8 @@ def _not_given(sig: FunctionSig, argument: str, given: set[str]) -> CodeProblem:
     same = column_of_same_meaning(argument, sorted(given))
     if same:
         message = f"{quote_name(sig.name)} takes “{argument}”; in your data it is “{same}”."
+        if argument == "answer":  # which any column can be given as: no code has to change
+            message += f" Choose “{same}” as the answer column under New run: then it is given as “answer”."
     else:
         message = f"{quote_name(sig.name)} takes “{argument}”, which this dataset does not have."
         same = meant_column(argument, sorted(given)) or ""
