@@ -61,6 +61,36 @@ def test_checkpoints_are_downloaded_copied_and_resumed_from(open_page: OpenPage,
     wait_for("the order to resume", lambda: asked() == [("resume", 10)])
 
 
+def test_what_is_said_of_the_trained_model_follows_a_resume_from_here(open_page: OpenPage, address: str) -> None:
+    """The dialog gives the focus back to its button, under which the table was not drawn, nor the sentence below it."""
+    run_id = ended("goes on from here", "Stopped at step 12, as asked.", states.STOPPED)
+    with_checkpoint(run_id, 10, 20)
+    page = open_page(f"{address}/run?id={run_id}&tab=checkpoints")
+    said = page.locator(".gw-checkpoints .no-final")
+    expect(said).to_contain_text("the run ended before its last step")
+    page.locator(".gw-checkpoints tbody tr").nth(1).get_by_role("button", name="Resume from here").click()
+    page.locator(".gw-checkpoints dialog").get_by_role("button", name="Resume", exact=True).click()
+    expect(head(page).locator(".pill")).to_have_text("Resuming")
+    running(run_id)
+    expect(said).to_contain_text("when the run has done all its steps")
+    expect(page.get_by_role("button", name="Resume from here")).to_have_count(0)
+    expect(page.get_by_role("button", name="Delete…")).to_have_count(0)
+
+
+def test_what_is_said_of_the_trained_model_is_true_while_a_button_has_the_focus(
+    open_page: OpenPage, address: str
+) -> None:
+    run_id = ended("goes on elsewhere", "Stopped at step 12, as asked.", states.STOPPED, saved=10)
+    page = open_page(f"{address}/run?id={run_id}&tab=checkpoints")
+    said = page.locator(".gw-checkpoints .no-final")
+    expect(said).to_contain_text("the run ended before its last step")
+    button = page.get_by_role("button", name="Resume from here")
+    button.focus()
+    running(run_id)
+    expect(said).to_contain_text("when the run has done all its steps")
+    expect(button).to_be_focused()
+
+
 # ---- the log ----
 @pytest.fixture(scope="module")
 def logged(address: str) -> str:

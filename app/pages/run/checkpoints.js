@@ -11,7 +11,7 @@ import { whyNothing } from "./why_nothing.js";
 const { root: view, find, server } = part("pages/run/checkpoints");
 const run = params().get("id") ?? "";
 const dialog = find("dialog");
-let drawn = "";
+let drawn = ""; // what the table shows
 let confirmed = () => {}; // what the dialog's button does
 
 const copier = (label, words, what) =>
@@ -47,20 +47,24 @@ function row(saved, { columns, resumable, removable }) {
     el("td.does", el("div.row.tight.acts", ...acts)),
   );
 }
+// The table is not drawn under a focus that is on one of its buttons; what is said around it is always as it is now.
 function draw(now) {
+  setText(find(".how"), now.how);
+  showText(find(".removed"), now.removed);
+  showText(find(".no-final"), now.no_final);
+  if (!view.contains(document.activeElement?.closest("tbody .btn"))) drawTable(now);
+}
+function drawTable(now) {
   const key = JSON.stringify(now);
-  if (key === drawn || view.contains(document.activeElement?.closest("tbody .btn"))) return;
+  if (key === drawn) return;
   drawn = key;
   const head = ["checkpoint", "saved", "size", ...now.columns, "state", ""];
   const right = (n) => (n > 1 && n < 3 + now.columns.length ? ".n" : "");
   const cells = head.map((words, n) => el(`th${right(n)}`, { scope: "col" }, words));
   find("thead").replaceChildren(el("tr", ...cells));
   find("tbody").replaceChildren(...now.rows.map((saved) => row(saved, now)));
-  setText(find(".how"), now.how);
-  showText(find(".removed"), now.removed);
   find(".aside").hidden = !now.aside.length;
   find(".aside").replaceChildren(...now.aside.map(aside));
-  showText(find(".no-final"), now.no_final);
   find(".final").hidden = !now.final;
   if (now.final) drawFinal(now.final);
 }
@@ -90,12 +94,15 @@ function confirm(title, words, yes, does) {
 dialog.addEventListener("close", () => {
   if (dialog.returnValue === "yes") confirmed();
 });
+// To the table, from a button of it that is about to go: the dialog gave it the focus back as it closed.
+const leaveButton = () => find(".list").focus({ preventScroll: true });
 function confirmResume({ title, step }) {
   const words =
     "Training goes on from this checkpoint, with the settings and the reward functions the run was launched with. " +
     "Later checkpoints are set aside, and their steps are trained again.";
   confirm(`Resume from ${title}?`, words, "Resume", () => {
     dispatchEvent(new CustomEvent("groupwise:ask", { detail: { do: "resume", step } }));
+    leaveButton();
     wake();
   });
 }
@@ -104,7 +111,7 @@ function confirmDeletion({ title, step, size }) {
   confirm(`Delete the checkpoint of ${title}?`, words, "Delete", async () => {
     const reply = await server.remove_checkpoint({ run, step });
     showText(find(".problem"), reply ? reply.sentence : "The dashboard did not answer. Nothing was deleted.");
-    find(".list").focus({ preventScroll: true }); // its button is about to go, and the table is not drawn under a focus
+    leaveButton();
     wake();
   });
 }
