@@ -299,25 +299,41 @@ def test_curves_of_a_resumed_run_agree_with_its_overview(registry_home: Path) ->
 
 
 # ---- whether rewards can be compared ----
-def marks_of(text: str, code: dict[str, str] | None = None, stage: int = 0) -> dict[str, str]:
+def marks_of(text: str, code: dict[str, str] | None = None, stage: int = 0) -> dict[str, Any]:
     return alike.reward_marks(spec.parse_spec(text), code or {}, stage)
 
 
 def test_rewards_are_alike_where_the_same_functions_weigh_the_same() -> None:
     plain = marks_of("name: a\nrewards: [{name: format}, {name: correctness}]\n")
-    assert set(plain) == {"reward", "solved"}
+    assert set(plain) == {"reward", "solved", "solved_of"}
     assert marks_of("name: b\nrewards: [{name: correctness}, {name: format, weight: 1.0}]\n") == plain, "any order"
     heavier = marks_of("name: a\nrewards: [{name: format}, {name: correctness, weight: 2.0}]\n")
     assert heavier["reward"] != plain["reward"] and heavier["solved"] == plain["solved"]
     form = marks_of("name: a\nrewards: [{name: length}]\n")
     assert set(form) == {"reward"}, "nothing says what is right"
     told = marks_of("name: a\nrewards: [{name: length}, {name: correctness, weight: 0}]\n")
-    assert told == {"reward": form["reward"], "solved": plain["solved"]}
+    assert told == {**plain, "reward": form["reward"]}
     own = "name: a\nrewards: [{name: own}]\n"
     assert marks_of(own, {"own": "a"}) != marks_of(own, {"own": "b"})
     stages = "stages: [{name: one}, {rewards: [{name: length}]}]"
     staged = f"name: a\nrewards: [{{name: format}}]\n{stages}\n"
     assert marks_of(staged, stage=1) != marks_of(staged, stage=2) == form
+
+
+def test_what_counts_as_solved_is_no_matter_of_how_weights_move() -> None:
+    def marks(change: str, code: str = "the same") -> dict[str, Any]:
+        rewards = f"[{{name: format}}, {{name: correctness, weight: 2.0{change}}}]"
+        return marks_of(f"name: a\nrewards: {rewards}\n", {"correctness": code})
+
+    plain = marks("")
+    for same in (", adapt: {every: 3}", ", schedule: [{step: 0, weight: 1}, {step: 9, weight: 2}]", ", timeout: 3"):
+        assert marks(same)["solved"] == plain["solved"], same
+    others = {"score": marks(", adapt: {success: 0.5}"), "parameters": marks(", parameters: {a: 1}"),
+              "code": marks("", "other")}  # fmt: skip
+    for name, other in others.items():
+        parts = plain["solved_of"]
+        assert other["solved"] != plain["solved"]
+        assert [part for part in parts if parts[part] != other["solved_of"][part]] == [name]
 
 
 def measured(text: str, stage: int = 0) -> dict[str, object]:

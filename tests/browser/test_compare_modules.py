@@ -102,6 +102,26 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
     ]  # fmt: skip
 
 
+def test_it_is_said_in_what_runs_differ_where_solved_is_something_else(bare_page: Page) -> None:
+    page = bring(bare_page, "pages/compare/measure.js", "differWords")
+    parts = {"function": "right", "code": "a", "parameters": "b", "score": 1.0}
+
+    def said(**other: Any) -> str:
+        found = {**parts, **other}
+        alike = [{"reward": "x", "solved": str(one), "solved_by": one["function"], "solved_of": one}
+                 for one in (parts, found)]  # fmt: skip
+        runs = [{**run, "alike": one} for run, one in zip(RUNS, alike, strict=False)]
+        return str(page.evaluate("runs => differWords(runs)", runs))
+
+    assert said() == ""
+    end = ", so shares solved cannot be compared."
+    begin = "These runs differ in what counts as solved"
+    assert said(function="exact", code="c") == f"{begin} (by “right” and “exact”){end}"
+    assert said(code="c") == f"{begin} (the code of “right”){end}"
+    both = "the parameters of “right” and the least score that counts: 0.5 and 1"
+    assert said(parameters="c", score=0.5) == f"{begin} ({both}){end}"
+
+
 def test_what_to_look_at_first_is_a_short_list_with_problems_before_warnings(bare_page: Page) -> None:
     """As it was seen of twelve runs: a paragraph of four lines, with errors that the table has, too."""
     page = bring(bare_page, "pages/compare/measure.js", "firstLines")

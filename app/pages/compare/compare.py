@@ -170,7 +170,7 @@ def alike_marks(run: registry.Run, record: Database) -> dict[str, Any]:
     if "solved" in marks:
         teller = right.target_borne_out(record, spec, stage, run.folder.rewards)
         if teller is None:
-            del marks["solved"]
+            del marks["solved"], marks["solved_of"]
         else:
             marks["solved_by"] = visible_text(teller[0])
     return marks | alike.measure_marks(spec, defaults(), stage)

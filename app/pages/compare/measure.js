@@ -80,21 +80,37 @@ function ways(runs) {
       distinct(runs, (run) => run.alike?.[name]),
       unit,
     );
-  const solvers = runs.filter(({ alike }) => alike?.solved);
   return [
     differ("data") && ["data", "data"],
     differ("reward") && ["reward", "reward functions (which, weights, parameters or code)"],
-    distinct(solvers, ({ alike }) => alike.solved).length > 1 && ["solved", "what counts as solved"],
+    differInSolved(runs) && ["solved", `what counts as solved (${solvedApartWords(runs)})`],
     differ("temperature") && ["temperature", `temperature${values("temperature")}`],
     differ("sampling") && ["sampling", "other sampling settings"],
     differ("limit") && ["limit", `length limit${values("limit", " tokens")}`],
   ].filter(Boolean);
 }
+const solversOf = (runs) => runs.map(({ alike }) => alike).filter((alike) => alike?.solved);
+const differInSolved = (runs) => distinct(solversOf(runs), ({ solved }) => solved).length > 1;
+// In which of its parts what counts as solved differs: by another function nothing else is to be compared.
+function solvedApartWords(runs) {
+  const values = (name) => distinct(solversOf(runs), (alike) => alike.solved_of[name]);
+  const by = distinct(solversOf(runs), (alike) => alike.solved_by).map((name) => `“${name}”`);
+  if (by.length > 1) return `by ${listed(by)}`;
+  const parts = [
+    values("code").length > 1 && `the code of ${by[0]}`,
+    values("parameters").length > 1 && `the parameters of ${by[0]}`,
+    values("score").length > 1 && `the least score that counts: ${valueList(values("score"))}`,
+  ];
+  return listed(parts.filter(Boolean));
+}
 function valueWords(values, unit) {
-  const known = values.filter((value) => value !== null).sort((a, b) => a - b);
-  if (known.length < values.length) return "";
-  const said = known.map(plainly);
-  return ` (${said.length > 4 ? `${said[0]} to ${said.at(-1)}` : listed(said)}${unit})`;
+  if (values.includes(null)) return "";
+  return ` (${valueList(values)}${unit})`;
+}
+// Values in words, from the least to the greatest.
+function valueList(values) {
+  const said = [...values].sort((a, b) => a - b).map(plainly);
+  return said.length > 4 ? `${said[0]} to ${said.at(-1)}` : listed(said);
 }
 // What keeps the runs' figures from being compared, in one line; "" where nothing does.
 export function differWords(runs) {

@@ -10,16 +10,27 @@ from groupwise.storage.record import group_metrics
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 
 
-def reward_marks(spec: RunSpec, code: Mapping[str, str], stage: int) -> dict[str, str]:
+def reward_marks(spec: RunSpec, code: Mapping[str, str], stage: int) -> dict[str, Any]:
     """Marks that are equal in runs where it means the same: of the total `reward` in the stage of this number (0 in a
-    run without stages), and of what is `solved` there, where anything says so. `code`: of each function of the run."""
+    run without stages), and of what is `solved` there, where anything says so, with the parts that this is made of
+    (`solved_of`). `code`: of each function of the run."""
     rewards = group_metrics.rewards_of_stage(spec, stage)
-    marks = {"reward": _mark([reward for reward in rewards if reward.weight != 0], code)}
+    marks: dict[str, Any] = {"reward": _mark([reward for reward in rewards if reward.weight != 0], code)}
     target = group_metrics.target(rewards)
     if target is not None:
-        teller = [reward.model_copy(update={"weight": 1.0}) for reward in rewards if reward.name == target[0]]
-        marks["solved"] = _mark(teller, code)
+        parts = _solved_of(target, next(reward for reward in rewards if reward.name == target[0]), code)
+        marks |= {"solved": _hash(json.dumps(parts, sort_keys=True)), "solved_of": parts}
     return marks
+
+
+def _solved_of(target: group_metrics.Target, teller: RewardSpec, code: Mapping[str, str]) -> dict[str, Any]:
+    """By what a completion counts as solved: the function's name, marks of its code and of its parameters, and the
+    score from which on it does. How the function's weight moves (schedule, adapt) is no part of it."""
+    name, score = target
+    return {
+        "function": name, "code": _hash(code.get(name) or teller.version or ""), "score": score,
+        "parameters": _hash(json.dumps(teller.parameters, sort_keys=True, default=str)),
+    }  # fmt: skip
 
 
 # Settings of the data that change in which order its rows come, or how they are read, but not what is asked.
