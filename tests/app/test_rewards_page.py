@@ -16,6 +16,7 @@ from groupwise.app.pages.new import launch, new_run, presets, url_settings
 from groupwise.app.pages.rewards import asking, functions, led_here, library_view, lint, sources
 from groupwise.app.pages.rewards import rewards_page as page
 from groupwise.app.pages.run import ending
+from groupwise.storage.checks import script_reader
 from groupwise.storage.home import files, paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.presets import PresetError
@@ -471,3 +472,61 @@ def test_of_a_draft_that_has_no_data_that_alone_is_said() -> None:
             assert said == {"sentence": sources.NO_DATA}
         assert [one["name"] for one in page.run_rewards({"data": draft})["rewards"]] == ["format"]
     assert f'"{sources.NO_DATA}"' in (Path(page.__file__).parent / "source.js").read_text()
+
+
+MAKERS = """from datasets import load_dataset
+from trl import GRPOTrainer
+
+def logged(times):
+    def around(function):
+        def inner(completions, **kwargs):
+            return function(completions, **kwargs)
+        return inner
+    return around
+
+@logged(3)
+def acc(completions, **kwargs):
+    return [1.0 for _ in completions]
+
+def make_cosine(max_len, lo):
+    def scaled(completions, **kwargs):
+        return [lo if len(c) > max_len else 1.0 for c in completions]
+    return scaled
+
+def unused(n):
+    def inner(completions, **kwargs):
+        return [n for _ in completions]
+    return inner
+
+class Scorer:
+    def __call__(self, completions, **kwargs):
+        return [0.0 for _ in completions]
+
+class MyTrainer(GRPOTrainer):
+    def weigh(self, prompts, completions):
+        return completions
+
+scorer = Scorer()
+funcs = [acc, make_cosine(max_len=100, lo=-1.0)]
+funcs.append(scorer)
+MyTrainer(model="a/m", reward_funcs=funcs, train_dataset=load_dataset("a/b")).train()
+"""
+
+
+def test_what_makes_a_reward_function_for_a_script_is_named() -> None:
+    """It was neither listed among the functions nor told of. Decorators, trainers and what is not called make none."""
+    took = "Import the script under New run, which takes what it makes, with the values of the call."
+    brought = page.clean_paste({"text": MAKERS})
+    assert [one["name"] for one in brought["functions"]] == ["acc"]
+    said = [(one["line"], one["message"]) for one in brought["problems"] if one["kind"] == library_view.MAKER]
+    assert said == [
+        (15, f"make_cosine(…) makes a reward function when it is called, and is no reward function itself: it is not "
+             f"listed here. {took}"),
+        (25, f"Scorer(…) makes an object that scores, and is no reward function itself: it is not listed here. {took}"),
+    ]  # fmt: skip
+    taken = script_reader.read_script(MAKERS)
+    assert len(taken.functions) == 3, "as it is said"
+    kept = brought["alone"].splitlines()
+    assert "def make_cosine(max_len, lo):" in kept and "class Scorer:" in kept and "# scorer = Scorer()" in kept
+    assert not [one for one in page.analyse_code({"text": brought["alone"]})["problems"]
+                if one["kind"] == library_view.MAKER]  # fmt: skip

@@ -261,6 +261,26 @@ def test_a_script_with_no_reward_function_of_its_own_goes_to_the_import_of_new_r
     assert "import=" not in rewards.url
 
 
+def test_a_function_that_a_call_makes_is_named_and_its_script_goes_to_the_import_of_new_run(rewards: Page) -> None:
+    made = (
+        "def make_near(most):\n    def near(completions, **kwargs):\n"
+        "        return [float(len(c[0]['content']) < most) for c in completions]\n    return near\n\n"
+    )
+    script = SCRIPT.replace("trainer = ", f"{made}trainer = ").replace("wordy],", "wordy, make_near(most=9)],")
+    do(rewards, "Import")
+    dialog = rewards.locator("dialog.importing")
+    dialog.get_by_label("Python to import").fill(script)
+    expect(dialog.locator(".told .choice b")).to_have_text(["short", "wordy"])
+    first = dialog.locator(".told .verdict-at").first
+    expect(first).to_contain_text("line 12: make_near(…) makes a reward function when it is called")
+    picture(rewards, "rewards-import-maker")
+    dialog.get_by_role("button", name="Import it under New run").click()
+    rewards.wait_for_url(re.compile(r"/new"))
+    importing = rewards.locator("dialog.importing")
+    expect(importing.get_by_role("textbox")).to_have_value(script, timeout=60_000)
+    expect(importing).to_contain_text("is made by make_near(…): it is imported with the values that it was made with.")
+
+
 def test_a_whole_notebook_is_imported_and_only_its_reward_functions_stay(rewards: Page) -> None:
     do(rewards, "Import")
     dialog = rewards.locator("dialog.importing")

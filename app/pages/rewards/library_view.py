@@ -91,12 +91,13 @@ def text_under_name(text: str, old: str, new: str) -> str:
     return renaming.rename_function(text, old, new)
 
 
-def analyse_text(code: str, name: str = "", columns: set[str] | None = None) -> dict[str, Any]:
+def analyse_text(code: str, name: str = "", columns: set[str] | None = None, script: str = "") -> dict[str, Any]:
     """What can be said of a text without running it: its functions, problems with their lines (of the function of
     this name what it asks for in vain, too; errors first; `kind`: NAME where one function cannot be used, SECRET where
-    none can, SCRIPT where it is a whole one without any, UNLOADABLE where the text cannot be loaded), whether
-    `pasted.clean_paste` makes Python of it, whether a script stands around its functions that
-    `strip_script.keep_only` takes out, and the blocks that make it."""
+    none can, SCRIPT where it is a whole one without any, MAKER of what makes one for a whole script, UNLOADABLE where
+    the text cannot be loaded), whether `pasted.clean_paste` makes Python of it, whether a script stands around its
+    functions that `strip_script.keep_only` takes out, and the blocks that make it. `script`: the text with that script,
+    where it was taken out."""
     analysis, clean = signature.analyse(code), pasted.clean_paste(code)
     chosen = next((one for one in analysis.functions if one.name == name), None) or next(iter(analysis.functions), None)
     asked = signature.problems_for(chosen, columns) if chosen else []
@@ -106,10 +107,11 @@ def analyse_text(code: str, name: str = "", columns: set[str] | None = None) -> 
     whole = "" if analysis.functions else whole_script.say_script_alone(clean)
     # what each line of it would do in a reward function is of no use where none is
     said = [_problem(signature.CodeProblem(1, 1, whole), SCRIPT)] if whole else ours
+    makers = [] if whole else [_problem(each, MAKER) for each in whole_script.say_makers(script or clean)]
     linted = [] if whole else _lint_to_add(ours, lint.lint(code))
     return {
         "functions": [view.json_value(_describe_signature(one)) for one in analysis.functions],
-        "problems": sorted([*said, *refused, *linted], key=_graver_first),
+        "problems": sorted([*said, *makers, *refused, *linted], key=_graver_first),
         "cleaner": not pasted.is_python(code) and pasted.is_python(clean),
         "script": bool(analysis.functions) and strip_script.keep_only(clean) != clean,
         "blocks": describe_reading(code, chosen.name) if chosen else None,
@@ -132,7 +134,7 @@ def _graver_first(problem: dict[str, Any]) -> tuple[bool, bool, int]:
 
 
 # by which the page knows a problem (saving.js, functions.js, editor.js)
-NAME, SECRET, SCRIPT, UNLOADABLE = "name", "secret", "script", "unloadable"
+NAME, SECRET, SCRIPT, MAKER, UNLOADABLE = "name", "secret", "script", "maker", "unloadable"
 LEVELS = {BLOCKING: "error", WARNING: "warning"}
 
 
@@ -271,7 +273,7 @@ def clean_text(text: str) -> dict[str, Any]:
     return {
         "text": clean, "cleaned": clean != text, "alone": alone if alone != clean else "",
         "stand_ins": strip_script.stand_ins(clean, alone), "commented": count_comments_made(text, clean, alone),
-        **analyse_text(alone),
+        **analyse_text(alone, script=clean),
     }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import { beginBuilding, newText } from "./library.js";
 import { obstacle, save } from "./saving.js";
 import { beginningOfRun, dataChosen } from "./source.js";
 import { plain } from "./text.js";
-import { isOfScript, offerImport } from "./whole_script.js";
+import { isOfMaker, isOfScript, offerImport } from "./whole_script.js";
 
 const templates = find("dialog.templates");
 const importing = find("dialog.importing");
@@ -66,10 +66,9 @@ function draw() {
     ...(found.length > 1
       ? found.map(one)
       : found.map((each) => el("p", "Found ", el("b.mono", plain(each.name)), `. ${asksFor(each)}`))),
-    ...brought.problems
-      .filter((each) => !each.lint)
-      .slice(0, 6)
-      .map((each) => el("p", { class: `verdict-at ${GRAVE[each.level] ?? "warning"}` }, placed(each))),
+    ...toldAtOnce(brought.problems).map((each) =>
+      el("p", { class: `verdict-at ${GRAVE[each.level] ?? "warning"}` }, placed(each)),
+    ),
     ...offerImport(brought.problems, brought.text),
     brought.cleaned ? el("p.mut", cleanedWords(brought)) : "",
     brought.alone ? aloneChoice() : "",
@@ -77,6 +76,11 @@ function draw() {
   );
 }
 const placed = (each) => `${isOfScript(each) ? "" : `line ${each.line}: `}${plain(each.message)}`;
+// Few of the problems, without style; what makes a function that is not in the list above always, and first.
+function toldAtOnce(problems) {
+  const others = problems.filter((each) => !each.lint && !isOfMaker(each));
+  return [...problems.filter(isOfMaker), ...others.slice(0, 6)];
+}
 // What became of what stood around the Python: lines of a shell or an output stay as comments, prompts (>>>) go.
 const cleanedWords = ({ commented }) =>
   changedWords({ commented }) || "Notebook and terminal text around the Python was removed.";

@@ -1,12 +1,16 @@
-"""A whole training script that has no reward function of its own: which ones it trains with. Pure, on syntax trees."""
+"""A whole training script: which reward functions it trains with that cannot be listed as functions of the text, be
+they imported or made by a call. Pure, on syntax trees."""
 
 import ast
+from collections.abc import Iterator
 
 from groupwise.storage.checks.known_rewards import Known, known_reward
-from groupwise.storage.library.rewards import defined, strip_script
+from groupwise.storage.library.rewards import defined, signature, strip_script
 from groupwise.storage.spec.syntax_tree import parse_module
 from groupwise.storage.spec.words.number_words import join_words
+from groupwise.storage.spec.words.problem import ADVICE
 
+MADE = "Import the script under New run, which takes what it makes, with the values of the call."
 IMPORT = "To take over the whole script, import it under New run."
 
 
@@ -37,8 +41,71 @@ def _has_own(module: ast.Module) -> bool:
     if defined.nearly(module):
         return True
     names = {function.name for function in defined.top_level_functions(module)}
-    given = [node.value for node in ast.walk(module) if isinstance(node, ast.keyword) and node.arg == "reward_funcs"]
-    return any(isinstance(node, ast.Name) and node.id in names for value in given for node in ast.walk(value))
+    return any(
+        isinstance(node, ast.Name) and node.id in names for value in _reward_funcs(module) for node in ast.walk(value)
+    )
+
+
+def say_makers(code: str) -> list[signature.CodeProblem]:
+    """What is said of each function (a factory) or class of a text which makes a reward function that its trainer is
+    given: it is none itself, so that it is not listed, and New run's import takes what it makes."""
+    try:
+        module = parse_module(code)
+        known = {function.name for function in defined.reward_functions(module)}
+        called = set(_names_called_for_rewards(module))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    return [
+        signature.CodeProblem(node.lineno, 1, _maker_words(node), ADVICE)
+        for node in module.body
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+        and node.name in called - known
+        and defined.holds_reward_function(node)
+    ]
+
+
+def _maker_words(node: ast.FunctionDef | ast.ClassDef) -> str:
+    makes = "an object that scores" if isinstance(node, ast.ClassDef) else "a reward function when it is called"
+    return f"{node.name}(…) makes {makes}, and is no reward function itself: it is not listed here. {MADE}"
+
+
+def _reward_funcs(module: ast.Module) -> list[ast.expr]:
+    """What the trainers of a script are given as reward_funcs."""
+    return [node.value for node in ast.walk(module) if isinstance(node, ast.keyword) and node.arg == "reward_funcs"]
+
+
+def _names_called_for_rewards(module: ast.Module) -> Iterator[str]:
+    """The names that are called in reward_funcs, and in what is bound or appended to a name that stands there."""
+    bound, waiting, seen = _values_by_name(module), _reward_funcs(module), set[str]()
+    while waiting:
+        for node in ast.walk(waiting.pop()):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                yield node.func.id
+            if isinstance(node, ast.Name) and node.id not in seen:
+                seen.add(node.id)
+                waiting += bound.get(node.id, [])
+
+
+def _values_by_name(module: ast.Module) -> dict[str, list[ast.expr]]:
+    """What a script binds to each name, or adds to it: `name = …`, `name += …`, `name.append(…)`."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(module):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, []).append(node.value)
+        elif isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)) and isinstance(node.target, ast.Name):
+            found.setdefault(node.target.id, []).extend([node.value] if node.value else [])
+        elif isinstance(node, ast.Call) and (name := _list_added_to(node)):
+            found.setdefault(name, []).extend(node.args)
+    return found
+
+
+def _list_added_to(call: ast.Call) -> str:
+    """The name of the list to which a call adds; “” of any other call."""
+    at = call.func
+    adds = isinstance(at, ast.Attribute) and at.attr in ("append", "extend", "insert")
+    return at.value.id if isinstance(at, ast.Attribute) and adds and isinstance(at.value, ast.Name) else ""
 
 
 def _known(module: ast.Module) -> list[tuple[str, Known]]:
