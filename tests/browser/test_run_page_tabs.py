@@ -88,6 +88,10 @@ def test_what_is_said_of_the_trained_model_is_true_while_a_button_has_the_focus(
     button.focus()
     running(run_id)
     expect(said).to_contain_text("when the run has done all its steps")
+    seal_checkpoint(paths.run_folder(run_id).final)
+    expect(said).to_be_hidden()
+    expect(page.locator(".gw-checkpoints .final")).to_contain_text("The trained model")
+    expect(page.locator(".gw-checkpoints .final").get_by_role("link", name="Read its answers")).to_be_visible()
     expect(button).to_be_focused()
 
 

@@ -12,6 +12,7 @@ const { root: view, find, server } = part("pages/run/checkpoints");
 const run = params().get("id") ?? "";
 const dialog = find("dialog");
 let drawn = ""; // what the table shows
+let drawnFinal = ""; // what is shown of the trained model
 let confirmed = () => {}; // what the dialog's button does
 
 const copier = (label, words, what) =>
@@ -52,6 +53,8 @@ function draw(now) {
   setText(find(".how"), now.how);
   showText(find(".removed"), now.removed);
   showText(find(".no-final"), now.no_final);
+  find(".final").hidden = !now.final;
+  if (now.final) drawFinal(now.final);
   if (!view.contains(document.activeElement?.closest("tbody .btn"))) drawTable(now);
 }
 function drawTable(now) {
@@ -65,11 +68,12 @@ function drawTable(now) {
   find("tbody").replaceChildren(...now.rows.map((saved) => row(saved, now)));
   find(".aside").hidden = !now.aside.length;
   find(".aside").replaceChildren(...now.aside.map(aside));
-  find(".final").hidden = !now.final;
-  if (now.final) drawFinal(now.final);
 }
 // What somebody can do with it who does not code stands first, each with its button.
 function drawFinal(final) {
+  const key = JSON.stringify(final);
+  if (key === drawnFinal) return;
+  drawnFinal = key;
   showText(find(".learned"), final.learned);
   setText(find(".answered"), final.answered);
   setText(find(".on p"), final.further);
