@@ -16,10 +16,10 @@ from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample, Scored
 from groupwise.storage.analysis.doctor.evidence_reader import gather
 from groupwise.storage.analysis.doctor.examine import examine
-from groupwise.storage.analysis.doctor.verdict import CALM, PROBLEM
+from groupwise.storage.analysis.doctor.verdict import CALM, NEUTRAL, PROBLEM
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Group
-from groupwise.storage.spec.spec import RewardSpec, RunSpec
+from groupwise.storage.spec.spec import RewardSpec, RunSpec, SchedulePoint
 from tests.support.doctor import healthy, line, scored
 from tests.support.records import group
 
@@ -183,3 +183,50 @@ def test_a_fall_beyond_doubt_is_told_of_few_logged_steps() -> None:
     assert examine(every_sixth_step(4, 0.5)).kind == "waiting", "that may be chance"
     moving = [one.model_copy(update={"schedule": [[0, 1.0], [60, 0.5]]}) for one in healthy().rewards]
     assert examine(every_sixth_step(0, 0.0, rewards=moving)).kind == "waiting", "its weights move"
+
+
+def rescheduled(weights: tuple[float, float], form: Curve, right: Curve, **curves: Curve) -> Evidence:
+    """A run that is over, in which the weight of “format” goes from one to another; “correctness” stays at 1."""
+    first, last = weights
+    points = [SchedulePoint(step=0, weight=first), SchedulePoint(step=60, weight=last)]
+    rewards = [RewardSpec(name="format", schedule=points), RewardSpec(name="correctness")]
+    weight = line(first, last)
+    total = [w * f + r for w, f, r in zip(weight.values, form.values, right.values, strict=True)]
+    told = {
+        "reward": Curve.of(weight.steps, total), "rewards/format/mean": form, "rewards/correctness/mean": right,
+        "rewards/format/weight": weight, "groups/solved": right, **curves,
+    }  # fmt: skip
+    return healthy(rewards=rewards, curves=told, ended=True)
+
+
+def test_a_reward_that_fell_by_its_weights_alone_did_not_get_worse() -> None:
+    """As it was seen: “Got worse: reward fell from 1.29 to 1.02” where the weight of “format” was scheduled down."""
+    right = line(0.5, 0.5, 0.02, seed=1)
+    report = examine(rescheduled((1.0, 0.2), line(0.5, 0.5, 0.02), right))
+    assert (report.kind, report.fell, outcome.verdict_on(report)) == ("level", "", ("", NEUTRAL))
+    assert report.headline.startswith(
+        "Neither better nor worse, no problems detected: reward went from 0.98 at the start to 0.63 at the end; with "
+        "the final reward weights throughout, it would have stayed at 0.63; "
+    )
+    assert report.headline.endswith("; the weight of “format” was 0.2 at the end, 0.99 at the start.")
+    scores_fell = examine(rescheduled((1.0, 0.5), line(0.8, 0.3, 0.02), right))
+    assert (scores_fell.kind, scores_fell.fell) == ("down", "The reward fell")
+    assert scores_fell.headline.startswith("Got worse: reward fell from ")
+
+
+def test_a_reward_that_rose_by_its_weights_alone_was_not_learned() -> None:
+    right = line(0.5, 0.5, 0.02, seed=1)
+    level = examine(rescheduled((0.2, 1.0), line(0.5, 0.5, 0.02), right))
+    assert level.kind == "level" and "reward went from 0.62 at the start to 0.97 at the end; with" in level.headline
+    worse = examine(rescheduled((0.2, 2.0), line(0.8, 0.3, 0.02), right))
+    assert (worse.kind, worse.fell) == ("down", "Scores fell")
+    assert worse.headline.startswith("Got worse: reward went from 0.73 at the start to 1.12 at the end; with the final")
+
+
+def test_held_out_reward_that_fell_by_its_weights_alone_speaks_against_nothing() -> None:
+    held_out = {
+        "eval_reward": Curve.of((0, 60), (1.0, 0.8)), "eval_rewards/correctness/mean": Curve.of((0, 60), (0.5, 0.6)),
+        "eval_rewards/format/mean": Curve.of((0, 60), (0.5, 0.9)),
+    }  # fmt: skip
+    report = examine(rescheduled((1.0, 0.2), line(0.5, 0.9, 0.02), line(0.5, 0.62, 0.02, seed=1), **held_out))
+    assert (report.kind, report.against) == ("up", "") and report.headline.startswith("Learned")

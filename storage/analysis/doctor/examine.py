@@ -13,6 +13,7 @@ from groupwise.storage.analysis.doctor import (
     gradient,
     hacking,
     kl_target,
+    last_weights,
     length,
     level_length,
     lost_right,
@@ -299,6 +300,7 @@ def _summarise_reward(e: Evidence, kind: str, against: dict[str, str]) -> str:
     went = ("fell" if kind == "down" else f"went {kind}") if e.ended else f"is {kind}"  # fell: as beside its state
     said = f"reward {went} from {write_figure(height)} {when} to {write_figure(reward.now)} {e.at_now}"
     said = rates.said_of_reward(e) if kind == "level" else said
+    said = _say_at_equal_weights(e, kind) if _moved_by_weights(e, kind) else said
     told = " and ".join(against.values())
     said += f", {'but' if kind == 'up' else 'and'} {told}" if told else _say_functions(e, kind)
     said += "" if "held-out" in said else rise.say_held_out(e)  # one of its figures is enough
@@ -307,11 +309,30 @@ def _summarise_reward(e: Evidence, kind: str, against: dict[str, str]) -> str:
     return said + _say_weights(e)
 
 
+def _moved_by_weights(e: Evidence, kind: str) -> bool:
+    """Whether the reward went another way than at equal weights, by which it is judged."""
+    judged, least = last_weights.judged_reward(e), rates.STILL * e.scale
+    if kind == "level":
+        return judged.direction(least) != e.reward.direction(least)
+    return judged.rise * e.reward.rise < 0
+
+
+def _say_at_equal_weights(e: Evidence, kind: str) -> str:
+    """How the reward went, and how it would have gone at the weights that it has now."""
+    judged, over = last_weights.judged_reward(e), e.ended and not e.goes_on
+    then, now = write_figure(judged.start), write_figure(judged.now)
+    noise = ", which may be noise" if kind == "level" else ""
+    moved = f"stayed at {now}" if rates.reads_the_same(judged) else f"gone from {then} to {now}{noise}"
+    return (
+        f"reward {'went' if e.ended else 'has gone'} from {write_figure(e.reward.start)} {rates.start_words(e)} to "
+        f"{write_figure(e.reward.now)} {e.at_now}; with the {'final' if over else 'current'} reward weights "
+        f"throughout, it would have {moved}"
+    )
+
+
 def _say_weights(e: Evidence) -> str:
     """That weights moved, by which a reward may rise with no score higher; “” where none did."""
-    changing = [reward.name for reward in e.rewards if reward.schedule or reward.adapt]
-    curves = {name: e.curve(f"rewards/{name}/weight") for name in changing}
-    moved = {name: curve for name, curve in curves.items() if len(curve) and curve.values[0] != curve.values[-1]}
+    moved = last_weights.moved_weights(e)
     ends = {name: [short_number(curve.values[at]) for at in (0, -1)] for name, curve in moved.items()}
     told = [
         f"the weight of “{name}” {e.verb} {now} {e.at_now}, {first} at the start" for name, (first, now) in ends.items()
@@ -327,14 +348,16 @@ def _say_functions(e: Evidence, kind: str) -> str:
 
 
 def _direction(e: Evidence) -> str:
-    """Up, down or level: a reward that has fallen far from its best is down, whatever it was at the start. Waiting
-    before there are steps enough, unless its completions leave no doubt that it fell."""
+    """Up, down or level: a reward that has fallen far from its best is down, whatever it was at the start. Where
+    weights moved, it is judged at the last of them. Waiting before there are steps enough, unless its completions leave
+    no doubt that it fell."""
     if len(e.reward) < WAIT:
         return "down" if rates.is_clear_fall(e) else "waiting"
-    if rates.fall(e) or (e.reward.direction(rates.STILL * e.scale) < 0 and not rates.is_less_scored(e)):
+    judged = last_weights.judged_reward(e)
+    if rates.fall(e) or (judged.direction(rates.STILL * e.scale) < 0 and not rates.is_less_scored(e)):
         return "down"
     if not e.has_two_ends:
         return "waiting"
-    if gradient.is_mostly_tied(e) and e.reward.rise <= rates.STILL * e.scale:
+    if gradient.is_mostly_tied(e) and judged.rise <= rates.STILL * e.scale:
         return "level"  # a little more luck: with next to no signal, so small a rise is nothing learned
-    return "up" if e.reward.direction(0, 2.0) > 0 and not rates.reads_the_same(e) else "level"
+    return "up" if judged.direction(0, 2.0) > 0 and not rates.reads_the_same(judged) else "level"

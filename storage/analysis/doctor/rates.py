@@ -4,7 +4,7 @@ pure."""
 import math
 from dataclasses import dataclass
 
-from groupwise.storage.analysis.doctor import changes, clear_fall, grounds, rise
+from groupwise.storage.analysis.doctor import changes, clear_fall, grounds, last_weights, rise
 from groupwise.storage.analysis.doctor.by_prompt import CHANCE
 from groupwise.storage.analysis.doctor.curve import Curve, mean, median
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function
@@ -84,7 +84,10 @@ def _say_sudden(e: Evidence, height: float) -> str:
 
 
 def say_fell(e: Evidence) -> str:
-    """That the reward fell, in the words of a verdict's title."""
+    """That the reward fell, in the words of a verdict's title; where it did so at equal weights alone, that scores
+    did."""
+    if e.reward.rise > 0 and last_weights.judged_reward(e).rise < 0:
+        return "Scores fell" if e.ended else "Scores are falling"
     return "The reward fell" if e.ended else "The reward is falling"
 
 
@@ -170,7 +173,7 @@ def _fall_from_the_first(e: Evidence) -> float | None:
 
 def is_less_scored(e: Evidence) -> bool:
     """Whether the total fell beyond noise only because a function that pays well is silent."""
-    return e.reward.direction(STILL * e.scale) < 0 and not _functions_fell(e)
+    return last_weights.judged_reward(e).direction(STILL * e.scale) < 0 and not _functions_fell(e)
 
 
 def _functions_fell(e: Evidence) -> bool:
@@ -317,16 +320,16 @@ def said_of_reward(e: Evidence) -> str:
     """How a reward stands that has neither risen nor fallen beyond what noise does, in the figures that pages say:
     “reward is 0.42 now, about as at the start (0.43)”."""
     now, start, since = write_figure(e.reward.now), write_figure(e.reward.start), start_words(e)
-    if abs(e.reward.rise) <= STILL * e.scale or reads_the_same(e):
+    if abs(e.reward.rise) <= STILL * e.scale or reads_the_same(e.reward):
         when = f"when this stage began ({start}, {_first_of_stage(e)})" if e.since else f"{since} ({start})"
         return f"reward {e.verb} {now} {e.at_now}, about as {when}"
     why = "as less was scored" if is_less_scored(e) else "which may be noise"
     return f"reward was {start} {since} and {'' if e.ended else f'{e.verb} '}{now} {e.at_now}, {why}"
 
 
-def reads_the_same(e: Evidence) -> bool:
+def reads_the_same(reward: Curve) -> bool:
     """Whether the reward's figures at the start and now are written the same: up from 1.03 to 1.03 is nowhere."""
-    return write_figure(e.reward.start) == write_figure(e.reward.now)
+    return write_figure(reward.start) == write_figure(reward.now)
 
 
 def start_words(e: Evidence) -> str:

@@ -4,7 +4,7 @@ are answered better. Pure."""
 import math
 
 from groupwise.storage.analysis.compare import noise
-from groupwise.storage.analysis.doctor import by_prompt, clear_fall
+from groupwise.storage.analysis.doctor import by_prompt, clear_fall, last_weights
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function
 from groupwise.storage.analysis.doctor.words import percent, write_figure
@@ -276,10 +276,15 @@ def _fell(e: Evidence) -> str:
 
 
 def held_out_fell(e: Evidence) -> bool:
-    """Whether held-out reward is lower than at first by more than chance, or most of it is gone."""
+    """Whether held-out reward is lower than at first by more than chance, or most of it is gone; where weights moved,
+    at the last of them as well."""
     told = e.curve("eval_reward")
     if len(told) < 2 or _may_be_chance(e):
         return False
+    return _lost(e, told) and _lost(e, last_weights.judged_held_out(e))
+
+
+def _lost(e: Evidence, told: Curve) -> bool:
     lost, earned = told.values[0] - told.values[-1], told.values[0] - min(e.low or 0.0, told.low)
     return lost >= LESS_HELD_OUT * e.scale or (lost >= LESS_HELD_OUT / 2 * e.scale and lost >= LOST_HELD_OUT * earned)
 
