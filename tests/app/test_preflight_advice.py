@@ -487,6 +487,13 @@ def test_a_number_nothing_is_counted_with_is_a_problem_at_its_field_and_said_onc
     assert not any("reckon" in one for one in view["sentences"])
 
 
+def test_a_beta_of_nothing_that_follows_a_target_is_said_once(own_home: Path) -> None:
+    """“Begin with beta 0.04” stood beside “Use 0.02”."""
+    assert [one.field for one in said(a_spec(beta=0.0)) if one.field == "training.beta"] == ["training.beta"]
+    follows = a_spec(beta=0.0).model_copy(update={"kl": spec.KlSpec(target=0.05)})
+    assert not [one for one in said(follows) if one.field == "training.beta"]
+
+
 @pytest.mark.parametrize("steps", [-1, 0, math.inf, "thirty", 1])
 def test_epochs_are_checked_wherever_the_steps_may_be_left_to_them(registry_home: Path, steps: Any) -> None:
     """“Leave it to the epochs” led to −3 of them."""

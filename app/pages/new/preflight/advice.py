@@ -291,7 +291,8 @@ def _watching(settings: Settings, found: Counts | None) -> Iterator[Problem]:
     elif every and every > 10:
         message = f"one point on the charts for {every:g} steps: problems show late."
         yield _training("logging_steps", message, ADVICE, _set_training("Log every step", logging_steps=1))
-    if settings.get("beta") == 0 and "loss_type" not in settings.spec.training:
+    chosen = "loss_type" in settings.spec.training or settings.spec.kl.target is not None  # then that is said there
+    if settings.get("beta") == 0 and not chosen:
         # Who chose a method decided this, too. Common practice; TRL computes no KL then and needs no reference model.
         message = "at 0 nothing keeps the model near where it began, and there is no KL chart. It also saves memory."
         yield _training("beta", message, ADVICE, _set_training("Use 0.02", beta=0.02))
