@@ -34,6 +34,10 @@ export const wholeNumber = (n) => Math.round(n).toLocaleString("en");
 // A number and its noun: 1 row, 2,000 rows; `many` where the plural is not the noun with an s.
 export const countWords = (n, noun, many = `${noun}s`) => `${wholeNumber(n)} ${n === 1 ? noun : many}`;
 
+// A range of steps, ends and all, as step_range in app/core/format.py writes it: step 3, steps 1–1,200.
+export const stepRange = ([first, last]) =>
+  first === last ? `step ${wholeNumber(last)}` : `steps ${wholeNumber(first)}–${wholeNumber(last)}`;
+
 // A share in whole percent, as storage/analysis/doctor/words.py writes it, rounded as it is as a figure: 0.525 is 0.53
 // and 53 %. Little is not nothing, nor nearly all all.
 export const percent = (share) => sayPercent(share, wholePercent(share));

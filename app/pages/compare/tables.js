@@ -2,7 +2,7 @@
 
 import { breakable, el, setText } from "../../ui/dom.js";
 import { nameOf, shortName } from "../../ui/name.js";
-import { countWords, number, percent, seconds, wholeNumber } from "../../ui/number.js";
+import { countWords, number, percent, seconds, stepRange, wholeNumber } from "../../ui/number.js";
 import {
   apartWords,
   bestOf,
@@ -63,10 +63,8 @@ export function withNames(words, runs) {
 // ---- finals ----
 // The steps that a run's figures are means of.
 function stepsOf({ final }) {
-  return final?.means_of ? el("span.xs.mut.means-of", stepWords(final.means_of)) : null;
+  return final?.means_of ? el("span.xs.mut.means-of", stepRange(final.means_of)) : null;
 }
-const stepWords = ([first, last]) =>
-  first === last ? `step ${wholeNumber(last)}` : `steps ${wholeNumber(first)}–${wholeNumber(last)}`;
 const share = (value) => (value === null ? "–" : percent(value));
 const duration = (value) => (value === null ? "–" : seconds(value));
 const whole = (value) => (value === null ? "–" : wholeNumber(value));
@@ -144,7 +142,7 @@ export function drawFinals(table, runs, order, sort, groups = []) {
       first ? el("span.xs", { title: first }, "▲ ") : null,
       write(value),
       most ? el("span.xs.mut", most) : null,
-      earlier ? el("span.xs.mut", ` ${stepWords(earlier)}`) : null,
+      earlier ? el("span.xs.mut", ` ${stepRange(earlier)}`) : null,
       isOfBefore(run, key)
         ? el("span.xs.mut", " before training")
         : at && at < run.final.step

@@ -3,7 +3,7 @@
 // has the searched words is shown all the same.
 
 import { el } from "../../ui/dom.js";
-import { wholeNumber } from "../../ui/number.js";
+import { stepRange, wholeNumber } from "../../ui/number.js";
 
 const SAVED = / Checkpoint saved at step (\d+)\. —$/;
 const FEW = 3; // in a row, from which on they are one line
@@ -33,8 +33,7 @@ function draw() {
   const here = button;
   const open = () => here.getAttribute("aria-expanded") === "true";
   const lay = () => those.forEach(({ node }) => node.classList.toggle("saved-too", !open()));
-  const [first, last] = [those[0].step, those.at(-1).step];
-  here.textContent = `${wholeNumber(those.length)} checkpoints saved, steps ${wholeNumber(first)}–${wholeNumber(last)}`;
+  here.textContent = `${wholeNumber(those.length)} checkpoints saved, ${stepRange([those[0].step, those.at(-1).step])}`;
   here.onclick = () => {
     here.setAttribute("aria-expanded", `${!open()}`);
     lay();

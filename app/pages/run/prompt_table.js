@@ -1,9 +1,8 @@
 // The prompts of the Statistics as a table: how often each was solved over time, and a way to its groups.
 
 import { openGroup } from "../../ui/address.js";
-import { stretch } from "./statistics_figures.js";
 import { el, table } from "../../ui/dom.js";
-import { percent } from "../../ui/number.js";
+import { percent, stepRange } from "../../ui/number.js";
 
 // `data`: {rows, steps, mode, over} of the panel, `over` of a run that is; `run`: the id of the run.
 export function drawPromptTable(box, data, run) {
@@ -17,7 +16,7 @@ export function drawPromptTable(box, data, run) {
   const head = el(
     "tr",
     el("th", "prompt"),
-    el("th.over", [...new Set([first, last].map(stretch))].join(" … ")),
+    el("th.over", [...new Set([first, last].map(stepRange))].join(" … ")),
     ...(once
       ? [el("th.n", { title: "the share of its one group that is right" }, "solved")]
       : [
@@ -52,7 +51,7 @@ export function drawPromptTable(box, data, run) {
       ?.focus({ preventScroll: true });
 }
 function strip(row, steps) {
-  const told = row.cells.map((value, i) => (value === null ? null : `${stretch(steps[i])}: ${percent(value)}`));
+  const told = row.cells.map((value, i) => (value === null ? null : `${stepRange(steps[i])}: ${percent(value)}`));
   return el(
     "span.strip",
     { role: "img", "aria-label": told.filter(Boolean).join(", ") },

@@ -1,11 +1,10 @@
 // The figures of the Statistics: from a panel's plain data to Plotly's traces, and where a click on one leads.
 
-import { countWords, number } from "../../ui/number.js";
+import { countWords, number, stepRange } from "../../ui/number.js";
 import { Plots } from "../../ui/charts/plots.js";
 
 const percentAxis = { range: [-2, 102], ticksuffix: " %", dtick: 25 };
 const ends = (steps) => steps.map(([, last]) => last);
-export const stretch = ([first, last]) => (first === last ? `step ${first}` : `steps ${first}–${last}`);
 const hundredfold = (values) => values.map((value) => (value === null ? null : value * 100));
 // How a share is read under a pointer.
 const shares = { hovertemplate: "%{y:.3~g} % %{fullData.name}<extra></extra>" };
@@ -41,7 +40,7 @@ function drawLine(data, name, y, colour, more = {}) {
     line: { color: colour, width: 2 },
     marker: { color: colour, size: 5 },
     cliponaxis: false, // a point on the axis, such as one at step 0, is drawn whole
-    customdata: data.steps.map(stretch),
+    customdata: data.steps.map(stepRange),
     hovertemplate: `%{y:.3~g} <span>%{fullData.name}</span><extra></extra>`,
     ...more,
   };
@@ -148,7 +147,7 @@ export function heat(data) {
     line.map((many, column) => {
       const share = data.share[row][column];
       const count = `${countWords(many, "completion")}${share === null ? "" : `, ${number(share * 100)} %`}`;
-      return `${stretch(data.steps[column])} · ${readable(data.bounds[row])}<br>${count}`;
+      return `${stepRange(data.steps[column])} · ${readable(data.bounds[row])}<br>${count}`;
     }),
   );
   return heatMap(

@@ -1,7 +1,7 @@
 // The run's curves as the browser keeps them: whole at first, then added to; a step comes once. Where a point of a long
 // run is of many steps, its newest steps are kept as logged (`tail`) and drawn as points of as many.
 
-import { countWords, wholeNumber } from "../number.js";
+import { countWords, stepRange } from "../number.js";
 import { dotted } from "../text.js";
 import { Logged } from "./logged.js";
 import { Smoother } from "./smoother.js";
@@ -234,8 +234,7 @@ export class Curves {
     const { after, until } = this.windowOf(Curves.ofAll(name) || name);
     const known = this.logs.length && until > 0 && !Curves.single(name);
     if (!known || until > Logged.closing(this.logs, this.window).after) return "";
-    const [first, last] = [after + 1, until].map(wholeNumber);
-    return first === last ? ` (step ${last})` : ` (steps ${first}–${last})`;
+    return ` (${stepRange([after + 1, until])})`;
   }
   // The step of a metric's last value.
   lastAt(name) {
@@ -311,7 +310,7 @@ export class Curves {
   }
   // What a figure of `recent` is the mean of: so many logged steps, or where a log is of several, the steps it is of.
   windowWords({ n, after, until }) {
-    if (until - after > n) return `mean of steps ${(after + 1).toLocaleString("en")}–${until.toLocaleString("en")}`;
+    if (until - after > n) return `mean of ${stepRange([after + 1, until])}`;
     return `mean of the last ${n === 1 ? "step" : `${n} logged steps`}`;
   }
   // Mean of the last logged steps, and of how many (`n`), of the stage that trains: as mean_of_recent in
