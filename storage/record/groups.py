@@ -170,8 +170,7 @@ def read_group(path: Path, group_id: int) -> dict[str, Any] | None:
         if group is None:
             return None
         times, over = times_of_prompt(run, group["prompt_id"])
-        weights = metrics.stage_weights(run, group["attempt"], group["step"]) or {}
-        weights |= metrics.changing_weights(run, group["attempt"], group["step"])
+        weights = metrics.weights_at(run, group["attempt"], group["step"])
         return {
             **group,
             "prompt": json.loads(group.pop("text")),

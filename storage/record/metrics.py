@@ -122,16 +122,28 @@ def stage_weights(run: Database, attempt: int, step: int) -> dict[str, float] | 
     return weights if isinstance(weights, dict) else None
 
 
-def changing_weights(run: Database, attempt: int, step: int) -> dict[str, float]:
-    """What those reward functions counted at a step whose weight changes (a schedule, the success rate): it is logged
-    as rewards/NAME/weight."""
+def weights_at(run: Database, attempt: int, step: int) -> dict[str, float]:
+    """What reward functions counted at a step, where that is not the same all along: the weights of its stage, and
+    those that changed."""
+    return (stage_weights(run, attempt, step) or {}) | _changing_weights(run, attempt, step)
+
+
+def _changing_weights(run: Database, attempt: int, step: int) -> dict[str, float]:
+    """What those reward functions counted at a step whose weight changes in its stage (a schedule, the success rate):
+    it is recorded as rewards/NAME/weight."""
+    (began,) = run.execute(
+        "SELECT coalesce(min(step), 0) FROM event WHERE kind = 'stage' AND json_extract(data, '$.stage') = (SELECT "
+        "json_extract(data, '$.stage') FROM event WHERE kind = 'stage' AND attempt = ? AND step < ? "
+        "ORDER BY id DESC LIMIT 1)",
+        [attempt, step],
+    ).fetchone()
     found: dict[str, tuple[int, int, float]] = {}
     for key, name in run.execute("SELECT id, name FROM metric_key WHERE name LIKE 'rewards/%/weight'").fetchall():
         for one in [known for known in attempts(run) if known <= attempt]:
             row = run.execute(
-                "SELECT step, attempt, value FROM metric WHERE key = ? AND attempt = ? AND step <= ? "
+                "SELECT step, attempt, value FROM metric WHERE key = ? AND attempt = ? AND step > ? AND step <= ? "
                 "AND value IS NOT NULL ORDER BY step DESC LIMIT 1",
-                [key, one, step],
+                [key, one, began, step],
             ).fetchone()
             if row is not None:
                 found[name] = max(row, found.get(name, row))

@@ -190,9 +190,9 @@ def test_a_stage_says_the_total_and_the_weights_from_its_first_step_on(path: Pat
     weights = {"format": 1.0}
     writer.commit(0, events=[Event("begin", "", {"total": 9}), Event("stage", "", {"total": 9, "weights": weights})])
     for step in (1, 2, 3):
-        writer.commit(step)
+        writer.commit(step, metrics={"rewards/format/weight": step / 10})
     assert metrics.standing(path)["total"] == 9
-    writer.commit(3, events=[Event("stage", "", {"total": 10, "weights": {"format": 0.5}})])
+    writer.commit(3, events=[Event("stage", "", {"stage": 2, "total": 10, "weights": {"format": 0.5}})])
     writer.commit(4)
     writer.close()
     standing = metrics.standing(path)
@@ -201,6 +201,8 @@ def test_a_stage_says_the_total_and_the_weights_from_its_first_step_on(path: Pat
     assert lineage.begun_at(reader) == {1: 0}  # a stage is no new attempt
     assert [metrics.stage_weights(reader, 1, step) for step in (3, 4)] == [weights, {"format": 0.5}]
     assert metrics.stage_weights(reader, 2, 4) is None
+    at = [metrics.weights_at(reader, 1, step) for step in (2, 4)]
+    assert at == [{"format": 0.2}, {"format": 0.5}], "what moved in the stage before no longer counts"
     reader.close()
 
 

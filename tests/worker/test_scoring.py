@@ -228,10 +228,12 @@ def test_a_built_in_that_was_changed_in_the_folder_runs_apart(registry_home: Pat
     assert ask_db(folder, "SELECT DISTINCT value FROM score") == [(0.0,)]
 
 
-def test_a_weight_follows_its_schedule(registry_home: Path):
+def test_a_weight_follows_its_schedule_and_is_known_of_each_step(registry_home: Path):
     schedule = [{"step": 2, "weight": 1.0}, {"step": 6, "weight": 0.0}]
     folder, _ = run(
-        "def mine(completions, **kwargs):\n    return [1.0] * len(completions)\n", reward={"schedule": schedule}
+        "def mine(completions, **kwargs):\n    return [1.0] * len(completions)\n",
+        reward={"schedule": schedule},
+        training={"logging_steps": 4},
     )
     expected = [1.0, 1.0, 1.0, 0.75, 0.5, 0.25, 0.0, 0.0]
     rows = ask_db(folder, WEIGHT, 1)

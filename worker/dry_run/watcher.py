@@ -21,7 +21,9 @@ class Watcher(TrainerCallback):
         self.notes: list[Note] = []
         self.metrics: dict[str, float | None] = {}
 
-    def take(self, groups: list[Group], notes: list[Note], seconds: dict[str, float]) -> None:
+    def take(
+        self, groups: list[Group], notes: list[Note], seconds: dict[str, float], weights: dict[str, float]
+    ) -> None:
         """Keep what the trainer recorded of a step."""
         self.groups += groups
         self.notes += notes

@@ -39,10 +39,11 @@ class NoRoom(Exception):
 
 
 class CapturingTrainer(GRPOTrainer):
-    """GRPOTrainer that calls `on_groups(groups, notes, seconds)` on the main process after each generation is
+    """GRPOTrainer that calls `on_groups(groups, notes, seconds, weights)` on the main process after each generation is
     scored: `notes` say what each of the `scorers` made of the completions of all ranks, `seconds` what generating and
-    scoring them took here. `await_room(model, optimizer)` waits for room on a full disk; False: it is to save nothing.
-    `seal(checkpoint, step)` seals one that all ranks have saved, on the main process.
+    scoring them took here, `weights` what functions counted in training whose weight changes.
+    `await_room(model, optimizer)` waits for room on a full disk; False: it is to save nothing. `seal(checkpoint, step)`
+    seals one that all ranks have saved, on the main process.
     """
 
     _logs: dict[str, Any]
@@ -50,7 +51,7 @@ class CapturingTrainer(GRPOTrainer):
     def __init__(
         self,
         *args: Any,
-        on_groups: Callable[[list[Group], list[Note], dict[str, float]], None],
+        on_groups: Callable[[list[Group], list[Note], dict[str, float], dict[str, float]], None],
         await_room: Callable[[Any, Any], bool],
         seal: Callable[[Path, int], None],
         scorers: Scorers,
@@ -117,11 +118,13 @@ class CapturingTrainer(GRPOTrainer):
             for name in self.reward_func_names:
                 self._weighting.saw(name, tape["rewards"][name])
         if self.accelerator.is_main_process:
-            self._on_groups(self._groups(tape, rows, lengths, notes), notes, self._seconds)
+            weights = self._weighting.changing() if self.model.training else dict[str, float]()
+            self._on_groups(self._groups(tape, rows, lengths, notes), notes, self._seconds, weights)
         return output
 
     def _set_weights(self) -> None:
-        """Set the weights that the completions of this step are scored with; those that change are logged."""
+        """Set the weights that the completions of this step are scored with; those that change are logged: the mean
+        since the last log, where the record has those of each step."""
         self.reward_weights = torch.tensor(self._weighting.at(self.state.global_step), dtype=torch.float32)
         for name, weight in self._weighting.changing().items():
             self._metrics["train"][weighting.metric(name)].append(weight)

@@ -10,6 +10,7 @@ from groupwise.storage.library import right
 from groupwise.storage.record import group_metrics, totals
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Group
+from groupwise.worker.training import weighting
 
 ELAPSED = "time/elapsed"
 MEMORY = "/proc/meminfo"
@@ -70,15 +71,23 @@ class Measures:
         self._seconds.clear()
         self._tokens = 0
 
-    def saw(self, groups: list[Group], seconds: dict[str, float], target: tuple[str, float] | None) -> None:
-        """Groups of one mode that were just scored, and what generating and scoring them took. An evaluation is scored
-        in batches, of which the last may be smaller: its metrics are of all its groups."""
+    def saw(
+        self,
+        groups: list[Group],
+        seconds: dict[str, float],
+        target: tuple[str, float] | None,
+        weights: dict[str, float],
+    ) -> None:
+        """Groups of one mode that were just scored, what generating and scoring them took, and the weights that change,
+        as they counted: known of each step, as the groups' rewards are made of them. An evaluation is scored in
+        batches, of which the last may be smaller: its metrics are of all its groups."""
         if not groups:
             return
         self._seen, self._target = group_metrics.widen_range(self._seen, groups), target
         self._groups.setdefault(groups[0].mode, []).extend(groups)
         if groups[0].mode == "eval":
             return
+        self._waiting |= {weighting.metric(name): weight for name, weight in weights.items()}
         for what, took in seconds.items():
             self._seconds[what] += took
         self._tokens += sum(c.tokens for group in groups for c in group.completions)

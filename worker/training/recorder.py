@@ -85,15 +85,17 @@ class Recorder(TrainerCallback):
         """What kind of failure `reason` is, and where: for the exit record."""
         return {"cause": run_files.REWARD, **self.failures.at} if self.failures.reason else {"cause": run_files.DISK}
 
-    def take(self, groups: list[Group], notes: list[Note], seconds: dict[str, float]) -> None:
-        """Groups that were just scored, what the scoring came to, and what generating and scoring took; all is
-        written with their step."""
+    def take(
+        self, groups: list[Group], notes: list[Note], seconds: dict[str, float], weights: dict[str, float]
+    ) -> None:
+        """Groups that were just scored, what the scoring came to, what generating and scoring took, and the weights
+        that change, as the scores were counted with; all is written with their step."""
         self._events += self.failures.saw(notes)
         for group in groups if self.stage else []:
             self._place(group)
         self._groups += groups
         if self.measures is not None:
-            self.measures.saw(groups, seconds, self.target)
+            self.measures.saw(groups, seconds, self.target, weights)
         unscored = all(completion.reward is None for group in groups for completion in group.completions)
         if unscored:
             self.say("No reward function scored any completion of this step: there is nothing to learn from.")

@@ -26,7 +26,9 @@ class CannotRun(Exception):
 class Listener(Protocol):
     """Who is told what a trainer does, a TrainerCallback besides: see CapturingTrainer."""
 
-    def take(self, groups: list[Group], notes: list[Note], seconds: dict[str, float]) -> None: ...
+    def take(
+        self, groups: list[Group], notes: list[Note], seconds: dict[str, float], weights: dict[str, float]
+    ) -> None: ...
 
     def await_room(self, model: Any, optimizer: Any) -> bool: ...
 

@@ -250,8 +250,7 @@ class Statistics:
             [*self._values, step],
         ).fetchone()
         attempt = row[0] if row else 1
-        now = metrics.stage_weights(self._run, attempt, step) or {}
-        now |= metrics.changing_weights(self._run, attempt, step)
+        now = metrics.weights_at(self._run, attempt, step)
         return [float(now.get(name, weight)) for _, name, weight in functions]
 
 
