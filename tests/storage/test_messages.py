@@ -44,7 +44,8 @@ ASKED: dict[str, dict[str, Any]] = {
                     "typed": [{"row": 0, "text": "4"}]},
     "score": {"functions": [FUNCTION], "groups": [GROUP], "scale_rewards": "batch",
               "multi_objective_aggregation": "normalize_then_sum", "columns": ["answer"]},
-    "rescore": {"run": "a", "functions": [FUNCTION], "weights": {"reads": 0.5}, "scale_rewards": "none",
+    "rescore": {"run": "a", "functions": [FUNCTION], "weights": {"reads": 0.5}, "instead": "reads",
+                "scale_rewards": "none",
                 "multi_objective_aggregation": "sum_then_normalize"},
 }  # fmt: skip
 WRONG: tuple[Any, ...] = (None, True, 7, 1.5, "x", [], ["x"], {}, {"x": 1})

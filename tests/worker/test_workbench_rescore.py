@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,13 @@ from typing import Any
 import pytest
 
 from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.library.rewards import library
+from groupwise.storage.record import run_files
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Event
 from groupwise.storage.registry.questions import RESCORE
 from groupwise.worker.questions.workbench import history, rescore
+from groupwise.worker.training.weighting import Weighting
 from tests.support.workbench import READS, answered, end_warm_hosts, own, run_with, stored
 
 # The opposite of what the run was scored with.
@@ -113,8 +117,16 @@ def test_a_stages_weights_are_those_of_its_steps() -> None:
     writer.close()
     found = ask(folder, own(READS))
     assert found["totals"]["old"] == found["totals"]["new"] and found["steps"]["new"] == [1.5, 2.5]
+    assert found["sentences"][-1] == (
+        "The new total counts reads (weight 1 to 5, as it changed in training), flat (weight 2)."
+    ), "no stage had flat at 1"
     flat = own("def flat(completions, **kwargs):\n    return [7.0] * len(completions)\n")
     assert ask(folder, flat)["steps"]["new"] == [14.5, 2.5]
+    even = own("def even(completions, **kwargs):\n    return [7.0] * len(completions)\n")
+    replaced = ask(folder, even, instead="flat")
+    assert replaced["steps"]["new"] == [14.5, 2.5], "it counts where flat did, as much as that"
+    assert replaced["sentences"][-1].endswith("even (weight 2); not flat (weight 0 instead of 2).")
+    assert ask(folder, even, instead="nothing")["field"] == "instead"
 
 
 def test_a_weight_that_changed_is_the_one_of_its_step() -> None:
@@ -124,6 +136,52 @@ def test_a_weight_that_changed_is_the_one_of_its_step() -> None:
     writer.close()
     found = ask(folder, own(READS))
     assert found["steps"]["new"] == found["steps"]["old"] == [0.5, 2.0]
+
+
+def moving_weight(reward: dict[str, Any], by_stage: bool, recorded: Callable[[int], float | None]) -> RunFolder:
+    """A run of six steps, or two stages of three, that scored with the weights of this function, reads, as they moved;
+    `recorded`: what its record has of them, by the step."""
+    stage = {"training": {"max_steps": 3}}
+    rewards, stages = [{"name": "reads", **reward}, {"name": "flat", "weight": 2.0}], [stage, stage] if by_stage else []
+    for name in ("reads", "flat"):
+        library.save_reward(name, READS.replace("reads", name))
+    folder = run_with(rewards=rewards, stages=stages)
+    writer, spec = RunWriter(folder.db, 1, {"reads": 1.0, "flat": 2.0}), run_files.spec_of(folder)
+    assert spec is not None
+    for step in range(1, 7):
+        number, at = divmod(step - 1, 3) if by_stage else (0, step - 1)
+        if at == 0:
+            weighting, facts = Weighting(spec.rewards), {"stage": number + 1, "weights": {"reads": 1.0, "flat": 2.0}}
+            writer.commit(step - 1, events=[Event("stage", "", facts)] if by_stage else [])
+        groups = stored([0.0, 1.0, 1.0, None], step=step, scale=weighting.at(at)[0])
+        weighting.saw("reads", [math.nan if value is None else value for value in (0.0, 1.0, 1.0, None)])
+        told = recorded(step)
+        writer.commit(step, groups=groups, metrics={} if told is None else {"rewards/reads/weight": told})
+    writer.close()
+    return folder
+
+
+@pytest.mark.parametrize("by_stage", [False, True], ids=["one run", "stages"])
+@pytest.mark.parametrize(
+    "reward",
+    [
+        {"schedule": [{"step": 0, "weight": 1.0}, {"step": 2, "weight": 0.2}]},
+        {"adapt": {"every": 2, "low": 0.1, "high": 0.5, "down": 0.2, "least": 0.2}},
+    ],
+    ids=["schedule", "adapt"],
+)
+def test_a_weight_that_moved_between_two_logs_is_the_one_of_its_step(reward: dict[str, Any], by_stage: bool) -> None:
+    """As it was seen with logging_steps 10 and nothing changed: “goes from 1.25 to 1.39”, “weight 0.28 to 1”."""
+    folder = moving_weight(reward, by_stage, lambda step: 0.5 if step % 3 == 0 else None)  # means, of logged steps
+    found = ask(folder, own(READS))
+    assert found["steps"]["new"] == pytest.approx(found["steps"]["old"])
+    assert found["sentences"][0].startswith("The mean reward stays at ") and not found["groups"]
+    assert "reads (weight 0.2 to 1, as it changed in training)" in found["sentences"][-1]
+    mine = ask(folder, own(READS.replace("reads", "my_reads")), instead="reads")
+    assert mine["totals"]["new_mean"] == pytest.approx(found["totals"]["old_mean"])
+    assert "my_reads (weight 0.2 to 1)" in mine["sentences"][-1]
+    set_to = ask(folder, own(READS, weight=3.0))["sentences"][-1]
+    assert "reads (weight 3 instead of 0.2 to 1)" in set_to and "flat (weight 2)" in set_to
 
 
 def test_calls_keep_groups_whole_and_steps_apart_where_the_function_looks(monkeypatch: pytest.MonkeyPatch) -> None:

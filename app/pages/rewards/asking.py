@@ -87,10 +87,9 @@ def ask_score(sent: Payload) -> int:
 
 def ask_rescore(sent: Payload) -> int:
     """Ask for a run's stored completions to be scored anew. Raises Unanswerable."""
-    weights = sent.get("weights") if isinstance(sent.get("weights"), dict) else {}
-    run, scale = _run_id(sent), _read_scale(sent)
+    run, scale, instead = _run_id(sent), _read_scale(sent), text(sent, "instead") or None
     of = _as_called(functions.read_functions(sent.get("functions")), sources.source_spec(f"run:{run}").data)
-    return _put_question(RescoreQuestion(run=run, functions=of, weights=weights, scale_rewards=scale), sent)
+    return _put_question(RescoreQuestion(run=run, functions=of, instead=instead, scale_rewards=scale), sent)
 
 
 def _as_called(listed: list[Function], data: DataSpec) -> list[Function]:

@@ -197,7 +197,9 @@ export function drawFunctionActions() {
     const got = await call("run_rewards", { data: settingsAt() });
     for (const one of got?.rewards ?? []) {
       const [weight, timeout] = [String(one.weight), String(one.timeout)];
-      settings.set(one.name, { weight, timeout, parameters: typedParameters(one), touched: true }); // it counts
+      // It counts in a try; where the run is scored anew, all count as they did there unless someone types a weight.
+      const touched = find(".view-rescore").hidden;
+      settings.set(one.name, { weight, timeout, parameters: typedParameters(one), touched });
       if (one.name !== editedName() && about_(one.name) && !others.includes(one.name)) others.push(one.name);
     }
     drawFunctions();

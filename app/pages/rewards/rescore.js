@@ -104,15 +104,9 @@ function endRescore(words, wrong = false, brought = false) {
   find(".view-rescore .go").classList.toggle("failed", wrong);
   setText(find(".view-rescore .wait"), words);
 }
-// Where the weight was not touched, it stays as the run has it.
-function historyFunctions(instead) {
-  return chosenFunctions().map((one, n) => {
-    if (settingsOf(one.name).touched) return one;
-    const weight =
-      n === 0 && instead && instead !== one.name ? (ran.find((other) => other.name === instead)?.weight ?? 1) : null;
-    return { ...one, weight };
-  });
-}
+// Where the weight was not touched, it stays as the run has it, at each step.
+const historyFunctions = () =>
+  chosenFunctions().map((one) => (settingsOf(one.name).touched ? one : { ...one, weight: null }));
 async function rescore() {
   if (scoring) return;
   scoring = true;
@@ -131,12 +125,11 @@ async function rescore() {
     endRescore(fault, true);
     return;
   }
-  const instead = find("select.instead").value;
-  const weights = instead && instead !== editedName() ? { [instead]: 0 } : {};
+  const instead = find("select.instead").value || null;
   const asked = { text: page.text, which: page.which, run };
   const got = await askWorker(
     "rescore",
-    { run, functions: historyFunctions(instead), weights, scale_rewards: find("select.scale").value },
+    { run, functions: historyFunctions(), instead, scale_rewards: find("select.scale").value },
     (words, done, total) => {
       setText(find(".view-rescore .wait"), words);
       followProgress(done ?? 0, total ?? 0);

@@ -16,12 +16,14 @@ MOST_TEXT = 4_000_000  # characters of all completions that are shown
 
 
 class RescoreQuestion(Ask):
-    """functions: those that are called anew; weights: by name, of any function of the run or of these."""
+    """functions: those that are called anew; weights: by name, of any function of the run or of these; instead: the
+    run's function whose place the first of these takes, counting as that did at each step where it has no weight."""
 
     kind: ClassVar[str] = "rescore"
     run: str
     functions: Functions
     weights: dict[str, Weight] | None = None
+    instead: str | None = None
     scale_rewards: GivenScale = None
     multi_objective_aggregation: Aggregation | None = None
 

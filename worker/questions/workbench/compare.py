@@ -101,18 +101,33 @@ def most_changed(old: Floats, new: Floats, starts: Ints, count: int) -> list[tup
     return [(int(number), float(changes[number])) for number in order if changes[number] > FLAT]
 
 
-def total_sentence(names: list[str], weights: Floats) -> str:
-    """Which functions the new total is made of, each with its weight, and which have none in it. `weights`:
-    (completions, functions)."""
-    inside = [f"{name} ({_weight_words(weights[:, k])})" for k, name in enumerate(names) if weights[:, k].any()]
-    outside = [name for k, name in enumerate(names) if not weights[:, k].any()]
+def total_sentence(names: list[str], used: Floats, asked: Floats) -> str:
+    """Which functions the new total is made of, each with its weight, and which have none in it. `used`, `asked`:
+    (groups, functions), the weights in the run and now, NaN where a function does not count."""
+    told = [f"{name} ({_say_weights(used[:, k], asked[:, k])})" for k, name in enumerate(names)]
+    counts = [bool(np.nan_to_num(asked[:, k]).any()) for k in range(len(names))]
+    inside = [words for words, is_in in zip(told, counts, strict=True) if is_in]
+    outside = [words for words, is_in in zip(told, counts, strict=True) if not is_in]
     said = f"The new total counts {', '.join(inside) or 'no function'}"
-    return f"{said}; not {', '.join(outside)} (weight 0)." if outside else f"{said}."
+    return f"{said}; not {', '.join(outside)}." if outside else f"{said}."
 
 
-def _weight_words(weights: Floats) -> str:
-    low, high = float(weights.min()), float(weights.max())
-    return f"weight {low:.3g}" if low == high else f"weight {low:.3g} to {high:.3g}"
+def _say_weights(used: Floats, asked: Floats) -> str:
+    """weight 2; weight 0.5 instead of 1; of one that moved while the run trained: weight 0.2 to 1, as it changed in
+    training."""
+    before, now = _range_words(used), _range_words(asked)
+    if np.array_equal(used, asked, equal_nan=True):
+        return f"weight {now}{', as it changed in training' if ' to ' in now else ''}"
+    return f"weight {now} instead of {before}" if before else f"weight {now}"
+
+
+def _range_words(weights: Floats) -> str:
+    """0.2 to 1, or 2 where all are the same; “” where there is none."""
+    some = weights[~np.isnan(weights)]
+    if not len(some):
+        return ""
+    low, high = f"{some.min():.3g}", f"{some.max():.3g}"
+    return low if low == high else f"{low} to {high}"
 
 
 def _share_words(share: float) -> str:

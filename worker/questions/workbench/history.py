@@ -19,6 +19,7 @@ from groupwise.worker.questions.workbench.request import Refused
 
 HOUR = 3600.0  # seconds a record may be read in one go: whoever asks has a limit of their own
 PROMPTS = 4096  # prompts that are kept read
+Moment = tuple[int, int]  # attempt and step
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,16 @@ class Stored:
     first: int
     prompt: Any = None
     columns: Any = None
+
+
+@dataclass(frozen=True)
+class StageBegun:
+    """That the training of a stage began, or went on, behind a step; the weights of its functions."""
+
+    attempt: int
+    step: int
+    number: int | None
+    weights: dict[str, float]
 
 
 class Record:
@@ -110,39 +121,33 @@ class Record:
                 found.append((group, whole["completions"]))
         return step, found
 
-    def weights(self) -> Weights:
-        """Read what each function counted, step by step."""
-        return Weights(self._db, {name: weight for name, (_, weight) in self.functions.items()})
+    def stages(self) -> list[StageBegun]:
+        """Each time that a stage began, or was gone on with, in order; none in a run without stages."""
+        rows = self._db.execute(
+            "SELECT attempt, step, json_extract(data, '$.stage'), json_extract(data, '$.weights') FROM event "
+            "WHERE kind = 'stage' ORDER BY id"
+        )
+        told = [(attempt, step, number, json.loads(weights or "null")) for attempt, step, number, weights in rows]
+        return [StageBegun(*one) for one in told if isinstance(one[3], dict)]
 
-
-class Weights:
-    """What each function of a run counted at each step: its own weight, its stage's, or where it changed, what was
-    recorded of it (rewards/NAME/weight)."""
-
-    def __init__(self, run: Any, usual: dict[str, float]) -> None:
-        self._usual = usual
-        self._stages: dict[int, list[tuple[int, dict[str, float]]]] = {}
-        for attempt, step, data in run.execute(
-            "SELECT attempt, step, json_extract(data, '$.weights') FROM event WHERE kind = 'stage' ORDER BY id"
+    def changing_weights(self) -> dict[str, dict[Moment, float]]:
+        """What is recorded of each function whose weight changes, by attempt and step."""
+        found: dict[str, dict[Moment, float]] = {}
+        for name, attempt, step, value in self._db.execute(
+            "SELECT name, attempt, step, value FROM metric JOIN metric_key ON id = key "
+            "WHERE name LIKE 'rewards/%/weight' AND value IS NOT NULL"
         ):
-            found = json.loads(data) if data else None
-            if isinstance(found, dict):
-                self._stages.setdefault(attempt, []).append((step, found))
-        self._changing = {
-            (name.split("/")[1], attempt, step): value
-            for name, attempt, step, value in run.execute(
-                "SELECT name, attempt, step, value FROM metric JOIN metric_key ON id = key "
-                "WHERE name LIKE 'rewards/%/weight' AND value IS NOT NULL"
-            )
-        }
-        self._changes = {name for name, _, _ in self._changing}
+            found.setdefault(name.split("/")[1], {})[attempt, step] = value
+        return found
 
-    def at(self, group: Stored) -> dict[str, float]:
-        """{function: weight} for a group; a function that its stage does not use is not there."""
-        stages = [weights for step, weights in self._stages.get(group.attempt, []) if step < group.step]
-        found = dict(stages[-1] if stages else self._usual)
-        for name in self._changes & found.keys():
-            found[name] = self._changing.get((name, group.attempt, group.step), found[name])
+    def scores_of(self, name: str) -> dict[int, list[float]]:
+        """By group: what a function gave its completions, those left out that it gave nothing."""
+        found: dict[int, list[float]] = {}
+        number, _ = self.functions.get(name, (None, 0.0))
+        for group, value in self._db.execute(
+            "SELECT grp, value FROM score WHERE function = ? AND value IS NOT NULL ORDER BY grp, idx", [number]
+        ):
+            found.setdefault(group, []).append(value)
         return found
 
 

@@ -25,7 +25,7 @@ from groupwise.storage.registry.messages.rescore import (
     RescoreQuestion,
 )
 from groupwise.storage.spec.words.number_words import count_words
-from groupwise.worker.questions.workbench import analysis, compare, history, ids, request, top_groups
+from groupwise.worker.questions.workbench import analysis, compare, history, ids, request, top_groups, used_weights
 from groupwise.worker.questions.workbench.analysis import Floats, Ints
 from groupwise.worker.questions.workbench.calling import Caller, Rows, chat
 from groupwise.worker.questions.workbench.history import Record, Stored
@@ -75,10 +75,12 @@ def _rescore(question: RescoreQuestion, record: Record) -> RescoreAnswer:
     unknown = next((name for name in given if name not in names), None)
     if unknown is not None:
         raise Refused(f"The run has no function “{unknown[:80]}”.", "weights")
+    if question.instead is not None and (not functions or question.instead not in record.functions):
+        raise Refused(f"The run has no function “{question.instead[:80]}” to replace.", "instead")
     callers = [Caller(function) for function in functions]
     outcomes = [Outcome(function) for function in functions]
     stored = _call_functions(record, groups, callers, outcomes, names)
-    weighed = _Weighed(record, groups, names, outcomes, given, stored, scale, together)
+    weighed = _Weighed(record, groups, names, outcomes, given, question.instead, stored, scale, together)
     return RescoreAnswer.from_plain({
         "run": record.folder.id, "completions": len(weighed.old), "scale_rewards": scale,
         **weighed.compare(record), "seconds": time.perf_counter() - begun,
@@ -170,38 +172,50 @@ class _Weighed:
 
     def __init__(
         self, record: Record, groups: list[Stored], names: list[str], outcomes: list[Outcome],
-        given: dict[str, float], stored: dict[str, Any], scale: str, together: str,
+        given: dict[str, float], instead: str | None, stored: dict[str, Any], scale: str, together: str,
     ) -> None:  # fmt: skip
         self.groups, self.names, self.outcomes = groups, names, outcomes
         self.old, self.old_advantages, self.old_scores = stored["old"], stored["advantages"], stored["scores"]
         self.starts: Ints = np.array([group.first for group in groups], dtype=np.int64)
         self.sizes = [group.size for group in groups]
-        self.scores, self.weights = self._weigh_anew(record, given)
+        self.used, self.asked = self._weights_of_groups(record, given, instead)
+        self.scores = self._scores_anew()
+        self.weights: Floats = np.repeat(np.nan_to_num(self.asked), self.sizes, axis=0)
         self.new = analysis.total_rewards(self.scores, self.weights)
         batches = analysis.per_batch(self.starts, len(self.new), [(one.attempt, one.step) for one in groups])
         if together == "sum_then_normalize" and scale != "batch":
             batches = self.starts
         self.new_advantages = analysis.advantages(self.scores, self.weights, self.starts, scale, together, batches)
 
-    def _weigh_anew(self, record: Record, given: dict[str, float]) -> tuple[Floats, Floats]:
-        """New scores and weights, (completions, functions). A function of the run counts where it counted, one that is
-        new to it everywhere."""
-        own = record.weights()
+    def _weights_of_groups(self, record: Record, given: dict[str, float], instead: str | None) -> tuple[Floats, Floats]:
+        """(groups, functions): the weights that the run used, and those that are asked for now; NaN where a function
+        does not count. One of the run counts where it counted, one in the place of another (`instead`) where that did,
+        any other that is new to the run everywhere."""
+        own = used_weights.UsedWeights(record, self.groups)
         changed = {one.function.name: one.function.weight for one in self.outcomes if one.function.weight is not None}
         asked_for = {**changed, **given}
+        used = np.full((len(self.groups), len(self.names)), np.nan)
+        for number, group in enumerate(self.groups):
+            weights = own.at(group)
+            used[number] = [weights.get(name, np.nan) for name in self.names]
+        asked = used.copy()
+        asked[:, [name not in record.functions for name in self.names]] = 1.0
+        if instead is not None:
+            left, right = self.names.index(instead), self.names.index(self.outcomes[0].function.name)
+            asked[:, right] = used[:, left]
+            asked_for |= {instead: 0.0} if left != right else {}
+        for name, weight in asked_for.items():
+            asked[~np.isnan(asked[:, self.names.index(name)]), self.names.index(name)] = weight
+        return used, asked
+
+    def _scores_anew(self) -> Floats:
+        """(completions, functions): the scores of what was called, of the others those that are stored."""
         scores = self.old_scores.copy()
         for outcome in self.outcomes:
             column = [np.nan if value is None else value for value in outcome.values]
             scores[:, self.names.index(outcome.function.name)] = column
-        rows = np.zeros((len(self.groups), len(self.names)))
-        absent = np.zeros(rows.shape, bool)
-        for number, group in enumerate(self.groups):
-            weights = own.at(group)
-            for k, name in enumerate(self.names):
-                absent[number, k] = name in record.functions and name not in weights
-                rows[number, k] = asked_for.get(name, weights.get(name, 1.0))
-        scores[np.repeat(absent, self.sizes, axis=0)] = np.nan
-        return scores, np.repeat(rows, self.sizes, axis=0)
+        scores[np.repeat(np.isnan(self.asked), self.sizes, axis=0)] = np.nan
+        return scores
 
     def compare(self, record: Record) -> dict[str, Any]:
         old_ties, _ = analysis.ties(self.old, self.starts)
@@ -217,7 +231,8 @@ class _Weighed:
             "agreement": analysis.agreement(self.names, self.scores, self.weights),
             "groups": top_groups.describe_groups(record, self),
         }
-        said = [*compare.sentences(found), compare.total_sentence(self.names, self.weights), *self._failure_sentences()]
+        counted = compare.total_sentence(self.names, self.used, self.asked)
+        said = [*compare.sentences(found), counted, *self._failure_sentences()]
         return {**found, "sentences": said}
 
     def _compare_function(self, record: Record, outcome: Outcome) -> dict[str, Any]:
