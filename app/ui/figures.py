@@ -110,7 +110,7 @@ def sections(
     made = {
         "Learning": learning_panels(wait, right, span, weights_move),
         "Held-out evaluation": held_out_panels(wait, right) if wait else [],
-        "Stability": stability_panels(beta == 0, kl_target, tells_right and scored_by != (), seldom),
+        "Stability": stability_panels(beta == 0, kl_target, tells_right, seldom),
         "Length": length_panels(), "Speed": speed_panels(seldom),
     }  # fmt: skip
     return [{"title": title, "panels": panels} for title, panels in made.items() if panels]

@@ -5,7 +5,8 @@ from groupwise.storage.analysis.doctor.words import short_number
 from groupwise.storage.record.group_metrics import TIED
 
 TOP = "all at top score"
-TIE_WORDS = {"all_low": "all at lowest score", "all_high": TOP, "other": "tied in between"}  # by group_metrics.kind
+# By group_metrics.kind.
+TIE_WORDS = {"all_low": "all at lowest score", "all_high": TOP, "other": "tied at another score"}
 NONE_RIGHT = "none right"  # of those that count as all_low, where a function says what is right
 NO_ANSWER = "no answer in row"  # nothing could be right: such a group did not fail
 

@@ -84,17 +84,21 @@ def metrics_of_groups(
     threshold: float = SOLVED,
     *,
     tells_right: bool = False,
+    by_answer: bool = False,
 ) -> Metrics:
     """The metrics of the groups of one mode, scored together, named without `eval_`.
 
     `seen`: the least and the greatest reward of the run so far, these groups included. `solver`: which of a
     completion's scores says whether it is solved; `tells_right`: whether it is known to score so, and not by another
-    scale.
+    scale; `by_answer`: whether it ships and compares with the answer: any other that gave every completion the same
+    says of none that it is right.
     """
     rewards = [_rewards(group) for group in groups]
     some = [values for values in rewards if values]
     solved = {} if solver is None else _solved_share(groups, solver, threshold)
     standing = [_standing(group, solver if tells_right else None, threshold) for group in groups]
+    if seen and is_one_score(seen) and not by_answer:
+        standing = [one._replace(all_right=False) for one in standing]
     found: Metrics = _ties([one for one in zip(rewards, standing, strict=True) if len(one[0]) > 1], seen)
     found |= {
         "groups/spread": _mean([_std(values) for values in some if len(values) > 1]),
@@ -113,11 +117,17 @@ def widen_range(seen: Range | None, groups: Sequence[Group]) -> Range | None:
     return (min(ends), max(ends)) if ends else None
 
 
-def kind(values: Sequence[float], seen: Range, standing: Standing = UNKNOWN) -> str | None:
+def is_one_score(seen: Range) -> bool:
+    """Whether a run's rewards have never differed: then neither a top score nor a lowest has been seen."""
+    return seen[1] - seen[0] <= TIED
+
+
+def kind(values: Sequence[float], seen: Range, standing: Standing = UNKNOWN, most: float | None = None) -> str | None:
     """Why a group of these rewards teaches nothing: “all_low” (each is the least the run has seen, or 0), “all_high”
     (the greatest), “other”, “no_answer”; None: it has a learning signal. One of which none is right failed, whatever
     all of it earned for the rest; one that is all right did not fail, though it earned the least; one whose row has no
-    answer neither failed nor succeeded."""
+    answer neither failed nor succeeded. Where the run has seen one score alone, that is the top only if all of it is
+    right, or no more can be earned (`most`, where that is known)."""
     low, high = seen
     if max(values) - min(values) > TIED:
         return None
@@ -126,9 +136,12 @@ def kind(values: Sequence[float], seen: Range, standing: Standing = UNKNOWN) -> 
         return "no_answer"
     if standing.none_right:
         return "all_low"
-    if high - value <= TIED and (value > TIED or high - low > TIED):
+    one_score = is_one_score(seen)
+    is_top = standing.all_right or (most is not None and value >= most - TIED)
+    if (is_top and value > TIED) if one_score else high - value <= TIED:
         return "all_high"
-    return "all_low" if not standing.all_right and (value - low <= TIED or abs(value) <= TIED) else "other"
+    is_lowest = abs(value) <= TIED or (value - low <= TIED and not one_score)
+    return "all_low" if is_lowest and not standing.all_right else "other"
 
 
 def lacks_answer(columns: Mapping[str, Any], statuses: Iterable[Collection[str]]) -> bool:

@@ -6,16 +6,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from groupwise.app.pages.compare import compare
 from groupwise.app.pages.compare import prompts as compare_prompts
 from groupwise.app.pages.run import groups, overview, same_prompt, statistics
+from groupwise.app.pages.run.solver import solved_criterion
 from groupwise.storage.analysis import outcome
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.evidence_reader import gather
 from groupwise.storage.analysis.doctor.examine import examine
 from groupwise.storage.home import paths
 from groupwise.storage.library.rewards import builder
-from groupwise.storage.record import run_files
+from groupwise.storage.record import metrics, run_files
+from groupwise.storage.record.group_metrics import KINDS
 from groupwise.storage.record.step_record import Completion, Group
 from groupwise.storage.registry import registry
 from tests.support.made_runs import made_run
@@ -73,7 +77,7 @@ def solved_on_pages(run_id: str, beside: str) -> dict[str, Any]:
         "compare": line["final"]["solved"],
         "prompts of compare": {one["runs"][0]["last"]["solved"] for one in shared},
         "prompt over time": {time["solved"] for time in times},
-        "statistics": statistics.solved_criterion(run, [reward.name for reward in spec.rewards])[0],
+        "statistics": solved_criterion(run, [reward.name for reward in spec.rewards])[0],
         "runs": outcome.read_outcome(run, outcome.published_surroundings()).metrics.get("groups/solved"),
         "diagnostics": evidence.right_is_told and not evidence.scale_is_other,
     }
@@ -119,6 +123,35 @@ def test_what_gave_everything_all_that_it_could_calls_nothing_right_unless_it_co
         "statistics": "correctness", "runs": 1.0,
     }  # fmt: skip
     assert "all at top score: 1.00 of " in groups.groups_at_step({"run": answers, "step": STEPS})["verdict"]
+
+
+@pytest.mark.parametrize("usual", [0.0, 0.01, 0.5, 1.0])
+def test_of_one_score_throughout_overview_and_statistics_say_the_same(registry_home: Path, usual: float) -> None:
+    """As it was seen: “all at top score 100 %” on Overview, “tied in between 100 %” on Statistics; and “none right”
+    beside “all at lowest score”."""
+    by_hand = same_on_both(ran("by hand", BY_HAND, None, usual))
+    assert by_hand["tied at another score" if usual else "all at lowest score"] == 1.0
+    if usual in (0.0, 1.0):
+        same_on_both(ran("blocks", builder.to_code("mine", BLOCKS, ""), None, usual))
+
+
+def test_of_one_score_throughout_it_is_known_of_answers_what_is_right(registry_home: Path) -> None:
+    assert same_on_both(ran("wrong", "", None, 0.0, "correctness"))["none right"] == 1.0
+    assert same_on_both(ran("right", "", None, 1.0, "correctness"))["all at top score"] == 1.0
+
+
+def same_on_both(run_id: str) -> dict[str, float]:
+    """What Overview's chart of tied groups and Statistics' say of a run, by their words; of one score throughout."""
+    ties = statistics.draw_panel({"run": run_id, "panel": "ties"})
+    panels = [panel for section in overview.draw_board({"run": run_id})["sections"] for panel in section["panels"]]
+    (chart,) = [panel for panel in panels if panel["title"] == "tied groups"]
+    words = dict(zip([either[0] for either in chart["keys"]], chart["labels"], strict=True))
+    record = paths.run_folder(run_id).db
+    shares = {kind: metrics.value_now(record, f"groups/{'tied_other' if kind == 'other' else kind}") for kind in KINDS}
+    assert shares == {kind: ties[kind][-1] for kind in KINDS}
+    told = {words[f"groups/{'tied_other' if kind == 'other' else kind}"]: share for kind, share in shares.items()}
+    assert list(told) == [ties["words"][kind] for kind in KINDS]
+    return {word: share or 0.0 for word, share in told.items()}
 
 
 def test_what_gave_1_once_calls_that_right_whoever_wrote_it(registry_home: Path) -> None:

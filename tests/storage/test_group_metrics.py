@@ -33,12 +33,19 @@ def test_ties_are_counted_by_where_their_reward_lies_in_the_run():
     assert group_metrics.metrics_of_groups([made(3, 3)], (0.0, 4.0), None)["groups/tied_other"] == 1.0
 
 
-def test_where_every_completion_earned_the_same_and_none_is_right_groups_failed():
-    groups, seen = [made(1, 1, 1), made(1, 1, 1)], (1.0, 1.0)  # their second score is 0
-    assert group_metrics.metrics_of_groups(groups, seen, 1, tells_right=True)["groups/all_low"] == 1.0
-    assert group_metrics.metrics_of_groups(groups, seen, 1)["groups/all_high"] == 1.0, "it may score by another scale"
-    right = [made(2, 2, 2)]
-    assert group_metrics.metrics_of_groups(right, (2.0, 2.0), 1, tells_right=True)["groups/all_high"] == 1.0
+def test_one_score_alone_is_no_top_and_no_lowest_unless_it_is_known_what_is_right():
+    """Overview said “all at top score 100 %” of a run in which every completion earned 0.5."""
+
+    def shares(value: float, **known: bool) -> list[float | None]:
+        found = group_metrics.metrics_of_groups([made(*[value] * 3)] * 2, (value, value), 1, **known)
+        return [found[f"groups/{name}"] for name in ("all_low", "all_high", "tied_other")]
+
+    low, high, other = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
+    assert [shares(value) for value in (0.5, 0.01, -1.0, 2.0)] == [other] * 4
+    assert shares(0.0) == low, "nothing was earned"
+    assert shares(1, tells_right=True) == low, "their second score is 0"
+    assert shares(2, tells_right=True) == other, "it gave everything the same, which may be for anything"
+    assert shares(2, tells_right=True, by_answer=True) == high
 
 
 def test_a_group_in_which_none_is_right_failed_though_it_earned_the_most_that_was_seen():

@@ -154,7 +154,10 @@ def _write(
             for mode, prefix in (("train", ""), ("eval", "eval_")):
                 of_mode = [group for group in made if group.mode == mode]
                 if of_mode:
-                    found = group_metrics.metrics_of_groups(of_mode, seen, solver, threshold, tells_right=tells_right)
+                    found = group_metrics.metrics_of_groups(
+                        of_mode, seen, solver, threshold, tells_right=tells_right,
+                        by_answer=name in group_metrics.OF_ANSWERS,
+                    )  # fmt: skip
                     values |= {f"{prefix}{key}": value for key, value in found.items()}
             if eval_every and step % eval_every == 0 and rewards:
                 values["eval_reward"] = sum(rewards) / len(rewards)

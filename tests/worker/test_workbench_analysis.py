@@ -134,9 +134,11 @@ def test_only_the_most_that_is_possible_is_at_the_top_where_that_is_known() -> N
     assert analysis.ties(same, starts, 1.0, right)[1] == ["all_low", "other"]
 
 
-@pytest.mark.parametrize(("value", "kind"), [(0.0, "all_low"), (1.0, "all_high"), (-1.0, "all_low")])
-def test_where_everything_is_the_same_its_sign_says_which(value: float, kind: str) -> None:
-    assert analysis.ties(np.full(4, value), np.array([0, 2]))[1] == [kind, kind]
+@pytest.mark.parametrize(("value", "kind"), [(0.0, "all_low"), (1.0, "other"), (-1.0, "other")])
+def test_where_everything_is_the_same_there_is_no_top_unless_it_is_known(value: float, kind: str) -> None:
+    same, starts = np.full(4, value), np.array([0, 2])
+    assert analysis.ties(same, starts)[1] == [kind, kind]
+    assert analysis.ties(same, starts, 1.0)[1] == [kind if value < 1 else "all_high"] * 2
 
 
 def test_a_penalty_that_nobody_got_is_a_tie_at_the_top() -> None:

@@ -104,7 +104,9 @@ class Measures:
         found: Metrics = {}
         for mode, groups in waiting.items():
             prefix = "eval_" if mode == "eval" else ""
-            told = group_metrics.metrics_of_groups(groups, self._seen, solver, threshold, tells_right=known)
+            told = group_metrics.metrics_of_groups(
+                groups, self._seen, solver, threshold, tells_right=known, by_answer=name in group_metrics.OF_ANSWERS
+            )
             if told.get("groups/solved"):
                 self._called_right.add(target)
             found |= {f"{prefix}{name}": value for name, value in told.items()}

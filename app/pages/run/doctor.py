@@ -12,7 +12,7 @@ import gradio as gr
 
 from groupwise.app.core import run_facts
 from groupwise.app.core.end_reason import TOLD
-from groupwise.app.pages.run.statistics import solved_criterion
+from groupwise.app.pages.run.solver import solved_criterion
 from groupwise.app.pages.run.trained_model import start_from
 from groupwise.app.ui import state_badge
 from groupwise.app.ui.live import (

@@ -13,8 +13,8 @@ from groupwise.storage.registry.notes import Note
 
 WORDS = 12_000  # words that one answer compares at most, over all completions of a group: about 20 ms
 TIED = {
-    "all_low": "Tied, all at lowest score: every completion earned the least of this run, so this group gives no "
-    "learning signal.",
+    "all_low": "Tied, all at lowest score: every completion earned nothing, or the least of this run, so this group "
+    "gives no learning signal.",
     "none_right": "Tied, none right: none of the completions is right, and all earned the same, so this group gives no "
     "learning signal.",
     "other": "Tied: every completion scored the same, so this group gives no learning signal.",

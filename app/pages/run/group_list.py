@@ -9,7 +9,7 @@ from typing import Any
 from groupwise.app.core import format
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.tie_words import NO_ANSWER, NONE_RIGHT, TIE_WORDS, say_top
-from groupwise.storage.record.group_metrics import Range, Standing, kind
+from groupwise.storage.record.group_metrics import Range, Standing, is_one_score, kind
 from groupwise.storage.spec.words.number_words import count_part
 
 Rows = list[dict[str, Any]]
@@ -67,7 +67,7 @@ def group_line(
 ) -> dict[str, Any]:
     """A group as one line of the list. `right`: how many of its completions are, of how many."""
     tied = tie(group, seen)
-    is_told = bool(seen) or tied == "no_answer"
+    is_told = tied != "other" or (seen is not None and not is_one_score(seen))
     spread = (WORDS[tied] if is_told else "tied") if tied else format.number(group["std"])
     whole = visible_text(format.shorten(format.message_text(group["prompt"]), LONGEST))
     return {

@@ -18,7 +18,7 @@ from groupwise.storage.analysis import best_possible
 from groupwise.storage.library.right import code_of_reward
 from groupwise.storage.record import group_metrics, run_files
 from groupwise.storage.record import groups as record
-from groupwise.storage.record.group_metrics import TIED, Range
+from groupwise.storage.record.group_metrics import Range
 from groupwise.storage.registry import notes, registry
 
 MODES = {"train": "training", "eval": "held-out"}
@@ -85,7 +85,7 @@ def groups_at_step(payload: Payload) -> dict[str, Any]:
     if payload.get("mark") == mark:
         return out
     at_step = record.at_step(path, near["step"] or 0, mode)
-    seen = range_of_ties(run, path, near["step"] or 0)
+    seen = record.reward_range(path)
     starred = {group for group, _ in notes.starred_completions(run.id)}
     right = mark_right(run, path, near["step"] or 0, at_step)
     lacking = record.without_answer(path, [group["id"] for group in at_step if group["tied"]])
@@ -116,15 +116,6 @@ def mark_right(
     return right
 
 
-def range_of_ties(run: registry.Run, path: Path, step: int) -> Range | None:
-    """The run's range of rewards, by which a tie is all failed or all at the highest; None where every completion
-    earned the same and nothing says that it is right: then it is neither."""
-    seen = record.reward_range(path)
-    if seen is None or seen[1] - seen[0] > TIED:
-        return seen
-    return None if solver(run, record.stage_number(path, step)) is None else seen
-
-
 def most_at_step(run: registry.Run, path: Path, step: int) -> float | None:
     """What the best completion earns in that step's stage; None where it is not known."""
     spec = run_files.spec_of(run.folder)
@@ -153,7 +144,7 @@ def show_group(payload: Payload) -> dict[str, Any]:
     if found is None:
         raise Unanswerable("There is no such group in this run.")
     reference = reference_of(found["completions"], text(payload, "diff"))
-    seen = range_of_ties(run, path, found["step"]) if found["tied"] else None
+    seen = record.reward_range(path) if found["tied"] else None
     mark_right(run, path, found["step"], [found] if found["tied"] else [])
     most = most_at_step(run, path, found["step"]) if found["tied"] else None
     html = draw_group(

@@ -12,6 +12,7 @@ from groupwise.app.core.answer_cache import share_answers
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.core.run_stamp import mark_of_run
 from groupwise.app.pages.run.header import run_progress
+from groupwise.app.pages.run.solver import solved_criterion
 from groupwise.app.ui import figures
 from groupwise.app.ui.function_colours import colours_of_functions
 from groupwise.app.ui.live import (
@@ -147,7 +148,7 @@ def board_layout(run: registry.Run) -> dict[str, Any]:
             grpo_settings(spec),
             steps=run.step if over else run.total,
             teller=told["teller"],
-            tells_right=not told["graded"],
+            tells_right=tells_right(run, spec),
             **drawn_by_spec(spec),
         ),
     }
@@ -220,6 +221,15 @@ def told_by_code(run: registry.Run, spec: RunSpec | None) -> dict[str, Any]:
     code_of = functools.partial(right.code_of_reward, run.folder.rewards)
     most, graded = best_possible.most_of_run(spec, code_of), _say_goes_by(run, only) if only else ""
     return {"most": most, "teller": teller, "known": known, "graded": graded}
+
+
+def tells_right(run: registry.Run, spec: RunSpec | None) -> bool:
+    """Whether a function says what is right, as Statistics has it; before anything is recorded, as it was asked for."""
+    try:
+        functions = find.function_names(record_of(run))
+    except Unanswerable:
+        return spec is None or bool(targets(spec))
+    return bool(solved_criterion(run, functions)[0])
 
 
 def _say_goes_by(run: registry.Run, target: group_metrics.Target) -> str:

@@ -8,13 +8,12 @@ import gradio as gr
 
 from groupwise.app.pages.run import statistics_panels as panels
 from groupwise.app.pages.run.empty_state import why_empty
-from groupwise.app.pages.run.solver import solver
+from groupwise.app.pages.run.solver import solved_criterion
 from groupwise.app.pages.run.statistics_panels import Asked
 from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, text
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.statistics import reading
 from groupwise.storage.analysis.statistics.reading import Statistics
-from groupwise.storage.record import group_metrics, groups, run_files
 from groupwise.storage.registry import registry
 
 MODES = ("train", "eval")
@@ -143,19 +142,6 @@ def read_request(run: registry.Run, mode: str, statistics: Statistics, payload: 
     return Asked(
         mode, functions.get(name), name, threshold, order if order in ORDERS else "hardest", not is_ongoing(run)
     )
-
-
-def solved_criterion(run: registry.Run, functions: list[str]) -> tuple[str, float]:
-    """The function and the score that say whether a completion is right, in the stage that trains now: “” where each
-    looks at form alone, or it scores by another scale; where the spec cannot be read, or names none that has scored,
-    the last that does not."""
-    spec = run_files.spec_of(run.folder)
-    stage = groups.newest_stage(run.folder.db)
-    target = group_metrics.target_of_stage(spec, stage) if spec else None
-    if target and (target[0] in functions or not functions):
-        return solver(run, stage) or ("", group_metrics.SOLVED)
-    able = [] if spec and not target else [name for name in functions if name not in group_metrics.OF_FORM]
-    return (able[-1] if able else ""), group_metrics.SOLVED
 
 
 def _number(words: str, default: float) -> float:

@@ -50,8 +50,6 @@ def tie_shares(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     stretches = statistics.stretches(LINE)
     if not groups or stretches is None:
         return wait_for_scores()
-    if asked.function is None:  # then what all completions have earned is neither failed nor solved
-        groups = tied.without_kind_of_constant(groups)
     part = newest(groups, asked.mode, statistics.logged_lately())
     counts = tied.counts(part)
     words = tie_words(tells_right=asked.function is not None)

@@ -28,6 +28,7 @@ NEARLY_ALL = 0.95  # … from which on they are not only most
 STILL_SOLVED = 0.7  # a share of completions: now, as what little is learned may harm
 COUNTS, MANY = 0.5, 64  # of the heaviest weight; completions
 NEVER, SELDOM = 0.03, 0.25  # shares of groups: now; of those of the first step
+AT_TOP = 0.9  # of the scale of rewards, that the worst of a group came to on average
 HOW_IT_IS_ASKED = (
     Change("Try the functions on its completions", edit_reward=""),
     Change("A system prompt that shows the format", field="data.system_prompt"),
@@ -65,7 +66,7 @@ def no_gradient(e: Evidence) -> Verdict | None:
         return Verdict(key, level, title, words, threshold, source, links, fixes, rests)
     if _is_too_soon(e):
         return None
-    learned = high.start < TIED / 2
+    learned = high.start < TIED / 2 and not _began_at_top(e)
     if len(high) and high.now >= tied.now / 2 and not _one_wrong_answer(e) and (learned or e.right_is_told):
         words = f"{said} Most of these score the highest in every completion: " + (
             "the model has learned these prompts, and more steps on them add little."
@@ -112,6 +113,12 @@ def _scores_lowest(e: Evidence) -> bool:
     """Whether most tied groups score the lowest in every completion."""
     low = e.curve("groups/all_low")
     return len(low) > 0 and low.now >= e.tied_share.now / 2
+
+
+def _began_at_top(e: Evidence) -> bool:
+    """Whether groups began with the most that was seen later: while there was one score alone, it was no top yet."""
+    worst = e.curve("groups/worst")
+    return len(worst) > 0 and e.high is not None and worst.start >= e.high - (1 - AT_TOP) * e.scale
 
 
 def _is_failed(e: Evidence) -> bool:

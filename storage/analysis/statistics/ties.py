@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from groupwise.storage.analysis.statistics.buckets import Stretches
-from groupwise.storage.record.group_metrics import KINDS, TIED, UNKNOWN, Standing, kind
+from groupwise.storage.record.group_metrics import KINDS, UNKNOWN, Standing, kind
 
 
 class GroupRow(NamedTuple):
@@ -44,15 +44,6 @@ def explain_ties(rows: Iterable[GroupRow], mode: str) -> list[Told]:
         if row.mode == mode and row.std is not None:
             found.append(Told(row, kind((row.low, row.high), (low, high), row.standing) or ""))
     return found
-
-
-def without_kind_of_constant(groups: list[Told]) -> list[Told]:
-    """The same, tied as any other where all their completions have one reward: it is the least as well as the most.
-    Of a row without an answer that says nothing."""
-    low, high = min(told.row.low for told in groups), max(told.row.high for told in groups)
-    if high - low > TIED:
-        return groups
-    return [told if told.kind == "no_answer" else told._replace(kind="other") for told in groups if told.kind]
 
 
 def counts(groups: Sequence[Told]) -> dict[str, int]:

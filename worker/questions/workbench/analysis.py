@@ -111,7 +111,7 @@ def ties(
 
 def _why_tied(values: tuple[float, float], seen: Range, most: float | None, right: Right) -> str | None:
     """As the runs' pages have it; what could still earn more is not at the top."""
-    found = kind(values, seen, Standing(*right))
+    found = kind(values, seen, Standing(*right), most)
     return "other" if found == "all_high" and most is not None and not is_highest(values[0], most) else found
 
 
