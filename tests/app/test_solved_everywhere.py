@@ -198,18 +198,20 @@ def test_a_function_that_reads_no_column_and_pays_nearly_all_is_too_easy_and_cal
     assert "gave 1, the most it gave, to >99\u202f% of completions and reads no column of the data" in told.sentence
     assert [change.edit_reward for change in told.changes] == ["mine"]
     assert [first[name].key for name in ("reads", "")] == ["too_easy", "too_easy"], "what it reads is not known"
+    late = examine(nearly_all_1("late", code["reads"], apart=30)).verdicts[0]
+    assert late.key == "tied", "nothing was learned, though one score alone was no top until then"
 
 
-def nearly_all_1(name: str, code: str) -> Evidence:
-    """What is known of a run whose function of this code gave 1 to all completions but two."""
+def nearly_all_1(name: str, code: str, apart: int = 3) -> Evidence:
+    """What is known of a run whose function of this code gave 1 to all completions but two, one at step `apart`."""
 
     def make_group(step: int, n: int) -> Group:
-        given = [0.0 if (step, n, at) in ((3, 1, 2), (30, 2, 5)) else 1.0 for at in range(8)]
+        given = [0.0 if (step, n, at) in ((apart, 1, 2), (30, 2, 5)) else 1.0 for at in range(8)]
         made = [Completion(f"{step} {n} {at}", 4, False, one, 0.0, [(one, "ok")]) for at, one in enumerate(given)]
         return Group("train", step, f"prompt {n}", {}, made)
 
     def logged(step: int) -> dict[str, float | None]:
-        mean = 1.0 - 1 / 64 * (step in (3, 30))
+        mean = 1.0 - 1 / 64 * (step in (apart, 30))
         return {"reward": mean, "rewards/mine/mean": mean, "rewards/mine/std": (1 - mean) ** 0.5}
 
     run_id = made_run(name, 40, groups=8, functions=("mine",), make_group=make_group, metrics=logged)
