@@ -187,17 +187,22 @@ def test_the_data_s_columns_are_completed_and_asked_for_in_vain_is_said(rewards:
 
 
 def test_hints_on_style_do_not_bury_errors_and_a_column_is_renamed_with_a_click(rewards: Page) -> None:
-    begin(rewards, "import os\ndef f(completions, solution, **kwargs):\n    return [float(s in c) for s, c in "
+    first = "def given(completions, solution, **kwargs):\n    return [float(bool(s)) for s in solution]\n"
+    begin(rewards, f"import os\n{first}def f(completions, solution, **kwargs):\n    return [float(s in c) for s, c in "
           "zip(solution, completions)]\n")  # fmt: skip
     problems = rewards.locator(".found > ul > li")
-    expect(problems).to_have_count(1, timeout=180_000)
+    expect(problems).to_contain_text("“given” takes “solution”; in your data it is “answer”.", timeout=180_000)
+    rewards.locator(".which").select_option("f")
     expect(problems).to_contain_text("“f” takes “solution”; in your data it is “answer”.")
+    expect(problems).to_have_count(1)
     hints = rewards.locator(".found .hints")
     expect(hints.locator("summary")).to_have_text("1 hint on style")
     expect(hints.locator("li")).to_be_hidden()
     do(rewards, "Use “answer”")
     expect(problems).to_have_count(0)
     assert "def f(completions, answer, **kwargs)" in text_of(rewards) and "zip(answer, completions)" in text_of(rewards)
+    assert first in text_of(rewards), "the one that is not chosen stays as it is"
+    expect(rewards.locator(".which")).to_have_value("f")
     hints.locator("summary").click()
     expect(hints.locator("li")).to_contain_text("`os` imported but unused")
 

@@ -29,14 +29,14 @@ def f(completions, answer, **kwargs):
 def test_the_column_of_the_same_meaning_is_named():
     (problem,) = problems_for(analyse(CODE, "f").functions[0], {"question", "answer"})
     assert problem.message == "“f” takes “solution”; in your data it is “answer”."
-    assert problem.rename == ("solution", "answer")
+    assert problem.rename == ("f", "solution", "answer")
     (mapped,) = problems_for(analyse(CODE.replace("solution", "answer"), "f").functions[0], {"Frage", "Lösung"})
     assert mapped.message == (
         "“f” takes “answer”; in your data it is “Lösung”. Choose “Lösung” as the answer column under New run: then it "
         "is given as “answer”."
     )
     (near,) = problems_for(analyse(CODE.replace("solution", "anser"), "f").functions[0], {"answer"})
-    assert near.message.endswith("Did you mean “answer”?") and near.rename == ("anser", "answer")
+    assert near.message.endswith("Did you mean “answer”?") and near.rename == ("f", "anser", "answer")
     (none,) = problems_for(analyse(CODE, "f").functions[0], {"question"})
     assert none.message == "“f” takes “solution”, which this dataset does not have." and none.rename is None
 

@@ -98,7 +98,7 @@ export const unsaved = () =>
 let lookTimer = null;
 let looks = 0;
 let seen = null;
-function lookSoon(ms = LINT) {
+export function lookSoon(ms = LINT) {
   seen = null;
   clearTimeout(lookTimer);
   lookTimer = setTimeout(look, ms);
@@ -108,10 +108,10 @@ on("columns", () => {
 });
 async function look() {
   const turn = ++looks;
-  const text = page.text;
+  const [text, name] = [page.text, page.which || page.open?.name || ""];
   let found;
   try {
-    found = await server.analyse_code({ text, columns: page.columns });
+    found = await server.analyse_code({ text, name, columns: page.columns });
   } catch (problem) {
     console.warn(problem);
   }
@@ -128,7 +128,8 @@ async function look() {
   page.reading = found.blocks ?? null;
   if (page.open?.builtIn) page.problems = [];
   const names = page.functions.map((one) => one.name);
-  if (!names.includes(page.which)) page.which = names.includes(page.open?.name) ? page.open.name : (names[0] ?? "");
+  // as analyse_text has it, which looked at this one
+  if (!names.includes(page.which)) page.which = names.includes(name) ? name : (names[0] ?? "");
   drawLooked();
   tell("looked");
 }
@@ -204,14 +205,14 @@ function problemLists(all) {
   ].filter(Boolean);
 }
 function problemItem(one) {
-  const [old, meant] = one.rename ?? [];
+  const [name, old, meant] = one.rename ?? [];
   return el(
     "li",
     { class: `verdict-at ${GRAVE[one.level] ?? "warning"}` },
     isOfScript(one) ? null : button(`line ${one.line}`, () => goToLine(one.line), "link s"),
     ` ${plain(one.message)} `,
     old && !page.open.builtIn
-      ? button(`Use “${meant}”`, () => cleanUp("rename_column", { name: page.which, old, new: meant }), "link s")
+      ? button(`Use “${meant}”`, () => cleanUp("rename_column", { name, old, new: meant }), "link s")
       : null,
   );
 }

@@ -7,7 +7,7 @@ import { sayOutdated, stopTrying, tryNow } from "./workbench.js";
 import { action, button, call, find, NO_ANSWER, on, page, root, server, tell } from "./core.js";
 import { offerUndo } from "./deleted.js";
 import { DRAFTS, dropDraft, keepDraft, newDrafts, readDraft, sayDraft, takeDraft } from "./drafts.js";
-import { code, drawLooked, drawState, sayNote, setCode } from "./editor.js";
+import { code, drawLooked, drawState, lookSoon, sayNote, setCode } from "./editor.js";
 import { plain, plural } from "./text.js";
 
 // A name without room goes on in the next line, after a “_”: of two that begin alike no end is hidden.
@@ -164,6 +164,7 @@ async function turnTo(name) {
     drawLibrary();
   }
   drawLooked();
+  lookSoon(0); // what this one asks for in vain, and its blocks
   const at = page.text.split("\n").findIndex((line) => line.match(/^(?:async )?def (\w+)/)?.[1] === name);
   if (at >= 0) code.gotoLine(at + 1, 0, false);
   tell("looked");

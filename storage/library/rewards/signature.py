@@ -27,14 +27,14 @@ class CodeProblem:
     """Something to say about a place in the code; line and column (in characters) count from 1.
 
     `level` is storage.spec.words.problem's: with what is BLOCKING every call of the function would fail. `rename`: the
-    function's argument and the column that it most likely means.
+    function, its argument and the column that this most likely means.
     """
 
     line: int
     column: int
     message: str
     level: str = BLOCKING
-    rename: tuple[str, str] | None = None
+    rename: tuple[str, str, str] | None = None
 
 
 TOO_DEEP = CodeProblem(1, 1, "This is nested too deeply to be read.")
@@ -249,7 +249,7 @@ def _not_given(sig: FunctionSig, argument: str, given: set[str]) -> CodeProblem:
         same = meant_column(argument, sorted(given)) or ""
         ours = difflib.get_close_matches(argument, TRL_ARGUMENTS, n=1, cutoff=0.8)
         message += did_you_mean(argument, [same] if same else ours)
-    rename = (argument, same) if is_usable_name(same) else None
+    rename = (sig.name, argument, same) if is_usable_name(same) else None
     return CodeProblem(*_asked_at(sig, argument), message, rename=rename)
 
 
