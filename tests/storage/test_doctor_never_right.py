@@ -444,3 +444,26 @@ def test_a_score_of_0_of_another_function_is_a_score() -> None:
         last = scored(format=given, mine=[None, 0.5] * 8)
         told = verdict(healthy(rewards=MINE, functions=functions, last=last, first=last), "unscored")
         assert told is not None and words in told.sentence, told
+
+
+def test_a_function_that_looks_for_text_in_messages_is_named_and_not_called_hard_to_earn() -> None:
+    """As it was seen: “too hard to earn … hardly ever occurs”, though a third of the completions had what it rewards."""
+    mine = Function(1.0, {"ok": 150, "error": 106}, 0.0, 0.0, 0.0, (0.0, 0.0), takes_messages_for_text=True)
+    e = healthy(functions={"mine": mine}, curves={"rewards/mine/mean": line(0, 0)})
+    told = next(one for one in examine(e).verdicts if one.key == "scored_wrong")
+    assert (told.title, told.level) == ("mine treats completions as text", "warning")
+    assert told.sentence == (
+        "“mine” gave 0 to every completion that it scored: it tells none of them apart. Its code treats a completion "
+        'as text. A completion is a list of messages here: its text is completion[-1]["content"].'
+    )
+    assert [(one.label, one.edit_reward) for one in told.changes] == [("Fix mine", "mine")]
+    assert not {"too_hard", "constant"} & {one.key for one in examine(e).verdicts}
+    ones = replace(mine, low=1.0, high=1.0, before=(1.0, 1.0))  # `"x" not in completion`
+    same = replace(e, functions=e.functions | {"mine": ones}, curves=e.curves | {"rewards/mine/mean": line(1, 1)})
+    assert {"scored_wrong", "failing"} == {one.key for one in examine(same).verdicts}
+    apart = replace(same, functions=e.functions | {"mine": replace(ones, low=0.0)})
+    assert verdict(apart, "scored_wrong") is None
+    known = replace(mine, takes_messages_for_text=False)
+    assert {"too_hard", "failing"} == {
+        one.key for one in examine(replace(e, functions=e.functions | {"mine": known})).verdicts
+    }

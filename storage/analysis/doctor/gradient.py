@@ -256,6 +256,8 @@ def never_earned(e: Evidence) -> Verdict | None:
     for name, told in e.functions.items():
         curve = e.curve(f"rewards/{name}/mean")
         counts = abs(told.weight) >= COUNTS * heaviest > 0 and told.calls >= MANY and len(curve) >= SEVERAL
+        if told.takes_messages_for_text:
+            continue  # it cannot be earned, which is said of its code
         if not counts or told.constant != 0 or curve.low != 0 or curve.high != 0 or e.tells_nothing_apart:
             continue
         if e.goes_by_length_alone or level_length.find_in_settings(e, name) or _came_to_silence(e):

@@ -225,6 +225,8 @@ def constant(e: Evidence) -> Verdict | None:
         curve, value = e.curves.get(f"rewards/{name}/mean"), told.constant
         if value is None or told.weight == 0 or told.calls < MANY or curve is None or curve.high - curve.low > 1e-6:
             continue
+        if told.takes_messages_for_text:
+            continue  # why is known, and said of its code
         if value and e.is_constant_for_want_of_right(name):
             continue
         # What gives 0 may only not have been earned yet; what gives the most may be earned by all, as prompts are easy.

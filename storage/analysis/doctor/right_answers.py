@@ -28,11 +28,12 @@ from groupwise.storage.analysis.doctor.verdict import (
 )
 from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number, write_figure
 from groupwise.storage.library import chance
-from groupwise.storage.library.rewards.message_lists import MESSAGES
+from groupwise.storage.library.rewards.message_lists import AS_TEXT
 from groupwise.storage.record import group_metrics
 from groupwise.storage.spec.words.number_words import count_words
 
-TREND = 20  # logged steps
+TREND, POINTS = 20, 5  # logged steps; before what the code shows is said
+MANY = 64  # completions
 AGREE, TIMES = 0.3, 5  # pairs of one prompt with the same answer; as many times as of pairs of all prompts
 READ = 2000  # characters of a completion that were read: the end of a longer one is not known
 BROUGHT = 0.5  # of the reward's rise
@@ -106,7 +107,7 @@ def _scored_now(e: Evidence, name: str) -> Grounds:
 def _say_why(told: Function) -> str:
     """Why a function may give right answers nothing: by its code, where that is known."""
     if told.takes_messages_for_text:
-        return f"Its code treats a completion as text. {MESSAGES}"
+        return AS_TEXT
     return "Does it need a format that the prompt does not ask for?"
 
 
@@ -115,6 +116,27 @@ def _ways_out(name: str, told: Function) -> tuple[Change, ...]:
         return (Change(f"Fix {name}", edit_reward=name),)
     asks = Change("State the expected format in the prompt", field="data.system_prompt")
     return (Change(f"Try {name} on its completions", edit_reward=name), asks)
+
+
+def treats_messages_as_text(e: Evidence) -> Verdict | None:
+    """A function whose code looks for text in a list of messages gives every completion the same, whatever it says."""
+    for name, told in e.functions.items():
+        curve, value = e.curve(f"rewards/{name}/mean"), told.constant
+        if not told.weight or not told.takes_messages_for_text or value is None or told.calls < MANY:
+            continue
+        if len(curve) < POINTS or curve.high - curve.low > 1e-6:
+            continue
+        alone = all(other.weight == 0 for one, other in e.functions.items() if one != name)
+        words = f"“{name}” gave {short_number(value)} to {told.whom}: it tells none of them apart. {AS_TEXT}"
+        return Verdict(
+            "scored_wrong", PROBLEM if alone else WARNING, f"{name} treats completions as text", words,
+            f"Shown when all of its scores were the same in {POINTS} logged steps or more, and its code measures, "
+            "searches or compares completions, which are lists of messages.",
+            "the recorded scores and the function’s code",
+            (chart(f"rewards/{name}/mean", f"The chart of {name}"), completions("The last completions", sort="newest")),
+            _ways_out(name, told), _scored_now(e, name) if alone else Grounds(Place.SCORING, True, 0.0),
+        )  # fmt: skip
+    return None
 
 
 def right_is_marked_down(e: Evidence) -> Verdict | None:
@@ -305,6 +327,6 @@ def _is_by_length(e: Evidence, name: str) -> bool:
 
 
 RULES = (
-    right_is_punished, right_earns_nothing, right_is_marked_down, by_chance, asks_beyond_starter, hardly_right,
-    length_pays,
+    right_is_punished, right_earns_nothing, treats_messages_as_text, right_is_marked_down, by_chance,
+    asks_beyond_starter, hardly_right, length_pays,
 )  # fmt: skip

@@ -9,6 +9,7 @@ from groupwise.storage.spec.syntax_tree import parse_module
 
 COMPLETIONS, CONTENT = "completions", "content"
 MESSAGES = 'A completion is a list of messages here: its text is completion[-1]["content"].'  # what is said of it
+AS_TEXT = f"Its code treats a completion as text. {MESSAGES}"  # of a function
 
 
 @functools.lru_cache(maxsize=64)
