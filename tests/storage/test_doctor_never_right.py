@@ -447,7 +447,7 @@ def test_a_score_of_0_of_another_function_is_a_score() -> None:
 
 
 def test_a_function_that_looks_for_text_in_messages_is_named_and_not_called_hard_to_earn() -> None:
-    """As it was seen: “too hard to earn … hardly ever occurs”, though a third of the completions had what it rewards."""
+    """As it was seen: “too hard to earn … hardly ever occurs”, though a third of the completions had it."""
     mine = Function(1.0, {"ok": 150, "error": 106}, 0.0, 0.0, 0.0, (0.0, 0.0), takes_messages_for_text=True)
     e = healthy(functions={"mine": mine}, curves={"rewards/mine/mean": line(0, 0)})
     told = next(one for one in examine(e).verdicts if one.key == "scored_wrong")

@@ -80,6 +80,8 @@ def test_a_function_that_scores_none_of_them_is_told_of(registry_home: Path) -> 
         "    log_metric('a', trainer_state.global_step)\n"
         "    return [float(a in c[0]['content']) + len(i) for c, a, i in zip(completions, answer, completion_ids)]\n",
         "def mine(completions, **kwargs):\n    return [None, *(1.0 for _ in completions[1:])]\n",
+        "def mine(completions, **kwargs):\n    return [0.0 for _ in completions]\n",  # it may look for another format
+        "def mine(completions, **kwargs):\n    return [float('</' in c[0]['content']) for c in completions]\n",
         "def mine(completions, level):\n    return [1.0 for _ in level]\n",  # a column that is not there
         "import no_such_package\ndef mine(completions, **kwargs):\n    return [1.0 for _ in completions]\n",
     ],
@@ -91,7 +93,7 @@ def test_nothing_is_said_of_what_scores_or_is_told_of_elsewhere(registry_home: P
 def test_a_function_that_does_not_come_back_is_told(registry_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(call_rewards, "SECONDS", 0.3)
     endless = "“mine” did not answer within 0.3 s when it was called with 4 sample completions. Does a loop in it end?"
-    slow = "import time\ndef mine(completions, **kwargs):\n    time.sleep(1)\n    return [1.0] * len(completions)\n"
+    slow = "import time\ndef mine(completions, **kwargs):\n    time.sleep(1)\n    return [0.0] * len(completions)\n"
     for code in ("def mine(completions, **kwargs):\n    while True: pass\n", slow):
         assert [(one.field, one.level, one.message) for one in said(code)] == [("rewards.1.name", "warning", endless)]
     monkeypatch.setattr(call_rewards, "SECONDS", 9.0)
@@ -136,8 +138,6 @@ def test_a_function_that_looks_for_another_format_is_told_with_what_was_tried(re
         "completions, answer, **_):\n    return [float(a in c[0]['content']) for a, c in zip(answer, completions)]",
         "completions, answer, **kwargs):\n    return [0.5, 0.5, 0.5, 0.6]",  # apart in one row
         "completions, answer, **kwargs):\n    return [0.0, None, 0.0, 0.0]",
-        "completions, answer, **kwargs):\n    return [1.0 for _ in completions]",  # told of as it reads no column
-        "completions, **kwargs):\n    return [float(len(one) > 9) for one in completions]",
         "completions, level=3, **kwargs):\n    return [0.0 for one in completions]",
     ],
 )
@@ -145,6 +145,32 @@ def test_nothing_is_said_of_what_tells_right_from_wrong_or_does_not_get_the_answ
     registry_home: Path, body: str
 ) -> None:
     assert said(f"def mine({body}\n") == []
+
+
+IN_MESSAGES = "def mine(completions, **kwargs):\n    return [float('</answer>' in c) for c in completions]\n"
+FAILS_AT_TIMES = "\n    CALLS[0] += 1\n    if CALLS[0] % 2:\n        raise KeyError('odd')\n    return"
+LISTS = 'A completion is a list of messages here: its text is completion[-1]["content"].'
+
+
+def test_a_function_that_looks_for_text_in_messages_is_named_also_where_it_gets_no_answer(registry_home: Path) -> None:
+    """As it was seen: nothing was said before the launch, and Try named it."""
+    [one] = said(IN_MESSAGES)
+    assert (one.field, one.level) == ("rewards.1.name", "warning")
+    assert one.message == f"“mine” does not tell 4 sample completions apart: all earn 0. {LISTS}"
+    assert [fix.label for fix in one.fixes] == ["Open mine in Rewards"]
+    assert said(IN_MESSAGES.replace("in c)", "in c[-1]['content'])")) == [], "it is of their text"
+    # it failed at times, too: the code shows the same
+    [both] = said("CALLS = [0]\n" + IN_MESSAGES.replace("\n    return", FAILS_AT_TIMES))
+    assert both.message.endswith(f"KeyError: 'odd', line 5. Its code treats a completion as text. {LISTS}")
+
+
+@pytest.mark.parametrize("body", ["0.5 for _ in completions", "0.5 + ('###' in c[0]['content']) for c in completions"])
+def test_a_function_that_gives_all_that_was_tried_the_same_is_told_of(registry_home: Path, body: str) -> None:
+    [one] = said(f"def mine(completions, **kwargs):\n    return [{body}]\n")
+    assert one.message == (
+        "“mine” does not tell 22 sample completions apart: all earn 0.5. Empty and long ones are among them. Does it "
+        "look for something that none of them has? Try it on rows under Rewards."
+    )
 
 
 def ask_of_text(answers: list[str], code: str) -> list[ProblemMessage]:

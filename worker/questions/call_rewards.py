@@ -2,26 +2,39 @@
 sandbox, with the parameters it is given, on a few rows of the data and completions made for them. What cannot be told
 so is not said."""
 
+import functools
 import hashlib
 import json
 import re
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 from groupwise.storage.library.rewards import signature
+from groupwise.storage.library.rewards.message_lists import AS_TEXT, MESSAGES, takes_messages_for_text
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.call_rewards import CallRewardsAnswer, CallRewardsQuestion, PlacedFunction
 from groupwise.storage.registry.messages.completions import SpecPart
 from groupwise.storage.registry.messages.functions import Function
 from groupwise.storage.registry.messages.problem import messages_of
+from groupwise.storage.spec.spec import ModelSpec
 from groupwise.storage.spec.words.number_words import count_words
 from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.questions.build_rewards import LONGEST, names_in_order
-from groupwise.worker.questions.tells_apart import ANSWER, Pair, gets_answer, say_tells_none
+from groupwise.worker.questions.tells_apart import (
+    ANSWER,
+    LOOKS_FOR_MORE,
+    Pair,
+    Scores,
+    gets_answer,
+    is_same_for_all,
+    say_same_for_all,
+    say_tells_none,
+)
 from groupwise.worker.questions.workbench import ids, probes, rows
 from groupwise.worker.questions.workbench.calling import Rows, chat
 from groupwise.worker.questions.workbench.score import STATE
@@ -49,10 +62,12 @@ class Came:
 
 @dataclass(frozen=True)
 class Call:
-    """The arguments of a call, as TRL gives them; of rows with an answer the completions that are right and wrong; the
+    """The arguments of a call, as TRL gives them: with a right and a wrong completion of each row, and (`varied`) with
+    all that are made for it, empty and long ones among them; of rows with an answer those that are right and wrong; the
     column that is mapped as answer; whether completions are messages."""
 
     batch: dict[str, Any]
+    varied: Callable[[], dict[str, Any]]
     pairs: list[Pair]
     answer: str | None
     chats: bool
@@ -63,8 +78,8 @@ _known: OrderedDict[str, Came] = OrderedDict()
 
 
 def answer_call_rewards(question: CallRewardsQuestion) -> CallRewardsAnswer:
-    """A warning of each function that fails on completions made for the first rows, scores none of them, or gives
-    right and wrong ones the same."""
+    """A warning of each function that fails on completions made for the first rows, scores none of them, gives right
+    and wrong ones the same, or all of them."""
     if registry.is_trusted():  # then code of one's own runs in no sandbox, and only in a run
         return CallRewardsAnswer(problems=[])
     try:
@@ -83,21 +98,28 @@ def _make_call(question: CallRewardsQuestion) -> Call:
     found = rows.find_rows(SpecPart(data=question.data, model=question.model), ROWS)
     made = [probes.make_probes(row.columns.get(ANSWER), probes.tags_of(row.prompt)) for row in found]
     texts = [[each.get(name, SAYS_NOTHING_OF_IT) for name in MADE] for each in made]
-    written = [(row, text) for row, both in zip(found, texts, strict=True) for text in both]
-    count = ids.counter(question.model)
-    batch = Rows(
+    batch = _make_batch(found, texts, question.model)
+    every = [[*each.values(), SAYS_NOTHING_OF_IT] for each in made]
+    varied = functools.partial(_make_batch, found, every, question.model)
+    pairs = [
+        Pair(each["answer_only"], right, wrong, at * len(MADE))
+        for at, (each, (right, wrong)) in enumerate(zip(made, texts, strict=True))
+        if MADE[0] in each
+    ]
+    return Call(batch, varied, pairs, question.data.answer_column, not isinstance(found[0].prompt, str))
+
+
+def _make_batch(found: list[rows.Row], texts: list[list[str]], model: ModelSpec) -> dict[str, Any]:
+    """A call's arguments: for each row these completions."""
+    written = [(row, text) for row, some in zip(found, texts, strict=True) for text in some]
+    count = ids.counter(model)
+    return Rows(
         prompts=[row.prompt for row, _ in written],
         completions=[chat(row.prompt, text) for row, text in written],
         ids=[count(text) or [0] * len(text.split()) for _, text in written],
         columns={name: [row.columns.get(name) for row, _ in written] for name in found[0].columns},
         state=STATE,
     ).batch()
-    pairs = [
-        Pair(each["answer_only"], right, wrong, at * len(MADE))
-        for at, (each, (right, wrong)) in enumerate(zip(made, texts, strict=True))
-        if MADE[0] in each
-    ]
-    return Call(batch, pairs, question.data.answer_column, not isinstance(found[0].prompt, str))
 
 
 def _lacks_columns(function: Function, batch: dict[str, Any]) -> bool:
@@ -109,7 +131,7 @@ def _lacks_columns(function: Function, batch: dict[str, Any]) -> bool:
 def _problems_of_call(one: PlacedFunction, call: Call) -> list[Problem]:
     came = _call_once(one.function, call.batch)
     if came.failure is not None:
-        return [_say_failure(one, call.batch, came.failure)]
+        return [_say_failure(one, call, came, came.failure)]
     made = count_words(len(call.batch["completions"]), "sample completion")
     if came.slow:
         said = f"did not answer within {SECONDS:g} s when it was called with {made}. Does a loop in it end?"
@@ -119,19 +141,38 @@ def _problems_of_call(one: PlacedFunction, call: Call) -> list[Problem]:
     elif came.scores and gets_answer(one.function, call.answer):
         said = say_tells_none(one.function, call.pairs, came.scores, call.chats)
     else:
-        return []
+        said = _say_all_the_same(one.function, call, came.scores)
     if not said:
         return []
     message = f"“{one.function.name}” {said}"
     return [Problem(f"{one.place}.name", message, level=WARNING, fixes=(_open_in_rewards(one),))]
 
 
-def _say_failure(one: PlacedFunction, batch: dict[str, Any], failure: client.Failure) -> Problem:
-    function = one.function
+def _say_all_the_same(function: Function, call: Call, scores: Scores) -> str:
+    """What is said of one that gives all completions the same score: as its code takes messages for text, or whatever
+    they are. “” where it does not, or gives 0 or less: it may want a format that none of them has."""
+    if not is_same_for_all(scores):
+        return ""
+    if _takes_messages_for_text(function, call, scores):
+        return say_same_for_all(scores, MESSAGES)
+    varied = _call_once(function, call.varied()).scores if (scores[0] or 0.0) > 0 else ()
+    return say_same_for_all(varied, LOOKS_FOR_MORE) if is_same_for_all(varied) else ""
+
+
+def _takes_messages_for_text(function: Function, call: Call, scores: Scores) -> bool:
+    """Whether its code is seen to, and what it has scored is no reason to doubt it."""
+    seen = call.chats and takes_messages_for_text(function.code or "", function.name)
+    given = [score for score in scores if score is not None]
+    return seen and (not given or is_same_for_all(given))
+
+
+def _say_failure(one: PlacedFunction, call: Call, came: Came, failure: client.Failure) -> Problem:
+    function, batch = one.function, call.batch
     named = next(iter(names_in_order(function.parameters, failure.message)), None)
     line = f", line {failure.line}" if failure.line else ""
     made = count_words(len(batch["completions"]), "sample completion")
     message = f"“{function.name}” failed when it was called with {made}: {_in_a_line(failure.message)}{line}."
+    message += f" {AS_TEXT}" if _takes_messages_for_text(function, call, came.scores) else ""
     opens = _open_in_rewards(one, failure.line)
     if named is None:
         return Problem(f"{one.place}.name", message, level=WARNING, fixes=(opens,))

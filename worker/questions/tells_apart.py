@@ -13,10 +13,15 @@ from groupwise.storage.record.group_metrics import TIED
 from groupwise.storage.registry.messages.functions import Function
 from groupwise.storage.spec.python_source import visible
 from groupwise.storage.spec.syntax_tree import parse_module
+from groupwise.storage.spec.words.number_words import count_words
 
 ANSWER = "answer"  # the name that the mapped answer is given by, beside its column's own
 SHOWN = 60  # characters of a completion that are quoted: its end, where the answer stands
 TRY = "Does it need another format? Try it on rows under Rewards."
+LOOKS_FOR_MORE = (
+    "Empty and long ones are among them. Does it look for something that none of them has? Try it on rows under "
+    "Rewards."
+)
 
 Scores = Sequence[float | None]
 
@@ -45,6 +50,18 @@ def _names_as_text(code: str, names: set[str | None]) -> bool:
     """Whether it takes one of these by kwargs["answer"]."""
     slices = (node.slice for node in ast.walk(parse_module(code)) if isinstance(node, ast.Subscript))
     return any(isinstance(one, ast.Constant) and one.value in names for one in slices)
+
+
+def is_same_for_all(scores: Scores) -> bool:
+    """Whether there are scores, of all completions, and all are one."""
+    given = [score for score in scores if score is not None]
+    return 0 < len(given) == len(scores) and max(given) - min(given) <= TIED
+
+
+def say_same_for_all(scores: Scores, why: str) -> str:
+    """What is said where `is_same_for_all`, of sample completions."""
+    made = count_words(len(scores), "sample completion")
+    return f"does not tell {made} apart: all earn {short_number(scores[0] or 0.0)}. {why}"
 
 
 def say_tells_none(function: Function, pairs: Sequence[Pair], scores: Scores, chats: bool) -> str:
