@@ -27,9 +27,9 @@ let ready = false;
 let loading = false; // it runs what trains, and cannot answer yet
 let reached = true;
 function drawPill() {
-  const begins = ["Starting", el("span.long", " the worker"), "…"]; // a phone has no room for all of it
-  const there = loading ? "Worker loading…" : "Worker ready";
-  const words = !reached ? ["Not connected"] : ready ? [there] : begins;
+  const begins = (doing) => [doing, el("span.long", " the worker"), "…"]; // a phone has no room for all of it
+  const there = loading ? begins("Loading") : ["Worker ready"];
+  const words = !reached ? ["Not connected"] : ready ? there : begins("Starting");
   const said = words.map((one) => one.textContent ?? one).join("");
   if (pill.lastElementChild.textContent !== said) pill.lastElementChild.replaceChildren(...words);
   pill.className = `worker pill s ${!reached ? "idle away" : ready && !loading ? "ok" : "idle"}`;
