@@ -20,13 +20,15 @@ ROWS = "Frage;Antwort\n" + "".join(f"Was ist {n} + {n}?;{2 * n},0\n" for n in ra
 
 @pytest.fixture
 def with_file(new_run: Page) -> Iterator[Page]:
-    """The page, with a German file of 40 rows in the home."""
-    path = paths.data_folder() / "zahlen-anna.csv"
-    path.write_text(ROWS)
+    """The page, with two German files of 40 rows in the home."""
+    files = [paths.data_folder() / f"zahlen-{name}.csv" for name in ("anna", "bert")]
+    for path in files:
+        path.write_text(ROWS)
     new_run.reload()
     expect(new_run.locator(".preview .of")).to_have_text("of 2,500", timeout=180_000)
     yield new_run
-    path.unlink()
+    for path in files:
+        path.unlink()
 
 
 def take_file(page: Page) -> None:
@@ -166,6 +168,14 @@ def test_what_is_set_of_a_file_comes_back_with_it(with_file: Page) -> None:
     choose(page, "File")
     follows(page, "answer_numbers: comma")
     expect(numbers).to_contain_text("Only the number is kept (decimal comma)", timeout=180_000)
+    # what was said of them goes once it is no longer so: “used as they are written” stood beside “only the number”
+    page.get_by_label("File in the home").select_option("file:zahlen-bert.csv")
+    expect(page.locator(".fitted")).to_contain_text("; answers are used as they are written.", timeout=180_000)
+    numbers.get_by_role("button", name="Keep only the number").click()
+    expect(numbers).to_contain_text("Only the number is kept (decimal comma)", timeout=180_000)
+    expect(page.locator(".fitted")).not_to_contain_text("answers")
+    expect(page.locator(".fitted")).to_contain_text("the run is called zahlen-bert")
+    picture(page, "new-numbers-kept-again")
 
 
 def test_a_name_for_data(bare_page: Page) -> None:

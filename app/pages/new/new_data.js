@@ -23,7 +23,8 @@ const seen = (shownAt) => ({
 const now = () => seen(shownAt);
 const rowsOf = ({ source, limit, holdout }) => JSON.stringify([source, limit, holdout]);
 let saidOf = ""; // the rows that what is said speaks of
-let unsayName = null; // says it without the name, which a person has changed since
+let said = []; // the settings that it speaks of
+let unsay = () => {}; // says it without one of them
 const setting = (path, value) => (value === "" ? { path, remove: true } : { path, typed: value });
 
 // What is switched off as there is too little to evaluate on comes back with data that has enough.
@@ -151,11 +152,11 @@ function say(words, made, before) {
   const back = el("button.link.s", { type: "button", onclick }, "Keep what was there");
   box.replaceChildren(el("span", `Changed with the data: ${words.map(([, is]) => is).join("; ")}. `), back);
   box.hidden = !words.length;
-  unsayName = () => {
-    unsayName = null;
-    const others = (all) => all.filter(({ path }) => path !== "name");
+  said = words.map(([path]) => path);
+  unsay = (gone) => {
+    const others = (all) => all.filter(({ path }) => path !== gone);
     say(
-      words.filter(([path]) => path !== "name"),
+      words.filter(([path]) => path !== gone),
       others(made),
       others(before),
     );
@@ -171,6 +172,12 @@ export function givenBefore(before) {
   return { ...first, first, limit: limit ? null : "", holdout: holdout ? null : "", numbers };
 }
 
+// What a person has set since, of what is said.
+function isSetSince(path) {
+  if (path === "name") return !isPending("name") && page.given.name !== shownAt("name");
+  return path === NUMBERS && shownAt(NUMBERS) !== "";
+}
+
 export function drawNewData() {
   onPreview((found) => (found.error ? nameUnread() : fitToData(found.rows.count)));
   const begin = () => {
@@ -180,7 +187,7 @@ export function drawNewData() {
     begin();
     if (shownAt("data.source") === page.given.source) page.given.numbers = shownAt(NUMBERS);
     if (saidOf !== rowsOf(now())) box.hidden = true;
-    else if (!box.hidden && !isPending("name") && page.given.name !== shownAt("name")) unsayName?.();
+    else if (!box.hidden) for (const path of said.filter(isSetSince)) unsay(path);
     if (!isDataChosen(shownAt("data.source"))) fitToData(0);
   });
   begin();
