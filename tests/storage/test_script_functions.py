@@ -55,6 +55,15 @@ def test_what_it_uses_comes_along(before: str, needs: str):
     assert before.count("return 1") == 0 or "return 1" not in found.code
 
 
+def test_of_imports_that_bring_several_names_only_those_that_it_uses_come_along():
+    body = "def score(completions, **kwargs) -> List[float]:\n    return [float('a' in re.escape(c))]\n"
+    found = function(
+        f"import re, torch, os  # all that the notebook needs\nfrom typing import (\n    Any,\n    List,\n)\n{body}"
+    )
+    assert found.imports == ["import re", "from typing import List"] and body.rstrip() in found.code
+    assert "torch" not in found.code and "Any" not in found.code
+
+
 def test_the_last_function_of_a_name_is_the_one_that_is_trained_with():
     found = function("def score(completions, **k):\n    return [1]\n\n\ndef score(completions, **k):\n    return [2]\n")
     assert "return [2]" in found.code and "return [1]" not in found.code

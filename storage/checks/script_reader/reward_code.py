@@ -54,7 +54,7 @@ def extract_function(
                 raise Unclosed(f"“{used}”")
         kept = _needed_statements(tree, None, set(closed.needed), lines)
         code = _put_together(kept, closed, lines)
-    written, code = code, _without_loading(code, name)
+    written, code = code, _without_unused_imports(_without_loading(code, name))
     imported = [ast.unparse(each) for each in parse_module(code).body if isinstance(each, (ast.Import, ast.ImportFrom))]
     problems = signature.analyse(code, name).problems
     where = [place(_line_in_script(problem.line, code, name, function.node, lines)) for problem in problems]
@@ -83,6 +83,26 @@ def _without_loading(code: str, name: str) -> str:
     stays = {word for old, new in pairs if new != f"# {old}" for word in _WORD.findall(new)}
     left = (new for old, new in pairs if new != f"# {old}" or set(_ASSIGNED.findall(new)) & stays)
     return re.sub(r"\n{4,}", "\n\n\n", "\n".join(left)).lstrip("\n")
+
+
+def _without_unused_imports(code: str) -> str:
+    """The code without names that an import of its top level brings beside those that are used, as in
+    `import re, torch`."""
+    lines, body = code.split("\n"), parse_module(code).body
+    used = set().union(*(_globals_of(each, lines) for each in body if not _imports(each)))
+    spans = [range(*_span(each)) for each in body]
+    for each, span in reversed(list(zip(body, spans, strict=True))):
+        alone = not any(set(span) & set(other) for other in spans if other is not span)
+        if alone and isinstance(each, (ast.Import, ast.ImportFrom)) and getattr(each, "module", "") != "__future__":
+            names = [one for one in each.names if one.name == "*" or _bound_by(one) in used]
+            if len(names) < len(each.names):
+                each.names = names
+                lines[span.start : span.stop] = [ast.unparse(each)] if names else []
+    return "\n".join(lines)
+
+
+def _bound_by(alias: ast.alias) -> str:
+    return alias.asname or alias.name.partition(".")[0]
 
 
 def _put_together(kept: list[ast.stmt], closed: Closed, lines: list[str]) -> str:
@@ -148,7 +168,7 @@ def _binds(node: ast.stmt) -> set[str]:
     names: set[str] = set()
     for inner in ast.walk(node):
         if isinstance(inner, (ast.Import, ast.ImportFrom)):
-            names |= {alias.asname or alias.name.partition(".")[0] for alias in inner.names}
+            names |= {_bound_by(alias) for alias in inner.names}
         elif isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
             names.add(inner.id)
         elif isinstance(inner, (ast.Attribute, ast.Subscript)) and isinstance(inner.ctx, ast.Store):
