@@ -31,7 +31,8 @@ STYLES = {
     "completions alone": ("def f(completions, **kwargs):", ["completions"]),
     "trainer state": ("def f(completions, trainer_state, **kwargs):", ["completions", "trainer_state"]),
     "logging": ("def f(completions, log_extra, log_metric, **kwargs):", ["completions", "log_extra", "log_metric"]),
-    "logging, if there is any": ("def f(completions, log_extra=None, log_metric=None, **kwargs):", ["completions"]),
+    "logging, if there is any": ("def f(completions, log_extra=None, *, trainer_state=None, **kwargs):",
+                                 ["completions", "log_extra", "trainer_state"]),
     "async": ("async def f(prompts, completions, task, **kwargs):", ["prompts", "completions", "task"]),
     "annotated": ("def f(completions: list[list[dict]], solution: list[str], **kwargs) -> list[float | None]:",
                   ["completions", "solution"]),
@@ -236,7 +237,7 @@ def test_only_keyword_only_arguments_with_a_default_are_parameters():
     code = f"def f(completions, tag='x', *, needed, log_metric=None, trainer_state=None, most=3, **kwargs):{BODY}"
     (function,) = analyse(code).functions
     assert [each["name"] for each in function.parameters] == ["most"]
-    assert function.arguments == ["completions", "needed"]
+    assert function.arguments == ["completions", "needed", "log_metric", "trainer_state"]
 
 
 @pytest.mark.parametrize(

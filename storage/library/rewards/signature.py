@@ -19,7 +19,7 @@ from groupwise.storage.spec.rows.column_names import column_of_same_meaning, mea
 from groupwise.storage.spec.syntax_tree import parse_module
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, did_you_mean
 
-FORM = 1  # of what `analyse` finds: another one is stored anew
+FORM = 2  # of what `analyse` finds: another one is stored anew
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ TOO_DEEP = CodeProblem(1, 1, "This is nested too deeply to be read.")
 
 @dataclass(frozen=True)
 class FunctionSig:
-    """One reward function. `help` is its docstring's first line, `arguments` the columns and TRL's own values that it
-    cannot do without, `parameters` what can be adjusted: {name, types, default, choices, help, adjustable}.
-    `takes_rest`: has **kwargs. `line` is where it begins; `places` the line and column of each argument."""
+    """One reward function. `help` is its docstring's first line, `arguments` the columns that it cannot do without and
+    TRL's own values that it takes, `parameters` what can be adjusted: {name, types, default, choices, help,
+    adjustable}. `takes_rest`: has **kwargs. `line`: where it begins. `places`: the line and column of each argument."""
 
     name: str
     help: str
@@ -156,13 +156,21 @@ def _signature(function: Function, lines: list[str]) -> FunctionSig:
     return FunctionSig(
         name=function.name,
         help=doc.strip().split("\n")[0].strip(),
-        arguments=list(dict.fromkeys([*(argument.arg for argument in _required_arguments(function)), *taken])),
+        arguments=list(dict.fromkeys([*_given_arguments(function), *taken])),
         parameters=_adjustable(function, doc),
         is_async=isinstance(function, ast.AsyncFunctionDef),
         takes_rest=function.args.kwarg is not None,
         line=function.lineno,
         places=taken | places,
     )
+
+
+def _given_arguments(function: Function) -> Iterator[str]:
+    """The arguments that it cannot do without, and those that TRL always gives, whatever their default."""
+    required = {argument.arg for argument in _required_arguments(function)}
+    for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs):
+        if argument.arg in required or argument.arg in TRL_ARGUMENTS:
+            yield argument.arg
 
 
 def _taken_of_the_rest(function: Function) -> Iterator[tuple[str, ast.AST]]:
