@@ -316,16 +316,23 @@ def test_what_would_follow_from_the_starter_is_not_said_while_a_model_is_to_be_c
     assert [one["field"] for one in seen if one["level"] == BLOCKING] == ["model.id"]
 
 
-def test_a_package_that_the_setting_needs_which_replaces_another_is_named_with_it(own_home: Path) -> None:
-    fields = {**(OFFER.training or {}), "use_liger_kernel": {"types": ["bool"], "default": False}}
-    text = HEAD + "training: {use_liger_loss: true}\n"
-    lacks = replace(OFFER, training=fields, extras={"wandb": "1"})
-    seen = view.describe_text(text, lacks)["problems"]
-    blocking = [(one["field"], one["message"]) for one in seen if one["level"] == BLOCKING]
-    assert [field for field, _ in blocking] == ["training.use_liger_loss", "training.use_liger_loss"]
-    assert blocking[1][1] == "needs liger_kernel, which is not installed here: pip install liger-kernel"
-    there = view.describe_text(text, replace(lacks, extras={"liger_kernel": "1"}))["problems"]
-    assert len([one for one in there if one["level"] == BLOCKING]) == 1
+@pytest.mark.parametrize(
+    ("typed", "meant", "package"),
+    [("use_liger_loss", "use_liger_kernel", "liger_kernel"), ("use_vlm", "use_vllm", "vllm")],
+)
+def test_a_package_that_the_setting_needs_which_is_meant_is_named_with_it(
+    typed: str, meant: str, package: str, own_home: Path
+) -> None:
+    """It was a second problem of the same line."""
+    fields = {**(OFFER.training or {}), meant: {"types": ["bool"], "default": False}}
+    text = HEAD + f"training: {{{typed}: true}}\n"
+    for extras, needs in (({"wandb": "1"}, True), ({package: "1"}, False)):
+        seen = view.describe_text(text, replace(OFFER, training=fields, extras=extras))["problems"]
+        [said] = [one for one in seen if one["level"] == BLOCKING]
+        pip = package.replace("_", "-")
+        words = f" It needs {package}, which is not installed here: pip install {pip}"
+        assert said["field"] == f"training.{typed}" and said["message"].endswith(words) == needs
+        assert said["fixes"][0]["settings"] == {f"training.{meant}": True}
 
 
 @pytest.mark.parametrize(

@@ -97,9 +97,9 @@ def _join_moved(
 
 def _joined(one: Problem, there: Problem) -> Problem | None:
     """A setting that has another place with what its value should be there, and the clicks that put both right; None
-    where it is not moved there, or its value is refused for more than what it is."""
+    where it is not moved there, or its value is refused for more than what it is, or what it needs."""
     moves = [fix for fix in one.fixes if fix.removed == (one.field,) and [*fix.settings] == [there.field]]
-    if not moves or not there.message.startswith(OF_VALUE):
+    if not moves or not (there.message.startswith(OF_VALUE) or NOT_INSTALLED in there.message):
         return None
     words = whole_sentence(there, "It")
     both = tuple(
