@@ -142,7 +142,11 @@ def test_the_head_says_that_the_worker_is_loading_until_it_can_answer(new_run: P
     expect(worker).to_have_text("Loading the worker…", timeout=30_000)
     new_run.set_viewport_size({"width": 375, "height": 844})  # a phone's width less a classic scrollbar
     expect(worker.locator(".long")).to_be_hidden()
-    assert new_run.locator(".gw-topbar").evaluate("bar => bar.scrollWidth - bar.clientWidth") <= 0
+    too_wide = "bar => bar.scrollWidth - bar.clientWidth"
+    assert new_run.locator(".gw-topbar").evaluate(too_wide) <= 0
+    new_run.locator(".gw-topbar .logout").evaluate("form => { form.hidden = false; }")
+    assert new_run.locator(".gw-topbar").evaluate(too_wide) <= 0
+    new_run.locator(".gw-topbar .logout").evaluate("form => { form.hidden = true; }")
     picture(new_run, "new-run-worker-loading")
     new_run.unroute("**/component_server/", loads)
     expect(worker).to_have_text("Worker ready", timeout=30_000)
