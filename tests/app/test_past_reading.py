@@ -44,7 +44,8 @@ def test_a_file_is_read_as_the_newest_run_that_began_read_it(file: Path) -> None
     of_a, of_b = describe_files()
     settings = {"skip_lines": 1, "prompt_template": "{Frage}", "answer_column": "Lösung", "answer_numbers": "comma"}
     read = {f"data.{name}": value for name, value in settings.items()}
-    assert of_a["past"] == {"run": "second", "settings": read, "data": read, "sampling": {"max_completion_length": 48}}
+    sampling = {"max_completion_length": 48}
+    assert of_a["past"] == {"run": "second", "at": 2.0, "settings": read, "data": read, "sampling": sampling}
     assert of_b["past"] is None
     assert sources.list_sources()["files"] == describe_files()
 

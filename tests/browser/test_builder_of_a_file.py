@@ -14,7 +14,7 @@ from groupwise.storage.record import states
 from groupwise.storage.registry import trash
 from tests.browser.conftest import OpenPage, bring, no_sideways_scroll, picture
 from tests.browser.new_run_page import follows, reward, show, write_yaml, yaml_of
-from tests.browser.rewards_page import LIVE_FOR, build, do, expect_points, open_emptied, ready, source, try_it
+from tests.browser.rewards_page import LIVE_FOR, build, do, expect_points, open_emptied, ready, save, source, try_it
 from tests.support.runs import ended_run
 
 ROWS = "Frage;Lösung\n7,5 + 38,5?;46,0\n1234 + 0,5?;1.234,5\n2 mal 617?;1234,0\n"
@@ -215,19 +215,60 @@ def test_a_file_that_a_run_used_is_read_as_that_run_read_it(
         follows(page, line)
 
 
-def test_a_file_that_is_read_wrongly_has_the_buttons_that_read_it_otherwise(
+def test_how_a_file_is_read_stays_with_what_was_built_on_it_and_comes_into_a_new_run(
     open_page: OpenPage, shared_dashboard: str
 ) -> None:
     workbook_with_a_title("Klasse 6.xlsx")
     page, form = open_file(open_page, shared_dashboard, "Klasse 6.xlsx")
-    wait = page.locator(".live .wait")
-    expect(wait.get_by_role("button", name="The heading is in line 2")).to_be_visible(timeout=LIVE_FOR)
+    wait, rows = page.locator(".live .wait"), page.locator(".live .rows")
+    heading = wait.get_by_role("button", name="The heading is in line 2")
+    expect(heading).to_be_visible(timeout=LIVE_FOR)
     expect(wait).not_to_contain_text("The prompt template is not set")
     expect(wait.get_by_role("link", name="Choose in New run how it is read")).to_be_visible()
     picture(page, "rewards-file-read-wrongly")
+    page.set_viewport_size({"width": 390, "height": 900})
+    assert heading.evaluate("one => one.offsetWidth <= one.closest('.wait').clientWidth")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(page.get_by_role("button", name="Read it as a new file")).to_have_count(0)
     wait.get_by_role("button").first.click()
-    expect(page.locator(".live .rows")).to_contain_text("Wie viel ist 1 + 1?", timeout=LIVE_FOR)
-    expect(form.get_by_label("The right number is in").locator("option:checked")).to_contain_text("answer: “Lösung”")
+
+    def is_read() -> None:
+        expect(rows).to_contain_text("Wie viel ist 1 + 1?", timeout=LIVE_FOR)
+        chosen = form.get_by_label("The right number is in").locator("option:checked")
+        expect(chosen).to_contain_text("answer: “Lösung”")
+        expect(page.locator(".why-data")).to_contain_text("read as you set it")
+
+    is_read()
+    form.locator("[name=name]").fill("lehrer_note")
+    save(page)
+    page.reload()
+    ready(page)
+    is_read()
+    do(page, "Use in a new run")
+    page.wait_for_url("**/new?*")
+    for line in ("source: file:Klasse 6.xlsx", "skip_lines: 1", "answer_column: Lösung", "{Frage}"):
+        follows(page, line)
+    # a draft in which only the file is chosen
+    text = "name: mine\ndata: {source: 'file:Klasse 6.xlsx'}\nrewards: [{name: format}]\n"
+    write_yaml(page, text)
+    page.wait_for_function("() => Object.values(sessionStorage).some((one) => one.includes('name: mine'))")
+    page.goto(f"{shared_dashboard}/rewards?name=lehrer_note")
+    ready(page)
+    page.get_by_label("Data of").select_option("file:Klasse 6.xlsx")
+    is_read()
+    do(page, "Use in a new run")
+    page.wait_for_url("**/new?*")
+    other = page.locator(".handed .other-data")
+    expect(other).to_have_text("Klasse 6.xlsx is read and mapped as on the Rewards page.")
+    for line in ("name: mine", "skip_lines: 1", "answer_column: Lösung", "{Frage}", "lehrer_note"):
+        follows(page, line)
+    picture(page, "new-read-as-on-rewards")
+    show(page, "Form")
+    page.get_by_label("Answer column").select_option("Frage")
+    expect(other).to_contain_text("On the Rewards page, Klasse 6.xlsx was read differently: Answer column.")
+    other.get_by_role("button", name="Read it as there").click()
+    follows(page, "answer_column: Lösung")
+    expect(other).to_be_hidden()
 
 
 def test_of_a_file_whose_rows_are_empty_one_thing_is_said(open_page: OpenPage, shared_dashboard: str) -> None:

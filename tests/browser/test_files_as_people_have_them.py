@@ -494,7 +494,12 @@ def test_a_file_is_read_as_the_run_read_it_that_used_it_last(new_run: Page) -> N
     choose_file.select_option("file:other.csv")
     follows(new_run, "source: file:other.csv")
     choose_file.select_option("file:Klasse5.csv")
-    expect(said).to_contain_text("Read and mapped as you set it here before.")  # the draft outlives a reload
+    expect(said).to_contain_text("Read and mapped as you set it here before.")  # it outlives a reload
+    choose_file.select_option("file:other.csv")  # with the mapping of the one before, which nobody set of it
+    follows(new_run, "source: file:other.csv")
+    expect(said).to_be_hidden()
+    choose_file.select_option("file:Klasse5.csv")
+    expect(said).to_contain_text("Read and mapped as you set it here before.")
     follows(new_run, "skip_lines: 1")
     assert "answer_numbers" not in yaml_of(new_run)
     said.get_by_role("button", name="Read it as a new file").click()

@@ -391,3 +391,22 @@ def test_ticks_of_a_log_scale_are_written_whole(bare_page: Page) -> None:
     assert texts(1e-12, 1e12) == [f"1.0e-{n}" for n in (10, 5)] + ["1", "100,000", "1.0e+10"]
     assert texts(3, 4) == [] == texts(0, 5), "left to Plotly"
     assert texts(20, 20) == ["20"], "a line that never changes is in the middle of a power"
+
+
+def test_a_file_is_read_as_it_was_set_last_here_or_by_a_run(bare_page: Page) -> None:
+    """And no page tells of what is set as it was anyway."""
+    bring(bare_page, "ui/file_readings.js", "readingOf", "keepReading", "forgetReading")
+    said = bare_page.evaluate("""() => {
+      const run = { run: "a", at: 1, settings: { "data.skip_lines": 1 } };
+      const later = { run: "b", at: 1e12, settings: {} };
+      const file = { value: "file:a.csv", past: null };
+      const of = (past) => readingOf({ ...file, past });
+      const found = [of(null), of(run).settings];
+      keepReading({ ...file, past: run }, { "data.skip_lines": 1 });
+      found.push(of(null));
+      keepReading(file, { "data.skip_lines": 2 });
+      found.push(of(run).settings, of(later).past.run, readingOf({ value: "file:b.csv" }));
+      forgetReading(file);
+      return [...found, of(null)];
+    }""")
+    assert said == [None, {"data.skip_lines": 1}, None, {"data.skip_lines": 2}, "b", None, None]

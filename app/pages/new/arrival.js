@@ -214,8 +214,8 @@ export async function takeReward(name) {
       got?.sentence ?? `The server did not answer: “${name}” was not added. Add it below, under Rewards.`,
       { wrong: true },
     );
-  if (!got.unreadable) noteDataOf(name);
   if (got.text !== page.text) replaceText(got.text, { notes: page.notes });
+  if (!got.unreadable) noteDataOf(name);
   if (got.stay.length) return tellOfOthers(got.words, got.stay);
   return tellHanded(got.words, { wrong: !got.done, actions: got.unreadable ? wayOut(name) : [] });
 }

@@ -4,7 +4,7 @@ import { el, option } from "../../ui/dom.js";
 import { edit, find, onColumns, onView, page, plainAt, shownAt } from "./core.js";
 import { about, field, fields, forget, place, setValue } from "./fields.js";
 import { keepDrawn } from "./lists.js";
-import { drawPastReading, keepReading, pastReading } from "./past_reading.js";
+import { drawPastReading, pastReading } from "./past_reading.js";
 import { Upload } from "./upload.js";
 
 const SOURCES = { task: "Built-in task", gym: "reasoning-gym", file: "File", hub: "Hub dataset" };
@@ -30,7 +30,6 @@ const options = (list) => list.map(({ value, label }) => option(value, label));
 const set = (value) => edit([{ path: "data.source", value }]);
 // Read and mapped as it last was, where that is known.
 function setFile(value) {
-  keepReading();
   edit([{ path: "data.source", value }, ...leaving("file"), ...pastReading(value)]);
 }
 const textField = (label, placeholder, given) =>

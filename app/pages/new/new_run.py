@@ -104,7 +104,7 @@ def form_choices(offer: Offer) -> dict[str, Any]:
         "models": choices.models(),
         "tasks": choices.tasks(offer),
         "files": past_reading.describe_files(),
-        "past_settings": [f"data.{name}" for name in past_reading.SETTINGS],
+        "past_settings": list(past_reading.PATHS),
         "file_suffixes": list(file_format.DATA_SUFFIXES),
         "file_words": setting_words.FILE_WORDS,
         "spec_limit": MAX_BYTES,

@@ -1,42 +1,39 @@
-// A file that a run used before is read and mapped as that run did, as soon as it is chosen; one that was set here
-// before, as it was set. It is said, with a button that takes it back.
+// A file that is chosen is read and mapped as it last was, by a run or as it was set in this browser
+// (ui/file_readings.js), as soon as it is chosen. It is said, with a button that takes it back.
 
 import { el } from "../../ui/dom.js";
+import { forgetReading, isSameReading, keepReading, readingOf } from "../../ui/file_readings.js";
 import { edit, isPending, onView, page, plainAt, shownAt } from "./core.js";
 
 const node = el("p.s.past-reading", { role: "status", hidden: true });
-const LISTS = ["data.columns"];
-let paths = [];
-const left = {}; // a file → the edits that set it as it was when another was chosen
 // {source, words, rows: the conditions by which that run left rows out, as: the settings that the words speak of, once
 // they are shown}
 let said = null;
+let seen = null; // {source, reading} as they were shown last
+let left = null; // {source, reading: another file's mapping, which was left standing with this one, once it is shown}
 
-const settingsNow = () => JSON.stringify(editsNow());
-const pastOf = (source) => page.form.files.find((one) => one.value === source)?.past;
+const fileOf = (source) => page.form.files.find((one) => one.value === source) ?? { value: source };
+const isFile = (source) => /^file:./.test(source);
 const setting = (path, value) => (value === undefined ? { path, remove: true } : { path, value });
-function editsNow() {
-  const isNull = (path) => page.view?.empty?.[path] === null;
-  return paths.map((path) => {
-    if (LISTS.includes(path)) return setting(path, plainAt(path) ?? undefined);
-    if (isNull(path)) return { path, value: null };
-    return shownAt(path) === "" ? { path, remove: true } : { path, typed: shownAt(path) };
-  });
-}
+const set = (reading) => page.form.past_settings.map((path) => setting(path, reading[path]));
 
-// What belongs to the file that is left is kept for when it is chosen again.
-export function keepReading() {
-  const [source, edits] = [shownAt("data.source"), editsNow()];
-  if (/^file:./.test(source) && edits.some(({ remove }) => !remove)) left[source] = edits;
+// What belongs to the file that is left is kept for when it is chosen again, but not what is another's.
+function keepOfLeft() {
+  const [source, { reading = {} }] = [shownAt("data.source"), page.view];
+  const isAnothers = left?.source === source && isSameReading(left.reading, reading);
+  if (isFile(source) && Object.keys(reading).length && !isAnothers) keepReading(fileOf(source), reading);
 }
 // The edits that read and map this file as it last was; none where nothing is known of it.
 export function pastReading(source) {
-  const past = pastOf(source);
-  const here = left[source];
+  keepOfLeft();
+  const known = readingOf(fileOf(source));
   said = null;
-  if (here) say(source, "Read and mapped as you set it here before.");
-  else if (past) say(source, `Read and mapped as in run “${past.run}”.`, past.data["data.filter"]);
-  return here ?? (past ? paths.map((path) => setting(path, past.settings[path])) : []);
+  left = known ? null : { source, reading: null };
+  if (!known) return [];
+  const { past } = known;
+  if (past) say(source, `Read and mapped as in run “${past.run}”.`, past.data["data.filter"]);
+  else say(source, "Read and mapped as you set it here before.");
+  return set(known.settings);
 }
 function say(source, words, rows = []) {
   said = { source, words, rows, as: null };
@@ -47,14 +44,27 @@ function takeRows() {
   edit([{ path: FILTER, value: said.rows }]);
 }
 function readAnew() {
-  delete left[said.source];
+  forgetReading(fileOf(said.source));
   said = null;
-  edit(paths.map((path) => ({ path, remove: true })));
+  edit(set({}));
 }
-function show() {
-  if (said && !paths.some(isPending) && !isPending("data.source")) {
-    said.as ??= settingsNow();
-    if (said.source !== shownAt("data.source") || said.as !== settingsNow()) said = null;
+// How a file is read is kept as soon as it is set: Rewards, and another tab, read it so, too.
+function follow({ reading }) {
+  const source = shownAt("data.source");
+  if (left?.source === source) left.reading ??= reading;
+  else left = null;
+  const isOfSame = seen?.source === source && isFile(source);
+  if (isOfSame && !isSameReading(seen.reading, reading)) keepReading(fileOf(source), reading);
+  seen = { source, reading };
+}
+function show(view) {
+  const paths = page.form.past_settings;
+  if (!paths.some(isPending) && !isPending("data.source")) {
+    follow(view);
+    if (said) {
+      said.as ??= view.reading;
+      if (said.source !== shownAt("data.source") || !isSameReading(said.as, view.reading)) said = null;
+    }
   }
   node.hidden = !said;
   if (!said) return;
@@ -66,7 +76,6 @@ function show() {
   node.replaceChildren(el("span", words), ...buttons.flatMap((one, n) => [n ? " · " : " ", one]));
 }
 export function drawPastReading(after) {
-  paths = page.form.past_settings;
   after.after(node);
   onView(show);
 }

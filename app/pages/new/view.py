@@ -8,7 +8,16 @@ from dataclasses import replace
 from typing import Any
 
 from groupwise.app.core.field_labels import own_label
-from groupwise.app.pages.new import edits, form_rows, found_reading, launch, once_readable, presets, yaml_edit
+from groupwise.app.pages.new import (
+    edits,
+    form_rows,
+    found_reading,
+    launch,
+    once_readable,
+    past_reading,
+    presets,
+    yaml_edit,
+)
 from groupwise.app.pages.new.field_values import field_text
 from groupwise.app.pages.new.found_reading import reading_key
 from groupwise.app.pages.new.known import NO_ROWS, Known, is_chosen, known_of, rows_key, short_hash, source_key
@@ -83,6 +92,7 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         "text": text,
         "shown": _as_typed(fields(raw), text),
         "plain": {path: _setting_at(raw, path) for path in PLAIN},
+        "reading": past_reading.reading_in(raw),
         "conditions": form_rows.condition_rows(_setting_at(raw, "data.filter")),
         "stages": form_rows.stage_rows(_setting_at(raw, "stages")),
         "empty": emptied_settings(raw),

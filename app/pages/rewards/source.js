@@ -7,6 +7,7 @@ import { currentDraft } from "../../ui/run_drafts.js";
 import { builtOn, keepBuiltOn } from "./built_on.js";
 import { givenNames } from "./columns.js";
 import { askWorker, button, call, find, on, page, root, server, tell } from "./core.js";
+import { dataOfFile, guessOfFile, howRead, isFile, mapFile, readAnew, slipOfFile, specOfFile } from "./file_data.js";
 import { tagsLookedFor } from "./looked_for.js";
 import { guessOfDraft, mapDraft, mappedText, mappingWords } from "./mapped_drafts.js";
 import { plain } from "./text.js";
@@ -22,7 +23,7 @@ export function dataChosen() {
   const { value } = find("select.data");
   const draft = draftChosen();
   if (draft !== null) return `text:${mappedText(draft)}`;
-  return value.startsWith("file:") ? `text:${specOfFile(value)}` : value;
+  return isFile(value) ? `text:${specOfFile(value)}` : value;
 }
 // The text of the draft that is chosen, as it was typed; null where no draft is.
 function draftChosen() {
@@ -30,45 +31,10 @@ function draftChosen() {
   if (value === "new") return newRunText();
   return value.startsWith("text:") ? value.slice("text:".length) : null;
 }
-// How a file of the home is read and mapped: {file: settings of its data}, as its preview suggests, or as a button set.
-const mappings = {};
-const pastOf = (file) => page.about.sources.files.find((one) => one.value === file)?.past;
-// As the newest run of it did, where there is one: all that could be suggested is set there.
-function dataOfFile(file) {
-  const data = { source: file };
-  const settings = { ...pastOf(file)?.data, ...mappings[file] };
-  for (const [path, value] of Object.entries(settings)) data[path.replace("data.", "")] = value;
-  return data;
-}
-// With completions as long, and sampled as, in the run that it is read as in.
-const specOfFile = (file) => {
-  const training = pastOf(file)?.sampling ?? {};
-  return JSON.stringify({ name: "trial", data: dataOfFile(file), training, rewards: [{ name: "format" }] });
-};
-// Takes what the preview suggests; whether that is anything new.
-function mapFile(file, guess) {
-  const isKnown = pastOf(file) || Object.keys(mappings[file] ?? {}).some((path) => path in (guess ?? {}));
-  if (!file.startsWith("file:") || isKnown || !Object.keys(guess ?? {}).length) return false;
-  mappings[file] = { ...mappings[file], ...guess };
-  return true;
-}
-// What is wrong with how the chosen file is read, as its preview says it, with what one click does about it:
-// {message, fixes: [{label, take}]}; null for nothing.
-function slipOfFile(problems = []) {
-  const file = find("select.data").value;
-  const wrong = problems.find(({ level, fixes }) => level === "blocking" && fixes.length);
-  if (!file.startsWith("file:") || !wrong) return null;
-  const fixes = wrong.fixes.map(({ label, settings }) => ({ label, take: () => setOfFile(file, settings) }));
-  return { message: wrong.message, fixes };
-}
-function setOfFile(file, settings) {
-  mappings[file] = { ...mappings[file], ...settings };
-  askColumns();
-}
 // Where how the chosen file is read can be seen and changed; "" where no file is chosen.
 export function addressOfFile() {
   const file = find("select.data").value;
-  return file.startsWith("file:") ? `/new?${new URLSearchParams(pairsOfFile(file))}` : "";
+  return isFile(file) ? `/new?${new URLSearchParams(pairsOfFile(file))}` : "";
 }
 const pairsOfFile = (file) => [["data", JSON.stringify(dataOfFile(file))]];
 // Whether that is all there is to say: that New run's draft has no data, as sources.py says it.
@@ -155,6 +121,7 @@ async function refresh() {
     const words = new Map(now.runs.flatMap(({ id, value, label }) => [id, value].map((key) => [key, plain(label)])));
     for (const each of root.querySelectorAll(`${SELECTS} option`))
       if (words.has(each.value)) setText(each, words.get(each.value));
+    if (dataChosen() !== askedOf) askColumns(); // its file was read otherwise on another page
     return;
   }
   const { value } = find("select.data");
@@ -222,18 +189,26 @@ function chooseData(value, then = () => {}) {
   else sayWhy("");
   then();
 }
-// Why this data is chosen; and as what a file is read.
+let said = ""; // why the data is chosen
+// Why this data is chosen; and as what a file is read, with the ways to read it otherwise.
 function sayWhy(why) {
-  const past = pastOf(find("select.data").value);
-  const words = [why, past ? `read as in run “${plain(past.run)}”` : ""].filter(Boolean).join("; ");
-  const change = past ? [" ", el("a", { href: addressOfFile() }, "Change it in New run")] : [];
-  find(".why-data").replaceChildren(words && `(${words})`, ...change);
+  const file = find("select.data").value;
+  const read = howRead(file);
+  const words = [why, read?.words].filter(Boolean).join("; ");
+  const change = read ? [" ", el("a", { href: addressOfFile() }, "Change it in New run")] : [];
+  const readAsNew = () => {
+    readAnew(file);
+    askColumns();
+  };
+  const anew = read?.isOwn ? [" · ", button("Read it as a new file", readAsNew, "link xs")] : [];
+  find(".why-data").replaceChildren(words && `(${words})`, ...change, ...anew);
+  said = why;
 }
 // How the chosen data is mapped, where nobody mapped it.
 function sayMapping() {
   const draft = draftChosen();
   const file = find("select.data").value;
-  const guess = draft === null ? (pastOf(file) ? null : mappings[file]) : guessOfDraft(draft);
+  const guess = draft === null ? guessOfFile(file) : guessOfDraft(draft);
   showText(find(".mapping-data"), mappingWords(guess));
 }
 // The newest run whose completions are kept and whose rows are from the chosen data: {id, label}; null for none.
@@ -309,6 +284,7 @@ export function sourceWords({ from: kind = from, run }) {
   return label ? `completions of “${plain(label).split(" · ")[0]}”` : "a run’s completions";
 }
 
+let askedOf = ""; // the data whose columns were asked for last
 // The data's columns: for completion in the editor, and to say what a function asks for in vain.
 async function askColumns() {
   page.columns = null;
@@ -316,8 +292,10 @@ async function askColumns() {
   page.notGiven = "";
   page.slip = null;
   sayMapping();
+  sayWhy(said);
   tell("data");
   const data = dataChosen();
+  askedOf = data;
   const [got, set] = await Promise.all([askWorker("columns", { data }), call("run_rewards", { data }, () => {})]);
   if (!got) return;
   if (!got.answer) {
@@ -338,7 +316,7 @@ async function askColumns() {
   }
   sayMapping();
   const { answer: mapped = "", decimal = null, source = "" } = set ?? {};
-  page.slip = slipOfFile(got.answer.problems);
+  page.slip = slipOfFile(find("select.data").value, got.answer.problems, askColumns);
   page.given = { columns: got.answer.columns, answer: got.answer.answer, mapped, decimal, source };
   page.columns = givenNames();
   tell("columns");
