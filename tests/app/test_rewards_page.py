@@ -310,6 +310,34 @@ def test_where_ruff_cannot_be_run_nothing_is_said(monkeypatch: pytest.MonkeyPatc
     assert lint.lint("import os") == []
 
 
+def test_of_blocks_no_line_of_code_is_said() -> None:
+    """Nobody who builds from blocks sees lines."""
+
+    def said(given: list[str], *blocks: dict[str, Any]) -> list[tuple[str, int | None]]:
+        code = page.build_function({"name": "note", "blocks": [*blocks]})["code"]
+        found = page.analyse_code({"text": code, "name": "note", "columns": given})["problems"]
+        assert all(one["blocks"] for one in found), found
+        return [(one["message"], one["block"]) for one in found]
+
+    number = {"kind": "number_equals", "settings": {}, "weight": 1}
+    words = {"kind": "contains", "settings": {"texts": ["Euro"]}, "weight": 1}
+    wanted = "“note” compares with the answer, and this data has no answer"
+    assert said(["answer"], number) == []
+    assert said(["Thema"], number) == [(f"{wanted}: choose which column is the answer.", 0)]
+    assert said(["solution"], number) == [(f"{wanted}. Did you mean “solution”?", 0)]
+    other = number | {"settings": {"column": "punkte"}}
+    in_second = "“note” compares with “punkte” in block 2, and this data has no such column: choose another column."
+    assert said(["Thema"], words, other) == [(in_second, 1)]
+    always = number | {"settings": {"value": 4}}
+    third = (
+        "“note” compares with the answer in block 3, and this data has no answer: choose which column is the answer."
+    )
+    assert said(["Thema"], words, always, number) == [(third, 2)]
+    secret = words | {"settings": {"texts": ["hf_" + "a1B2c3D4e5" * 4]}}
+    held = "Block 2 holds a secret. Take it out: what is typed here is kept with every run."
+    assert said(["Thema"], words, secret) == [(held, 1)]
+
+
 def test_a_text_is_looked_at_for_the_data_that_is_chosen() -> None:
     code = "def f(completions, anser, **kwargs):\n    return [0.5 for _ in completions]\n"
     said = page.analyse_code({"text": code, "columns": ["question", "answer"]})

@@ -272,7 +272,8 @@ def test_columns_of_any_name_are_chosen_with_an_example_and_a_failure_is_said(re
     expect(rewards.get_by_label("The right number is in").locator("option").first).to_have_text(
         "答案: not in this data", timeout=LIVE_FOR
     )
-    expect(rewards.locator(".live .wait")).to_contain_text("It failed: ", timeout=LIVE_FOR)
+    missing = "“my_reward” compares with “答案”, and this data has no such column. Did you mean “answer”?"
+    expect(rewards.locator(".live .wait")).to_contain_text(missing, timeout=LIVE_FOR)
     save(rewards)
     assert 'kwargs["答案"]' in library.get_reward("my_reward").code
 

@@ -271,6 +271,27 @@ def test_how_a_file_is_read_stays_with_what_was_built_on_it_and_comes_into_a_new
     expect(other).to_be_hidden()
 
 
+def test_a_block_without_its_column_is_said_by_its_name_and_not_by_a_line(
+    open_page: OpenPage, shared_dashboard: str
+) -> None:
+    rows = "Frage;Herkunft;Kapitel\nWas ist 1 + 1?;Buch 2;Summen\nUnd 2 + 2?;Buch 4;Zahlen\n"
+    (paths.data_folder() / "themen.csv").write_text(rows, encoding="utf-8")
+    page, form = open_file(open_page, shared_dashboard, "themen.csv")
+    form.locator("[name=name]").fill("lehrer_note")
+    words = "“lehrer_note” compares with the answer, and this data has no answer: choose which column is the answer."
+    wait = page.locator(".live .wait")
+    expect(wait).to_contain_text(words, timeout=LIVE_FOR)
+    do(page, "Save and use in a new run")
+    said = page.locator(".said-saved")
+    expect(said).to_contain_text(words)
+    picture(page, "rewards-block-without-column")
+    said.get_by_role("button", name="Choose the column").click()
+    column = form.get_by_label("The right number is in")
+    expect(column).to_be_focused()
+    column.select_option("Herkunft")
+    expect(wait).to_be_hidden(timeout=LIVE_FOR)
+
+
 def test_of_a_file_whose_rows_are_empty_one_thing_is_said(open_page: OpenPage, shared_dashboard: str) -> None:
     (paths.data_folder() / "leer.csv").write_text("frage,antwort\n,\n,\n", encoding="utf-8")
     page, form = open_file(open_page, shared_dashboard, "leer.csv")

@@ -231,6 +231,16 @@ function addBlock(kind) {
   const fields = desk.list.lastChild;
   (fields.querySelector(".fields :is(input, textarea, select)") ?? fields.querySelector("input")).focus();
 }
+// A block compares with this column from now on.
+export function compareWith(n, column) {
+  desk.blocks[n].settings.column = column;
+  redrawn();
+  showColumn(n);
+}
+export function showColumn(n) {
+  if (way !== "blocks") showWay("blocks");
+  desk.list.children[n].querySelector("[data-setting=column] select").focus();
+}
 function drawKinds() {
   form
     .querySelector(".kinds")

@@ -252,9 +252,12 @@ export function showFailures(failures) {
   drawAnnotations();
 }
 
+// Whether it is said of the whole script or of blocks, and of no line.
+const isOfNoLine = (problem) => isOfScript(problem) || problem.blocks;
+export const withLine = (problem) => `${isOfNoLine(problem) ? "" : `Line ${problem.line}: `}${plain(problem.message)}`;
 // What is to be fixed before anything can be done with the text.
 export const fixFirst = (problem) =>
-  isOfScript(problem) ? plain(problem.message) : `Fix line ${problem.line} first: ${plain(problem.message)}`;
+  isOfNoLine(problem) ? plain(problem.message) : `Fix line ${problem.line} first: ${plain(problem.message)}`;
 // What keeps the text from being loaded, and so from being saved or tried; empty where nothing does.
 export function loadFault() {
   const found = page.problems.find((one) => one.kind === "unloadable" || isOfScript(one));
@@ -265,7 +268,7 @@ export function loadFault() {
 export function noFunction(what) {
   const error = page.problems.find((one) => one.level === "error");
   return error
-    ? `${isOfScript(error) ? "" : `Line ${error.line}: `}${plain(error.message)}`
+    ? withLine(error)
     : `There is no function to ${what} yet: a reward function is a def that gets completions.`;
 }
 

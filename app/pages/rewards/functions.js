@@ -4,7 +4,7 @@ import { el, numberField, option, remover, setText } from "../../ui/dom.js";
 import { wholeNumber } from "../../ui/number.js";
 import { cut } from "../../ui/text.js";
 import { action, call, find, on, page } from "./core.js";
-import { loadFault, signature } from "./editor.js";
+import { loadFault, signature, withLine } from "./editor.js";
 import { dataChosen } from "./source.js";
 import { isNumber, plain } from "./text.js";
 
@@ -71,7 +71,7 @@ export function faultOfChosen() {
   const fault = loadFault();
   if (fault) return fault;
   const secret = page.problems.find(({ kind }) => kind === "secret");
-  if (secret) return `Line ${secret.line}: ${plain(secret.message)}`;
+  if (secret) return withLine(secret);
   if (signature()?.too_long) return signature().too_long;
   for (const name of [editedName(), ...others])
     for (const key of ["weight", "timeout"]) {

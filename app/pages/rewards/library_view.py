@@ -9,6 +9,7 @@ from typing import Any
 
 from groupwise.app.pages.new import view
 from groupwise.app.pages.rewards import lint, whole_script
+from groupwise.app.pages.rewards.block_problems import say_missing_column, say_secret
 from groupwise.storage.checks.texts import IN_CODE
 from groupwise.storage.home import redaction
 from groupwise.storage.library.capabilities import Offer
@@ -96,14 +97,17 @@ def analyse_text(code: str, name: str = "", columns: set[str] | None = None, scr
     this name what it asks for in vain, too; errors first; `kind`: NAME where one function cannot be used, SECRET where
     none can, SCRIPT where it is a whole one without any, MAKER of what makes one for a whole script, UNLOADABLE where
     the text cannot be loaded), whether `pasted.clean_paste` makes Python of it, whether a script stands around its
-    functions that `strip_script.keep_only` takes out, and the blocks that make it. `script`: the text with that script,
-    where it was taken out."""
+    functions that `strip_script.keep_only` takes out, and the blocks that make it: then what it asks for in vain, and a
+    secret, are said of them. `script`: the text with that script, where it was taken out."""
     analysis, clean = signature.analyse(code), pasted.clean_paste(code)
     chosen = next((one for one in analysis.functions if one.name == name), None) or next(iter(analysis.functions), None)
     asked = signature.problems_for(chosen, columns) if chosen else []
     fault = library.find_load_fault(code, chosen.name if chosen else "")
-    ours = [_problem(each, UNLOADABLE if each == fault else "") for each in [*analysis.problems, *asked]]
-    refused = [*_secrets_in(code), *_names_too_long(analysis.functions)]
+    reading = builder.read_blocks(code, chosen.name) if chosen else None
+    blocks = reading.blocks if reading is not None else None
+    ours = [_problem(each, UNLOADABLE if each == fault else "") for each in analysis.problems]
+    ours += [_asked_in_vain(each, chosen.name, blocks) for each in asked if chosen]
+    refused = [*_secrets_in(code, blocks), *_names_too_long(analysis.functions)]
     whole = "" if analysis.functions else whole_script.say_script_alone(clean)
     # what each line of it would do in a reward function is of no use where none is
     said = [_problem(signature.CodeProblem(1, 1, whole), SCRIPT)] if whole else ours
@@ -114,14 +118,17 @@ def analyse_text(code: str, name: str = "", columns: set[str] | None = None, scr
         "problems": sorted([*said, *makers, *refused, *linted], key=_graver_first),
         "cleaner": not pasted.is_python(code) and pasted.is_python(clean),
         "script": bool(analysis.functions) and strip_script.keep_only(clean) != clean,
-        "blocks": describe_reading(code, chosen.name) if chosen else None,
+        "blocks": _describe_reading(reading),
     }
 
 
 def describe_reading(code: str, name: str) -> dict[str, Any] | None:
     """The builder's blocks that make a function: {blocks, sentence}; {line} where it was edited by hand, from 1; None
     where it never was of blocks."""
-    reading = builder.read_blocks(code, name)
+    return _describe_reading(builder.read_blocks(code, name))
+
+
+def _describe_reading(reading: builder.Reading | None) -> dict[str, Any] | None:
     if reading is None:
         return None
     if reading.blocks is None:
@@ -142,13 +149,27 @@ def _problem(problem: signature.CodeProblem, kind: str = "") -> dict[str, Any]:
     level = LEVELS.get(problem.level, "info")
     return {
         "line": problem.line, "column": problem.column, "message": problem.message, "level": level, "lint": False,
-        "rename": list(problem.rename) if problem.rename else None, "kind": kind,
+        "rename": list(problem.rename) if problem.rename else None, "kind": kind, "blocks": False, "block": None,
+        "meant": problem.meant,
     }  # fmt: skip
 
 
-def _secrets_in(code: str) -> list[dict[str, Any]]:
-    """What can neither be saved nor tried, by line."""
+def _asked_in_vain(problem: signature.CodeProblem, name: str, blocks: list[builder.Block] | None) -> dict[str, Any]:
+    """What a function asks for that the data does not give; of one made of blocks said of these (`blocks`), and of
+    which (`block`, from 0), instead of a line."""
+    found = _problem(problem)
+    return found | _of_blocks(*say_missing_column(problem, name, blocks)) if blocks and problem.asked else found
+
+
+def _of_blocks(message: str, block: int | None) -> dict[str, Any]:
+    return {"message": message, "blocks": True, "block": block, "rename": None}
+
+
+def _secrets_in(code: str, blocks: list[builder.Block] | None) -> list[dict[str, Any]]:
+    """What can neither be saved nor tried: by line, or as the blocks have it."""
     lines = redaction.lines_that_hold(code)
+    if lines and blocks:
+        return [_problem(signature.CodeProblem(lines[0], 1, ""), SECRET) | _of_blocks(*say_secret(blocks))]
     return [_problem(signature.CodeProblem(line, 1, f"This line {IN_CODE}"), SECRET) for line in lines]
 
 
@@ -160,7 +181,8 @@ def _names_too_long(functions: list[signature.FunctionSig]) -> list[dict[str, An
 def _lint_to_add(ours: list[dict[str, Any]], linted: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What lint adds to what we said: of text that is no Python nothing, and nothing grave twice of one line."""
     broken = {one["line"] for one in ours if one["level"] == "error"}
-    linted = [{**one, "lint": True, "rename": None, "kind": ""} for one in linted]
+    plain = {"rename": None, "kind": "", "blocks": False, "block": None, "meant": ""}
+    linted = [{**one, "lint": True, **plain} for one in linted]
     return [one for one in linted if not (broken and one["syntax"]) and one["line"] not in broken]
 
 

@@ -2,7 +2,9 @@
 
 import { el, press, setText } from "../../ui/dom.js";
 import { cut, sentence } from "../../ui/text.js";
+import { HOW, STILL } from "./answer_words.js";
 import { alikeBlocks, alikeNote } from "./alike_answers.js";
+import { columnFault, waysOut } from "./block_faults.js";
 import { blocksNow, isTraced, requireBlock, traced, waysShown } from "./builder.js";
 import { action, askWorker, button, find, on, page, stopAsking } from "./core.js";
 import { columnsInWords } from "./columns.js";
@@ -36,15 +38,6 @@ let timer = null;
 let scoring = 0;
 
 const isOn = () => waysShown() === "blocks" && !box.hidden;
-const HOW = {
-  probes: "The answers are examples: change them, and see what each block gives.",
-  model: "The model wrote these, as it is before training. Change them, and see what each block gives.",
-};
-const STILL = {
-  probes: "Loading the examples… Until then, these are the earlier answers.",
-  model: "Generating answers… Until then, these are the earlier answers.",
-  run: "Loading the run's answers… Until then, these are the earlier answers.",
-};
 let how = ""; // what is said of the answers that are here
 
 // ---- the rows ----
@@ -280,8 +273,14 @@ function drawPoints(answer) {
   const pointsAt = (at) => blocksNow().map((_, m) => one.extras?.[`block ${m + 1}`]?.[at]);
   drawTotals();
   notePaidWrong(scored.map((each, at) => ({ ...each, total: each.scores?.[TRACED]?.value, points: pointsAt(at) })));
-  const failed = one.failures?.[0];
-  say(failed ? `It failed: ${plain(cut(failed.message ?? "", 300))}` : "", Boolean(failed));
+  sayFailure(one.failures?.[0]);
+}
+// Where a block's column is not in the data, that is why.
+function sayFailure(failed) {
+  const missing = failed && columnFault();
+  if (!missing) return say(failed ? `It failed: ${plain(cut(failed.message ?? "", 300))}` : "", Boolean(failed));
+  say("", true);
+  box.querySelector(".wait").replaceChildren(plain(missing.message), ...waysOut(missing).flatMap((one) => [" ", one]));
 }
 // What stands beside the rows where one of them pays for a wrong answer.
 function notePaidWrong(scored) {

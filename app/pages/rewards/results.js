@@ -65,12 +65,13 @@ export function failuresOf(one) {
     same.set(key, { ...failure, times: (same.get(key)?.times ?? 0) + 1 });
   }
   const edited = one.name === editedName() && !page.open.builtIn;
+  const isOfBlocks = edited && Boolean(page.reading?.blocks); // whoever builds sees no lines
   return [...same.values()]
     .slice(0, 5)
     .map((failure) =>
       el(
         "div.failure.s",
-        failure.line
+        failure.line && !isOfBlocks
           ? edited
             ? button(`line ${failure.line}`, () => goToLine(failure.line), "link s")
             : el("span", `line ${failure.line}`)

@@ -3,6 +3,7 @@
 import { setParams } from "../../ui/address.js";
 import { el } from "../../ui/dom.js";
 import { ageNode, ofServer, takeLibrary } from "./ages.js";
+import { columnFault, waysOut } from "./block_faults.js";
 import { NOT_TAKEN, settle } from "./builder.js";
 import { action, button, call, find, NO_ANSWER, on, page, server, tell } from "./core.js";
 import { dropDraft, dropOwnDraft, keepDraft, sayDraft } from "./drafts.js";
@@ -21,12 +22,11 @@ import { offerCorrectedRun } from "./led_here.js";
 import { deleteOwn, drawDifference, newText, openNamed } from "./library.js";
 import { rememberData } from "./source.js";
 
-// What keeps the text from being a function that can be used; empty where nothing does.
+// What keeps the text from being a function that can be used, {words, ways: buttons}; null where nothing does.
 export function obstacle() {
-  const missing = notBuilt();
-  if (missing) return missing;
   const error = page.problems.find((one) => one.level === "error" && one.kind !== "name");
-  return error ? fixFirst(error) : faultOfName();
+  const words = notBuilt() || (error ? fixFirst(error) : faultOfName());
+  return words ? { words, ways: error && error === columnFault() ? waysOut(error) : [] } : null;
 }
 const faultOfName = () => (page.which ? loadFault() || (signature()?.too_long ?? "") : noFunction("save"));
 // True once it is saved. `over`: also where the library has another version by now than the one this text began with.

@@ -143,8 +143,8 @@ function copyAsOwn() {
 async function useInNewRun() {
   if (!(await settle())) return sayNote(NOT_TAKEN, true);
   await looked();
-  const wrong = page.open.builtIn ? "" : obstacle();
-  if (wrong) return sayNote(wrong, true);
+  const wrong = page.open.builtIn ? null : obstacle();
+  if (wrong) return sayNote(wrong.words, true, ...wrong.ways.flatMap((one) => [" ", one]));
   if (isUnsaved() && !(await save())) return;
   const had = currentDraft() ? await call("run_rewards", { data: dataChosen() }, () => {}) : null;
   keepDataOf(page.open.name, had);

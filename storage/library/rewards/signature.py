@@ -26,8 +26,9 @@ FORM = 2  # of what `analyse` finds: another one is stored anew
 class CodeProblem:
     """Something to say about a place in the code; line and column (in characters) count from 1.
 
-    `level` is storage.spec.words.problem's: with what is BLOCKING every call of the function would fail. `rename`: the
-    function, its argument and the column that this most likely means.
+    `level` is storage.spec.words.problem's: with what is BLOCKING every call of the function would fail. `asked`: the
+    argument that the data does not give, `meant`: the column that it most likely means; `rename`: the function and
+    both, where the argument can be called so.
     """
 
     line: int
@@ -35,6 +36,8 @@ class CodeProblem:
     message: str
     level: str = BLOCKING
     rename: tuple[str, str, str] | None = None
+    asked: str = ""
+    meant: str = ""
 
 
 TOO_DEEP = CodeProblem(1, 1, "This is nested too deeply to be read.")
@@ -258,7 +261,7 @@ def _not_given(sig: FunctionSig, argument: str, given: set[str]) -> CodeProblem:
         ours = difflib.get_close_matches(argument, TRL_ARGUMENTS, n=1, cutoff=0.8)
         message += did_you_mean(argument, [same] if same else ours)
     rename = (sig.name, argument, same) if is_usable_name(same) else None
-    return CodeProblem(*_asked_at(sig, argument), message, rename=rename)
+    return CodeProblem(*_asked_at(sig, argument), message, rename=rename, asked=argument, meant=same)
 
 
 def _asked_at(sig: FunctionSig, argument: str) -> tuple[int, int]:

@@ -41,6 +41,12 @@ class Part:
 Settings = dict[str, Any]
 
 
+def compared_column(block: Block) -> str | None:
+    """The column of the data that a block compares with; None for one that needs none."""
+    takes = part_of(block, "").takes
+    return next((each.removeprefix(COLUMN) for each in takes if each.startswith(COLUMN)), None)
+
+
 def part_of(block: Block, suffix: str) -> Part:
     """The code of a block; `suffix` is put after its names, so that two of one kind go together."""
     return _WRITERS[block.kind](settings_of(block), block.partial, suffix)
