@@ -244,6 +244,7 @@ def test_how_a_file_is_read_stays_with_what_was_built_on_it_and_comes_into_a_new
     page.reload()
     ready(page)
     is_read()
+    picture(page, "rewards-file-read-as-set")
     do(page, "Use in a new run")
     page.wait_for_url("**/new?*")
     for line in ("source: file:Klasse 6.xlsx", "skip_lines: 1", "answer_column: Lösung", "{Frage}"):
