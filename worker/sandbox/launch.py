@@ -47,7 +47,7 @@ def start_host(
         theirs.callback(other.close)
         outputs = [_pipe(ours, theirs) for _ in range(2 if script else 1)]
         stdin = _pipe(theirs, ours) if script else None  # (its end, ours)
-        information = _pipe(ours, theirs)
+        information = _lasting_pipe(ours, theirs)
         passed = [other.fileno(), information[1], *([] if line is None else [line])]
         argv = _command(tier, limits, network is not None, script, information[1], other.fileno())
         try:
@@ -73,6 +73,16 @@ def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[i
     reader.callback(os.close, read)
     writer.callback(os.close, write)
     return read, write
+
+
+def _lasting_pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:
+    """A pipe that can be written to without a reader, as whoever writes could read it. Where this process was killed
+    meanwhile, bubblewrap would die of writing which process it made, and that one wait for its word for ever."""
+    with contextlib.ExitStack() as until_opened_anew:
+        read, write = _pipe(reader, until_opened_anew)
+        both = os.open(f"/proc/self/fd/{write}", os.O_RDWR | os.O_CLOEXEC)
+    writer.callback(os.close, both)
+    return read, both
 
 
 def _command(tier: str, limits: Limits, network: bool, script: bool, information: int, channel: int) -> list[str]:

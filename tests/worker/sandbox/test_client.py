@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import select
 import signal
+import subprocess
+import sys
 import textwrap
 import threading
 from typing import Any
@@ -157,6 +159,26 @@ def test_a_host_that_was_killed_between_calls_is_started_anew_and_the_batch_scor
             assert (result.statuses, result.failures) == (["ok", "ok"], [])
     finally:
         tiers.probe.cache_clear()
+
+
+# Starts a host, and is killed before it was told which process that is; the host holds the descriptor given here.
+KILLED_AS_IT_STARTS = """
+import os, signal, sys
+from groupwise.worker.sandbox import launch, limits, tiers
+tier = tiers.probe().name
+launch._read_pid = lambda information: os.kill(os.getpid(), signal.SIGKILL)
+launch.start_host(tier, limits.Limits(), None, False, int(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("attempt", range(3))  # which comes first, the end or bubblewrap's word, is a race
+def test_who_is_killed_as_it_starts_a_host_leaves_none(attempt: int):
+    ours, theirs = os.pipe()
+    with open(ours, "rb") as lives:
+        with open(theirs, "wb"):
+            argv = [sys.executable, "-c", KILLED_AS_IT_STARTS, str(theirs)]
+            assert subprocess.run(argv, pass_fds=[theirs], timeout=60).returncode == -signal.SIGKILL
+        assert select.select([lives], [], [], 20)[0] and lives.read() == b""  # nobody holds its other end
 
 
 def test_one_that_dies_in_each_call_is_blamed_for_it():
