@@ -64,3 +64,18 @@ def test_a_step_on_both_parts_at_once_is_one_of_all_rows() -> None:
     both = "sp.map(shaped)"
     data, said = read(f'{both}["test"]', trained=f'{both}["train"]')
     assert data["holdout"] == 0.1 and "eval_dataset" not in said
+
+
+def test_what_is_evaluated_on_by_a_name_is_the_part_that_is_held_out() -> None:
+    assert "eval_dataset" not in read('{"x": sp["test"]}')[1]
+    said = read('{"x": sp["test"], "y": sp["train"]}')[1]
+    assert "held out of the same data. Here that is data.holdout, 10 %." in said and "Set data.holdout" not in said
+
+
+def test_a_shuffle_without_a_seed_is_told_of_the_order_that_there_is() -> None:
+    shuffled = SCRIPT.replace('split="train")', 'split="train").shuffle()')
+    for seed, order in (("seed=0", "shuffled by data.shuffle, 0, here."), ("shuffle=False", "in the order of the")):
+        found = read_script(shuffled.replace("seed=0", seed).replace("SIZE", "0.1").replace("TRAINED", 'sp["train"]')
+                            .replace("EVALUATED", 'sp["test"]'))  # fmt: skip
+        said = "\n".join(found.notes)
+        assert order in said and ("Set data.shuffle" in said) is (seed != "seed=0")

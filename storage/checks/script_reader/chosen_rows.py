@@ -26,6 +26,7 @@ class ChosenRows:
         self._uncut: list[
             tuple[Made, int, int | None]
         ] = []  # steps that leave out the first rows, which come along here
+        self._unseeded: list[Made] = []  # shuffles whose order no setting gives
         self._lost = ""  # the step that was not taken, after which rows that are chosen by their number are others
 
     def _order(self, name: str, step: Made, *before: str) -> None:
@@ -67,12 +68,11 @@ class ChosenRows:
         if "buffer_size" in given:
             self.reading.note("shuffle's buffer_size", step, "was not taken: a spec has no place for it.")
         if not _count(seed, 0):
-            after = "has no seed: rows stay in the order of the source here. Set data.shuffle to shuffle them."
-            said = plain_or(value, 0) is not None and value is not None
             self._lost = self._lost or "shuffle"
-            self.reading.note(
-                "shuffle(…)", step, "has a seed that could not be taken: set data.shuffle." if said else after
-            )
+            if plain_or(value, 0) is not None and value is not None:
+                self.reading.note("shuffle(…)", step, "has a seed that could not be taken: set data.shuffle.")
+            else:
+                self._unseeded.append(step)
             return
         if "shuffle" in self._done:
             self._lost = self._lost or "shuffle"
@@ -125,9 +125,17 @@ class ChosenRows:
         else:
             self.reading.note(f"{step.name}(…)", step, "of a part of the split could not be taken.")
 
+    def _note_all(self) -> None:
+        """Note what is known once all steps were taken."""
+        seed = self.taken.get("shuffle")
+        after = f"rows are shuffled by data.shuffle, {seed}, here." if seed is not None else (
+            "rows stay in the order of the source here. Set data.shuffle to shuffle them.")  # fmt: skip
+        for step in self._unseeded:
+            self.reading.note("shuffle(…)", step, f"has no seed: {after}")
+        self._note_uncut()
+
     def _note_uncut(self) -> None:
-        """Note the steps that a spec cannot take, with the rows that are used instead: which those are is known once
-        all steps were taken."""
+        """Note the steps that a spec cannot take, with the rows that are used instead."""
         limit = self.taken.get("limit")
         for step, start, end in self._uncut:
             kept = f"rows {start + 1:,} to {end:,}" if end is not None else f"rows from {start + 1:,} on"

@@ -85,7 +85,7 @@ class DataReader(ChosenRows):
         self._steps = steps
         for step in reversed(steps):
             self._step(step)
-        self._note_uncut()
+        self._note_all()
         return None
 
     def _table_of(self, value: Value) -> Value | None:
@@ -143,7 +143,7 @@ class DataReader(ChosenRows):
             source.note_no_source(self.reading, value)
         for step in reversed(steps):
             self._step(step)
-        self._note_uncut()
+        self._note_all()
 
     def _note_said_limit(self) -> None:
         if "limit" in self.taken:

@@ -7,7 +7,7 @@ from typing import Any
 from groupwise.storage.checks.script_reader.chosen_rows import range_bounds, step_arguments
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.unsaid import NO_CHANGE
-from groupwise.storage.checks.script_reader.values import Either, Item, Made, Plain, Value, plain_or
+from groupwise.storage.checks.script_reader.values import Either, Item, Made, Mapping, Plain, Value, plain_or
 
 _FEWER = ("select", "take", "skip", "shard")
 _ORDER = ("shuffle", "sort", "flatten_indices")  # of all rows that are evaluated on: it changes no score
@@ -21,10 +21,11 @@ def read_evaluated(reading: Reading, split: Made | None, trained: list[Value], h
         return
     options = value.options if isinstance(value, Either) else [value]
     options = [one for one in options if plain_or(one, 0) is not None]
-    part, steps = _part_of_split(options[0], split) if len(options) == 1 else (None, [])
+    part, steps = _part_of_split(_only_named(options[0]), split) if len(options) == 1 else (None, [])
     if part is None:
+        instead = "Set data.holdout." if holdout is None else f"Here that is data.holdout, {_share(holdout)}."
         reading.note("eval_dataset", value, "was not taken: rows to evaluate on are held out of the same data. "
-                     "Set data.holdout.")  # fmt: skip
+                     f"{instead}")  # fmt: skip
     elif plain_or(part.key) != "test":
         reading.note(f"“{plain_or(part.key)}” of train_test_split", part, "is evaluated on: here it is the rows that "
                      "are held out.")  # fmt: skip
@@ -32,6 +33,12 @@ def read_evaluated(reading: Reading, split: Made | None, trained: list[Value], h
     for number, step in enumerate(steps):
         _note_step(reading, step, steps[:number], alike, holdout)
     reading.account(value)
+
+
+def _only_named(value: Value) -> Value:
+    """Of sets to evaluate on by name, the one that there is: it is evaluated on as it would be without a name."""
+    named = value.entries if isinstance(value, Mapping) and not value.dark else {}
+    return next(iter(named.values())) if len(named) == 1 else value
 
 
 def _part_of_split(value: Value, split: Made | None) -> tuple[Item | None, list[Value]]:
