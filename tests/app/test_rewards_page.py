@@ -556,5 +556,9 @@ def test_what_makes_a_reward_function_for_a_script_is_named() -> None:
     assert len(taken.functions) == 3, "as it is said"
     kept = brought["alone"].splitlines()
     assert "def make_cosine(max_len, lo):" in kept and "class Scorer:" in kept and "# scorer = Scorer()" in kept
-    assert not [one for one in page.analyse_code({"text": brought["alone"]})["problems"]
-                if one["kind"] == library_view.MAKER]  # fmt: skip
+    left = page.analyse_code({"text": brought["alone"]})["problems"]
+    assert not [one for one in left if one["kind"] == library_view.MAKER], "its script is not there to be imported"
+    for name in ("make_cosine", "Scorer"):  # still named: whoever saves acc alone would miss them
+        (said_of_it,) = [one["message"] for one in left if one["message"].startswith(f"{name}(…) makes ")]
+        assert f"Write a function that returns what {name}(…)(completions, **kwargs) gives" in said_of_it
+    assert not any("MyTrainer" in one["message"] or "logged" in one["message"] for one in left)

@@ -112,6 +112,9 @@ def analyse_text(code: str, name: str = "", columns: set[str] | None = None, scr
     # what each line of it would do in a reward function is of no use where none is
     said = [_problem(signature.CodeProblem(1, 1, whole), SCRIPT)] if whole else ours
     makers = [] if whole else [_problem(each, MAKER) for each in whole_script.say_makers(script or clean)]
+    makers += (
+        [_problem(each) for each in whole_script.say_uncalled_makers(script or clean)] if analysis.functions else []
+    )
     linted = [] if whole else _lint_to_add(ours, lint.lint(code))
     return {
         "functions": [view.json_value(_describe_signature(one)) for one in analysis.functions],

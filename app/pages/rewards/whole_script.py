@@ -11,6 +11,9 @@ from groupwise.storage.spec.words.number_words import join_words
 from groupwise.storage.spec.words.problem import ADVICE
 
 MADE = "Import the script under New run, which takes what it makes, with the values of the call."
+UNCALLED = (
+    "Write a function that returns what NAME(…)(completions, **kwargs) gives, or import the script under New run."
+)
 IMPORT = "To take over the whole script, import it under New run."
 
 
@@ -49,24 +52,44 @@ def _has_own(module: ast.Module) -> bool:
 def say_makers(code: str) -> list[signature.CodeProblem]:
     """What is said of each function (a factory) or class of a text which makes a reward function that its trainer is
     given: it is none itself, so that it is not listed, and New run's import takes what it makes."""
+    return [_problem(node, MADE) for node, is_called in _makers(code) if is_called]
+
+
+def say_uncalled_makers(code: str) -> list[signature.CodeProblem]:
+    """The same of those that nothing in the text calls, as where its script was commented out: what they make would be
+    missed by whoever saves the other functions."""
+    return [_problem(node, UNCALLED.replace("NAME", node.name)) for node, is_called in _makers(code) if not is_called]
+
+
+def _makers(code: str) -> list[tuple[ast.FunctionDef | ast.ClassDef, bool]]:
+    """What makes a reward function, being none itself, and whether a trainer is given what it makes; without those that
+    serve other code of the text."""
     try:
         module = parse_module(code)
         known = {function.name for function in defined.reward_functions(module)}
         called = set(_names_called_for_rewards(module))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
+    read = {node.id for node in ast.walk(module) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     return [
-        signature.CodeProblem(node.lineno, 1, _maker_words(node), ADVICE)
+        (node, node.name in called)
         for node in module.body
         if isinstance(node, (ast.FunctionDef, ast.ClassDef))
-        and node.name in called - known
+        and node.name not in known
+        and (node.name in called or (node.name not in read and _is_maker(node)))
         and defined.holds_reward_function(node)
     ]
 
 
-def _maker_words(node: ast.FunctionDef | ast.ClassDef) -> str:
+def _is_maker(node: ast.FunctionDef | ast.ClassDef) -> bool:
+    """Whether it is one by its own code: a class with __call__, which a trainer's class has not, or any function."""
+    return isinstance(node, ast.FunctionDef) or any(getattr(one, "name", "") == "__call__" for one in node.body)
+
+
+def _problem(node: ast.FunctionDef | ast.ClassDef, what_to_do: str) -> signature.CodeProblem:
     makes = "an object that scores" if isinstance(node, ast.ClassDef) else "a reward function when it is called"
-    return f"{node.name}(…) makes {makes}, and is no reward function itself: it is not listed here. {MADE}"
+    said = f"{node.name}(…) makes {makes}, and is no reward function itself: it is not listed here. {what_to_do}"
+    return signature.CodeProblem(node.lineno, 1, said, ADVICE)
 
 
 def _reward_funcs(module: ast.Module) -> list[ast.expr]:
