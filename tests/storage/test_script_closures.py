@@ -77,7 +77,7 @@ def test_what_only_looks_like_it_comes_along_as_it_is(change: tuple[str, str]):
     found = read_script(text)
     assert [one["name"] for one in found.raw["rewards"]] == ["cosine_scaled_reward"]
     (one,) = found.functions
-    assert "min_value_wrong = -1.0" in one.code and one.places == [0]
+    assert "min_value_wrong=-1.0" in one.code and one.places == [0]
 
 
 def test_a_copy_of_the_penalty_for_repetition_counts_words_as_open_r1_does():
@@ -168,7 +168,7 @@ def test_what_other_code_made_comes_along_and_scores_the_same(before: str, rewar
 def test_one_factory_that_is_called_twice_gives_two_functions():
     found = reading(MADE[0][0], "make(2), make(3)")
     assert [one["name"] for one in found.raw["rewards"]] == ["scorer", "scorer_2"]
-    assert ["weight = 2" in one.code for one in found.functions] == [True, False]
+    assert ["weight=2" in one.code for one in found.functions] == [True, False]
     assert "def scorer_2(completions" in found.functions[1].code and "# a comment" in found.functions[1].code
 
 
@@ -245,3 +245,30 @@ def test_what_a_partial_gives_that_can_be_no_parameter_is_said():
         assert any(
             "score's parameter low (line" in note and "set it in the function's code" in note for note in found.notes
         )
+
+
+# ---- what a factory is called with ----
+FACTORY = """
+def make(most, low=0.1, words=("a",), kind="x", answer_only=True):
+    def helper(text):
+        return len(text) < low
+    def scorer(completions, **kwargs):
+        kind = "own"
+        return [float(len(c) > most) + helper(c) + len(words) * answer_only for c in completions]
+    return scorer
+"""
+
+
+def test_what_a_factory_is_called_with_are_parameters() -> None:
+    """Those that its function alone reads, and as what they are: `low` is a helper's, `words` no plain value."""
+    found = reading(FACTORY, "make(9), make(-2.5, answer_only=False)")
+    first, second = found.functions
+    assert "def scorer(completions, *, most=9, answer_only=True, **kwargs):" in first.code
+    assert "def scorer_2(completions, *, most=-2.5, answer_only=False, **kwargs):" in second.code
+    assert "low = 0.1\n" in first.code and "most = " not in first.code and "kind = 'x'" not in first.code
+    said = "it is imported with the values that it was made with; most and answer_only can be set in each run."
+    assert any(said in note for note in found.notes)
+    place: dict[str, Any] = {}
+    exec(first.code, place)  # noqa: S102 — the test's own code
+    one = ["a" * 10, "b"]
+    assert place["scorer"](one) == [2.0, 1.0] and place["scorer"](one, most=20) == [1.0, 1.0]

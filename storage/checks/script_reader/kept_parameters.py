@@ -1,14 +1,17 @@
-"""What partial(f, low=20) gives a script's reward function as parameters that a run can set: only keyword-only
-arguments with a default are, so the code that comes along has them so."""
+"""What a script gives its reward function, by partial(f, low=20) or by the call of a factory that makes it, as
+parameters that a run can set: only keyword-only arguments with a default are, so the code that comes along has them
+so."""
 
 import ast
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
 from groupwise.storage.checks.script_reader.reward_code import ScriptFunction
 from groupwise.storage.library.rewards import signature
+from groupwise.storage.library.rewards.names import TRL_ARGUMENTS
 from groupwise.storage.spec.python_source import literal
 from groupwise.storage.spec.syntax_tree import parse_module
 
@@ -33,6 +36,58 @@ def keep_parameters(one: ScriptFunction, given: dict[str, Any]) -> ScriptFunctio
         return one
     code = _with_arguments(one.code, node)
     return _with_code(one, code) if code else one
+
+
+def take_in_values(one: ScriptFunction, given: Collection[str]) -> ScriptFunction:
+    """The function with those values as arguments that stand above it (`most = 9`), as a factory that was called with
+    these (`given`: their names) left them to it; without those that other code of its own reads, too."""
+    module = parse_module(one.code)
+    node = next((each for each in module.body if isinstance(each, _Function) and each.name == one.name), None)
+    above = {_plain_name(each): each for each in module.body if isinstance(each, ast.Assign)}
+    found = {name: above[name] for name in given if name in above and name not in TRL_ARGUMENTS}
+    found = {name: each for name, each in found.items() if node and _reads_alone(module, each, node, name)}
+    if node is None or not found:
+        return one
+    for name, each in found.items():
+        node.args.kwonlyargs.append(ast.arg(name))
+        node.args.kw_defaults.append(each.value)
+    code = _with_arguments(one.code, node)
+    if not code:
+        return one
+    lines = code.split("\n")  # what stands above keeps its lines
+    for each in sorted(found.values(), key=lambda each: -each.lineno):
+        del lines[each.lineno - 1 : each.end_lineno]
+    return _with_code(one, re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)).lstrip("\n"))
+
+
+def _plain_name(node: ast.Assign) -> str:
+    """The name that an assignment gives a plain number, text or flag; “” for any other."""
+    if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+        return ""
+    value = node.value.operand if isinstance(node.value, ast.UnaryOp) else node.value
+    is_plain = isinstance(value, ast.Constant) and isinstance(value.value, (bool, int, float, str))
+    return node.targets[0].id if is_plain else ""
+
+
+def _reads_alone(module: ast.Module, value: ast.stmt, node: _Function, name: str) -> bool:
+    """Whether a name is read in the body of one function alone, which gives it no other value."""
+    around = [node.args, *node.decorator_list, *([node.returns] if node.returns else [])]
+    others = [each for each in module.body if each not in (value, node)]
+    if any(_named(each, name) for each in (*around, *others)):
+        return False
+    inside = [one for each in node.body for one in _named(each, name)]
+    return bool(inside) and all(isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load) for one in inside)
+
+
+def _named(node: ast.AST, name: str) -> list[ast.AST]:
+    """What in a part of the code has a name: reads it, gives it a value, or is an argument or a definition of it."""
+    return [
+        each
+        for each in ast.walk(node)
+        if name in (getattr(each, "id", ""), getattr(each, "arg", ""), getattr(each, "name", ""))
+        and not isinstance(each, ast.keyword)
+        or name in getattr(each, "names", ())
+    ]
 
 
 def _is_used(module: ast.Module, name: str) -> bool:

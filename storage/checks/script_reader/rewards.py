@@ -9,7 +9,7 @@ from typing import Any
 from groupwise.storage.checks.known_rewards import Known, known_reward
 from groupwise.storage.checks.script_reader.closures import Unclosed, callable_method, usual_name
 from groupwise.storage.checks.script_reader.copied_rewards import copied_reward
-from groupwise.storage.checks.script_reader.kept_parameters import keep_parameters, parameter_names
+from groupwise.storage.checks.script_reader.kept_parameters import keep_parameters, parameter_names, take_in_values
 from groupwise.storage.checks.script_reader.members import class_member
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
@@ -178,12 +178,14 @@ class RewardReader:
                                   f"was not taken: it uses {error}, which is known only while the script runs. Write "
                                   "it under Rewards.")  # fmt: skip
                 return None
+            if function.made_by is not None:
+                made = take_in_values(made, function.made_by.keywords)
             self._own[known] = made
             if made.name != name:
                 self.reading.note(f"The __name__ “{name}” of a reward", said or function, "was not taken: the code of "
                                   f"“{made.name}” uses that name for something else.")  # fmt: skip
             if not function.top:
-                self._note_made(function, made.name)
+                self._note_made(function, made)
             for token in made.stand_ins:
                 what = f"The tokenizer's {token} in the reward “{made.name}”"
                 why = "completions are scored without special tokens, so neither is ever found in them."
@@ -207,8 +209,8 @@ class RewardReader:
         taken = {one.name for one in self.own}
         return next(one for one in (name, *(f"{name}_{n}" for n in range(2, 10_000))) if one not in taken)
 
-    def _note_made(self, function: Function, name: str) -> None:
-        at = function.made_by or function
+    def _note_made(self, function: Function, made: ScriptFunction) -> None:
+        name, at = made.name, function.made_by or function
         how = "is defined in another function: it is imported with what it uses of that."
         if isinstance(function.owner, Made):
             what = "an object that is called" if function.name == "__call__" else "a method of an object"
@@ -217,7 +219,9 @@ class RewardReader:
         elif function.within is not None:
             how = f"is a method of {function.within.name}: it is imported as a function that calls it."
         elif function.made_by is not None:
-            how = f"is made by {function.made_by.path}(…): it is imported with the values that it was made with."
+            how = f"is made by {function.made_by.path}(…): it is imported with the values that it was made with"
+            taken = [one for one in function.made_by.keywords if one in parameter_names(made)]
+            how += f"; {join_words(taken)} can be set in each run." if taken else "."
         elif isinstance(function.node, ast.Lambda):
             how = "is a lambda: it is imported as a function of this name."
         self.reading.note(f"The reward “{name}”", at, how)
