@@ -318,7 +318,7 @@ def test_what_would_follow_from_the_starter_is_not_said_while_a_model_is_to_be_c
 
 @pytest.mark.parametrize(
     ("typed", "meant", "package"),
-    [("use_liger_loss", "use_liger_kernel", "liger_kernel"), ("use_vlm", "use_vllm", "vllm")],
+    [("use_liger_loss", "use_liger_kernel", "liger_kernel"), ("use_vllmm", "use_vllm", "vllm")],
 )
 def test_a_package_that_the_setting_needs_which_is_meant_is_named_with_it(
     typed: str, meant: str, package: str, own_home: Path

@@ -51,7 +51,8 @@ def test_a_short_word_is_offered_as_it_is_heard() -> None:
 
 
 @pytest.mark.parametrize(
-    "typed", ["max_prompt_length", "max_prompt", "top_j", "reward_threshold", "prompt_length", "accelerate_config"]
+    "typed",
+    ["max_prompt_length", "max_prompt", "top_j", "reward_threshold", "prompt_length", "accelerate_config", "use_vlm"],
 )
 def test_a_name_of_another_meaning_is_not_offered(typed: str) -> None:
     assert meant_name(typed, TRL_FIELDS - {"top_k", "top_p"}) is None

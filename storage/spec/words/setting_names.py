@@ -30,8 +30,9 @@ _SWAPPED = 4  # letters of a name of others', from where on two that changed pla
 _PART_BEFORE = "lora_"  # names of LoraConfig that repeat their part: people leave it out
 _LETTER_BEFORE = re.compile(r"^[a-z]_(?=.{2})")  # by which a part is put aside, as in x_data
 _DOUBLED = re.compile(r"([a-z])\1+")
-# Words that look alike and mean something else.
-_APART = {("accelerate", "accelerator"), ("reference", "inference"), ("precision", "revision"), ("type", "dtype")}
+# Words that look alike and mean something else (a VLM is a model of vision and language).
+_APART = {("accelerate", "accelerator"), ("reference", "inference"), ("precision", "revision"), ("type", "dtype"),
+          ("vlm", "vllm")}  # fmt: skip
 # How people call the number of steps, which is one thing wherever it stands.
 STEPS = frozenset({"steps", "num_steps", "n_steps", "total_steps", "train_steps", "training_steps", "num_train_steps",
                    "max_train_steps", "num_training_steps", "total_training_steps"})  # fmt: skip
@@ -234,6 +235,8 @@ def is_slip(typed: str, name: str) -> bool:
     (hi, high), never in a word."""
     typed, name = _as_heard(typed), _as_heard(name)
     ours, theirs = typed.split("_"), name.split("_")
+    if not _APART.isdisjoint(zip(ours, theirs, strict=False)):
+        return False
     if "".join(ours) == "".join(theirs) or _DOUBLED.sub(r"\1", typed) == _DOUBLED.sub(r"\1", name):
         return True
     return len(ours) == len(theirs) and all(map(_is_slip_of_word, ours, theirs))
@@ -245,8 +248,6 @@ def _as_heard(name: str) -> str:
 
 
 def _is_slip_of_word(typed: str, word: str) -> bool:
-    if (typed, word) in _APART:
-        return False
     shortened = min(len(typed), len(word)) >= SHORT and (typed.startswith(word) or word.startswith(typed))
     return shortened or difflib.SequenceMatcher(None, typed, word).ratio() >= ALIKE
 
