@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,54 @@ def test_a_setting_is_set_by_any_of_pythons_ways(set_: str):
 def test_of_a_setting_that_cannot_be_told_that_is_said(set_: str):
     said = read(script(set_))[1]
     assert "(line 11) was not taken: what it sets is known only when the script runs." in said
+
+
+MADE = "t = GRPOTrainer('a/m', think_format_reward, args=cfg, train_dataset=data)"
+ANOTHER = MADE.replace("t =", "u =")
+IN = f"\n    {MADE}\n    t.args.learning_rate = lr\n    t.train()\n"
+SET = "t.args.learning_rate = 1e-5\nt.train()\n"
+AGAIN = "is set 2 times: 1e-05 was taken, its value in the first training."
+TWICE = "is made 2 times: only the first was taken. Add stages for the others."
+AFTER = "is set after the first training: it was not taken."
+
+
+@pytest.mark.parametrize(
+    ("code", "notes"),
+    [
+        (f"for lr in [1e-5, 7e-4]:{IN}", [f"The trainer (line 11) {TWICE}", f"learning_rate (line 12) {AGAIN}"]),
+        (f"def go(lr):{IN}go(1e-5)\ngo(7e-4)", [f"The trainer (line 11) {TWICE}", f"learning_rate (line 12) {AGAIN}"]),
+        (f"for lr, m in zip([1e-5, 7e-4], ['b/n', 'c/o']):{IN}".replace("'a/m'", "m"), [f"learning_rate (line 12) {AGAIN}"]),
+        (f"lr = 1e-5\nwhile lr < 1:{IN}    lr *= 7", ["The trainer (line 12) is made in a loop: one run was taken."]),
+        (f"{MADE}\n{SET}{ANOTHER}\nu.args.learning_rate = 7e-4\nu.train()", [f"learning_rate (line 14) {AFTER}"]),
+        (f"{MADE}\n{ANOTHER}\nu.args.learning_rate = 7e-4\nu.train()\n{SET}", ["the first (line 10) was taken."]),
+        (f"{MADE}\n{SET}{SET.replace('1e-5', '7e-4')}", [f"learning_rate (line 13) {AFTER}"]),
+        (f"cfg.learning_rate = 1e-5\n{MADE}\nt.train()\ncfg.learning_rate = 7e-4\n{ANOTHER}\nu.train()",
+         [f"learning_rate (line 13) {AFTER}"]),
+        (f"cfg.learning_rate = 1e-5\n{MADE}\nt.train()\nmore = copy.deepcopy(cfg)\nmore.learning_rate = 7e-4\n"
+         f"{ANOTHER.replace('cfg', 'more')}\nu.train()", ["the first (line 11) was taken."]),
+        (f"model.train()\n{MADE}\n{SET}", ["is set after the trainer was made: it was taken all the same."]),
+        (f"{MADE}\nt.args.learning_rate = 7e-4\n{SET}", ["learning_rate (line 12) is set after the trainer was made"]),
+    ],
+)  # fmt: skip
+def test_the_first_training_has_what_holds_as_it_begins(code: str, notes: list[str]):
+    """What a loop, a function or a line after it sets for another training was taken, and called not taken."""
+    raw, said = read(f"{HEAD}data = load_dataset('a/b')\ncfg = GRPOConfig('o', max_steps=12)\n{code}\n")
+    assert raw["training"] == {"max_steps": 12, "learning_rate": 1e-5}
+    assert all(note in said for note in notes)
+    assert len(set(re.findall(r"learning_rate .line \d+", said))) == said.count("learning_rate (line")
+    assert "no place" not in said.replace("model.train(…) (line 10) was not taken: a spec has no place for it.", "")
+    assert "u.train" not in said and "t.train" not in said
+
+
+def test_so_it_is_with_the_trainer_lora_and_the_list_of_rewards():
+    code = (
+        "config, funcs = LoraConfig(r=2), [think_format_reward]\nfor n in [4, 8]:\n    config.r = n\n"
+        "    funcs.append(accuracy_reward)\n    t = GRPOTrainer('a/m', funcs, GRPOConfig('o'), load_dataset('a/b'), "
+        "peft_config=config)\n    t.beta = n / 10\n    t.generation_config.top_k = n\n    t.train()\n"
+    )
+    raw, said = read(HEAD + code)
+    assert raw["lora"]["r"] == 4 and raw["training"] == {"beta": 0.4, "top_k": 4}
+    assert len(raw["rewards"]) == 2 and "no place" not in said
+    assert "LoraConfig's r (line 10) is set 2 times: 4 was taken, its value in the first training." in said
+    said = read(f"{HEAD}{code}config.r = 3\n".replace("t.train()\n", "t.train()\n    config.r = 9\n"))[1]
+    assert "LoraConfig's r (line 16) is set after the LoRA was made, where it has no effect: it was not taken." in said

@@ -30,6 +30,7 @@ from groupwise.storage.checks.script_reader.places import configs_of, is_config,
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.scopes import Scope, either
 from groupwise.storage.checks.script_reader.values import (
+    Arm,
     Batch,
     Class,
     Either,
@@ -59,6 +60,7 @@ class Setting:
     name: str
     value: Value
     order: int  # how many calls came before it
+    arms: tuple[Arm, ...]  # the undecided branches around it
 
 
 @dataclass(eq=False)
@@ -86,6 +88,7 @@ class Caller(Evaluator):
         self.environment: list[tuple[str, ast.AST]] = []
         self.unmet: list[tuple[ast.expr, Sequence[ast.AST]]] = []
         self.besides: list[tuple[str, ast.AST, dict[str, Any]]] = []
+        self.copied: dict[int, Made] = {}  # configs that were made like another, by what was made
         self._defaults: dict[int, Value] = {}  # what is so only where nobody says otherwise from outside
         self._lasting: dict[tuple[int, int], tuple[Value, Scope]] = {}  # lists and dicts that are defaults
         self._commanded: set[int] = set()  # functions whose arguments a command line gives
@@ -212,8 +215,7 @@ class Caller(Evaluator):
             self.calls = [one for one in self.calls if one is not old]
             changed = Arguments(old.arguments, {**old.keywords, **old.later, **call.named}, old.dark + call.dark)
             made = self.record_call(old.path, changed, node, None, old.cls)
-            for setting in self.settings:
-                setting.of = made if setting.of is old else setting.of
+            self.copied[id(made)] = old
             return made
         if (
             path in _FIELDS_OF
@@ -340,18 +342,18 @@ class Caller(Evaluator):
         if isinstance(of, Class):
             of.members[name] = value
         elif isinstance(of, Made):
-            doubtful = self.branches > of.branches
+            doubtful = any(arm not in of.arms for arm in self.arms)
             old = of.later.get(name, of.keywords.get(name))
             of.later[name] = self._perhaps(node, old, value) if doubtful else value
         elif isinstance(of, Either):  # whichever it is
             for config in configs_of(of):
                 config.later[name] = value
         if not self.quiet and not isinstance(of, Class):
-            self.settings.append(Setting(node, of, name, value, len(self.calls)))
+            self.settings.append(Setting(node, of, name, value, self.order, self.arms))
 
     def _perhaps(self, node: ast.AST, old: Value | None, value: Value) -> Value:
         """What something is that is set where a condition is met."""
-        return either(node, old, value, where_unmet(old) if self.plain_ifs == self.branches else None)
+        return either(node, old, value, where_unmet(old) if all(arm.plain for arm in self.arms) else None)
 
     def _update(self, owner: Made, call: Arguments, node: ast.AST) -> bool:
         """vars(args).update(…): sets each attribute; whether all their names are known."""
@@ -373,16 +375,17 @@ class Caller(Evaluator):
             rows = of.rows if isinstance(of, Batch) else [of]
             values = rows_of_batch(value, len(rows)) if isinstance(of, Batch) else [value]
             for row, given in zip(rows, values, strict=True):
-                row.columns[known] = either(node, row.columns.get(known), given) if self.branches else given
+                row.columns[known] = either(node, row.columns.get(known), given) if self.arms else given
         elif isinstance(of, Mapping) and plain_key:
             old = of.entries.get(known)
-            of.entries[known] = self._perhaps(node, old, value) if self.branches else value
+            of.entries[known] = self._perhaps(node, old, value) if self.arms else value
         elif isinstance(of, Mapping):
             of.dark.append(value)
         elif isinstance(of, Items):
             of.open = True
         elif not self.quiet:
-            self.settings.append(Setting(node, of, known if isinstance(known, str) else "", value, len(self.calls)))
+            name = known if isinstance(known, str) else ""
+            self.settings.append(Setting(node, of, name, value, self.order, self.arms))
 
 
 ENVIRONMENT = {"os.environ.get", "os.getenv", "environ.get", "getenv"}

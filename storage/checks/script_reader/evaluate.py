@@ -14,7 +14,7 @@ from groupwise.storage.checks.script_reader.members import (
     note_unknown_change,
     spread_into,
 )
-from groupwise.storage.checks.script_reader.places import given_by_place
+from groupwise.storage.checks.script_reader.places import given_by_place, is_trainer
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.scopes import Scope, either
 from groupwise.storage.checks.script_reader.text_values import fill_format
@@ -41,6 +41,7 @@ class Evaluator(Expressions):
     def __init__(self) -> None:
         super().__init__()
         self.calls: list[Made] = []
+        self.order = 0  # how many calls there were, also those that are told otherwise by now
         self.quiet = 0  # > 0: inside a function that shapes rows, whose calls are no steps of the script
 
     # ---- what a subclass does ----
@@ -253,10 +254,14 @@ class Evaluator(Expressions):
         self, path: str, call: Arguments, node: ast.AST, receiver: Value | None = None, cls: Class | None = None
     ) -> Made:
         """What a call makes that the script does not define; it is kept among the calls."""
-        made = Made(node, path, call.given, call.named, call.dark, receiver, cls, {}, len(self.calls), self.branches)
+        made = Made(node, path, call.given, call.named, call.dark, receiver, cls, {}, self.order, self.arms)
+        if is_trainer(made):  # whose rewards are those of now, whatever the script adds to the list later
+            made.arguments = [_own_copy(value) for value in made.arguments]
+            made.keywords = {name: _own_copy(value) for name, value in made.keywords.items()}
         if path in _ROW_STEPS:
             made.names = _names_then([*call.given, *call.named.values()])
         if not self.quiet:
+            self.order += 1
             self.calls.append(made)
         return made
 
@@ -269,9 +274,9 @@ class Evaluator(Expressions):
             known = fill_format(str(of.value), call.given, call.named, node, call.dark[0])
         else:
             known = plain_calls.call_method(of, name, call.given, call.named, node)
-        if isinstance(of, Row) and self.branches:
+        if isinstance(of, Row) and self.arms:
             of.columns = {column: either(node, before.get(column), value) for column, value in of.columns.items()}
-        if known is not None and self.branches and name in plain_calls.CHANGES:
+        if known is not None and self.arms and name in plain_calls.CHANGES:
             note_unknown_change(of, node)
         return known if known is not None else self.record_call(f".{name}", call, node, of)
 

@@ -16,6 +16,7 @@ from groupwise.storage.checks.script_reader.scopes import Scope, either
 from groupwise.storage.checks.script_reader.text_values import fill_percent, is_text, join_texts
 from groupwise.storage.checks.script_reader.values import (
     LAMBDA,
+    Arm,
     Class,
     Either,
     Function,
@@ -38,8 +39,7 @@ class Expressions:
 
     def __init__(self) -> None:
         self.work = 0
-        self.branches = 0  # how many undecided conditions stand around what is read now
-        self.plain_ifs = 0  # how many of these are an `if` without an else
+        self.arms: tuple[Arm, ...] = ()  # the undecided branches around what is read now
 
     def evaluate(self, node: ast.expr, scope: Scope) -> Value:
         """What an expression stands for."""
@@ -169,9 +169,9 @@ class Expressions:
 
     def _read_perhaps(self, node: ast.expr, scope: Scope) -> Value:
         """An expression that an undecided condition leads to."""
-        self.branches += 1
+        around, self.arms = self.arms, (*self.arms, Arm())
         value = self.evaluate(node, scope)
-        self.branches -= 1
+        self.arms = around
         return value
 
     def _read_lambda(self, node: ast.Lambda, scope: Scope) -> Value:

@@ -11,6 +11,7 @@ from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.scopes import Scope, join, restore
 from groupwise.storage.checks.script_reader.values import (
     LAMBDA,
+    Arm,
     Batch,
     Class,
     Function,
@@ -56,7 +57,7 @@ class Interpreter(Caller):
 
     def _do_expr(self, node: ast.Expr, scope: Scope) -> bool:
         value = self.evaluate(node.value, scope)
-        return isinstance(value, Made) and value.path in ("sys.exit", "exit", "quit") and not self.branches
+        return isinstance(value, Made) and value.path in ("sys.exit", "exit", "quit") and not self.arms
 
     def _do_assign(self, node: ast.Assign, scope: Scope) -> None:
         value = self.evaluate(node.value, scope)
@@ -87,16 +88,14 @@ class Interpreter(Caller):
         """Follow each of two blocks of which one runs; the names mean afterwards what either made of them."""
         before = scope.snapshot()
         self.count(sum(len(names) for _, names in before) // 5)
-        self.branches += 1
-        is_plain = isinstance(node, ast.If) and not node.orelse
-        self.plain_ifs += is_plain
+        around, is_plain = self.arms, isinstance(node, ast.If) and not node.orelse
         ends, after = [], []
         for body in bodies:
             restore(before)
+            self.arms = (*around, Arm(is_plain))
             ends.append(self.follow_block(body, scope))
             after.append(scope.snapshot())
-        self.branches -= 1
-        self.plain_ifs -= is_plain
+        self.arms = around
         if ends[0] != ends[1]:
             restore(after[ends.index(False)])
         elif not all(ends):
@@ -179,7 +178,7 @@ class Interpreter(Caller):
 
     def _do_return(self, node: ast.Return, scope: Scope) -> bool:
         value = self.evaluate(node.value, scope) if node.value is not None else Plain(node, None)
-        if self.branches and isinstance(value, (Batch, Row)):
+        if self.arms and isinstance(value, (Batch, Row)):
             value = value.copy()  # what is set behind this return is not in it
         if self._frames:
             self._frames[-1].returns.append(value)
@@ -215,7 +214,7 @@ class Interpreter(Caller):
                 scope.names.pop(target.id, None)
             elif isinstance(target, ast.Subscript):
                 of, key = self.evaluate(target.value, scope), plain_or(self.evaluate(target.slice, scope), Unknown)
-                if isinstance(of, Mapping) and isinstance(key, str) and key in of.entries and not self.branches:
+                if isinstance(of, Mapping) and isinstance(key, str) and key in of.entries and not self.arms:
                     del of.entries[key]
                 else:
                     note_unknown_change(of, node)

@@ -8,6 +8,13 @@ from groupwise.storage.checks.script_reader.calling import Setting
 from groupwise.storage.checks.script_reader.chosen_rows import step_arguments
 from groupwise.storage.checks.script_reader.joined import joins
 from groupwise.storage.checks.script_reader.members import is_builtin
+from groupwise.storage.checks.script_reader.moments import (
+    training_moment,
+    training_words,
+    trainings,
+    trains,
+    trains_other,
+)
 from groupwise.storage.checks.script_reader.places import is_config, owner_of_dict
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
 from groupwise.storage.checks.script_reader.rounds import note_rounds
@@ -112,8 +119,8 @@ def note_leftovers(reading: Reading) -> None:
     for setting in reading.script.settings:
         if not reading.is_said(setting):
             _note_setting(reading, setting)
-    note_rounds(reading, [call for call in reading.script.calls if _is_training(reading, call)])
-    after = _first_training(reading)
+    note_rounds(reading, trainings(reading))
+    after = training_moment(reading).order
     inside: set[int] = set()
     lost: set[int] = set()
     late: list[Made] = []
@@ -121,8 +128,10 @@ def note_leftovers(reading: Reading) -> None:
         if reading.is_said(call) or id(call.node) in inside or _is_quiet(call):
             continue
         inside |= {id(node) for node in ast.walk(call.node)}
-        if _is_training(reading, call):
+        if call.path == ".train" and trains(reading, call):
             _note_train(reading, call)
+        elif trains_other(call):
+            continue  # of which is said that only the first was taken
         elif call.order > after and call.name not in _BY_NAME:
             late.append(call)
         else:
@@ -131,19 +140,6 @@ def note_leftovers(reading: Reading) -> None:
     note_unmet(reading)
     for statement in reading.script.skipped:
         _note_handler(reading, statement)
-
-
-def _first_training(reading: Reading) -> int:
-    return min((call.order for call in reading.script.calls if _is_training(reading, call)), default=10**9)
-
-
-def _is_training(reading: Reading, call: Made) -> bool:
-    return call.path == ".train" and call.receiver is not None and _trains(reading, call)
-
-
-def _trains(reading: Reading, call: Made) -> bool:
-    options = call.receiver.options if isinstance(call.receiver, Either) else [call.receiver]
-    return reading.made_trainer is not None and reading.made_trainer in options
 
 
 def _note_train(reading: Reading, call: Made) -> None:
@@ -198,7 +194,7 @@ def _is_look(call: Made) -> bool:
 def _note_call(reading: Reading, call: Made, lost: set[int]) -> None:
     """`lost`: the datasets of which it was said that what is made of them was not taken."""
     name = call.name
-    if name == "push_to_hub" and call.receiver is not None and _trains(reading, call):
+    if name == "push_to_hub" and call.receiver is not None and trains(reading, call):
         _note_push(reading, call)
     elif name in _NO_TRAINER or (name.endswith("Trainer") and not is_config(call)):
         reading.note(
@@ -252,7 +248,7 @@ def _certain_seed(reading: Reading, call: Made) -> int | None:
     seeding = [one for one in reading.script.calls if one.name in _BY_NAME and _BY_NAME[one.name] == SEED]
     given = [plain_or(next(iter((*one.arguments, *one.keywords.values())), None)) for one in seeding]
     is_one = type(given[0]) is int and 0 <= given[0] <= MOST_SEED and given.count(given[0]) == len(given)
-    is_sure = is_one and not any(one.branches or one.dark for one in seeding)
+    is_sure = is_one and not any(one.arms or one.dark for one in seeding)
     return given[0] if call.name == "set_seed" and is_sure and "seed" not in config_values(reading) else None
 
 
@@ -319,7 +315,7 @@ def _note_late(reading: Reading, late: list[Made]) -> None:
     if not late:
         return
     names = list(dict.fromkeys(short_path(call) for call in late))
-    reading.note("What comes after the training", late[0], f"was not taken: {list_names(names)}.")
+    reading.note(f"What comes after {training_words(reading)}", late[0], f"was not taken: {list_names(names)}.")
 
 
 def _note_setting(reading: Reading, setting: Setting) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from groupwise.storage.checks.script_reader.moments import Moment, changes_of, held_at, note_changes
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.unsaid import NO_CHANGE
 from groupwise.storage.checks.script_reader.values import Made, Plain, Value, plain_or
@@ -15,6 +16,9 @@ NAMES = {
 USUAL = {"r": 16, "lora_alpha": 32, "lora_dropout": 0.05}
 
 
+_READ = "is set after get_peft_config(…) read it"
+
+
 def of_call(value: Value) -> Made | None:
     """The ModelConfig that get_peft_config is called with, where the script makes it itself."""
     if not isinstance(value, Made) or value.receiver is not None or value.name != "get_peft_config":
@@ -24,13 +28,13 @@ def of_call(value: Value) -> Made | None:
     return given if known and given.name == "ModelConfig" else None  # type: ignore[union-attr, return-value]
 
 
-def lora_of(reading: Reading, call: Value, config: Made) -> dict[str, Any] | None:
+def lora_of(reading: Reading, call: Made, config: Made) -> dict[str, Any] | None:
     """The LoRA settings that it comes to; None without use_peft."""
-    said = dict(zip(["model_name_or_path"], config.arguments, strict=False)) | config.keywords | config.later
+    said = dict(zip(["model_name_or_path"], config.arguments, strict=False)) | config.keywords
+    changes, moment = changes_of(reading, config), Moment.of(call)
+    said = held_at(said, config, changes, moment)
     reading.account_one(call, config)
-    for setting in reading.script.settings:
-        if setting.of is config:
-            reading.account_one(setting)
+    note_changes(reading, config, changes, moment, lambda change: "", "ModelConfig's {}", _READ)
     reading.note_dark(config.dark, "ModelConfig's settings")
     _note_rest(reading, said)
     uses = plain_or(said.get("use_peft", Plain(config.node, False)), ...)

@@ -38,7 +38,7 @@ def apply_function(
     arguments it is given besides (a row's number)."""
     script = reading.script
     script.quiet += 1
-    branches, script.branches = script.branches, 0
+    around, script.arms = script.arms, ()
     owner = [function.owner] if function.owner is not None else []
     made: list[tuple[Row, dict[str, Value] | None]] = []
     for rows in by_place.tried_rows(row, batched):
@@ -46,7 +46,7 @@ def apply_function(
         before = [each.copy() for each in rows]
         result = script.call_function(function, Arguments(given, dict(named)), at.node)
         made += zip(before, _of_batch(result, len(rows)) if batched else [_of_row(result)], strict=True)
-    script.branches = branches
+    script.arms = around
     script.quiet -= 1
     known = [(one, columns) for one, columns in made if columns is not None]
     return by_place.same_for_all(known) if len(known) == len(made) else None

@@ -1,6 +1,17 @@
 """What a script sets on the trainer itself once it is made (`trainer.beta = 0.3`): of its attributes TRL reads some as
 it trains, and has used others up by then. Which do which is TRL 1.16's; a test reads it from what is installed."""
 
+from collections.abc import Container
+from dataclasses import replace
+
+from groupwise.storage.checks.script_reader.calling import Setting
+from groupwise.storage.checks.script_reader.moments import (
+    Moment,
+    changes_of,
+    held_at,
+    making_moment,
+    note_changes,
+)
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.values import Made, Mapping, Part, Plain, Value, plain_or
 
@@ -19,65 +30,73 @@ READ_IN_TRAINING = {
 }  # fmt: skip
 # Read once, as the trainer is made, for what it generates and scores with from then on.
 USED_UP = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "max_completion_length")
+_TAKEN = "is set after the trainer was made, and TRL reads it there: it was taken."
+_NO_EFFECT = "is set after the trainer was made, where it has no effect in TRL"
 _OF_GENERATION = {"max_new_tokens": "max_completion_length"}  # transformers' name → TRL's
 _EPSILON = 0.2  # TRL's own
 _TENSORS = {"tensor", "as_tensor", "Tensor", "FloatTensor"}
 _MOVES = {"to", "float", "cuda", "cpu", "clone", "detach"}
 
 
-def attribute_settings(reading: Reading, given: dict[str, Value], trained: int) -> dict[str, Value]:
+def attribute_settings(reading: Reading, given: dict[str, Value], moment: Moment) -> dict[str, Value]:
     """The settings of GRPOConfig that come to what is set on the trainer, each with a note. `given`: those of its
-    config; `trained`: how many calls of the script come before its training."""
+    config; `moment`: when it trains."""
     trainer = reading.made_trainer
-    found: dict[str, Value] = {}
     if trainer is None:
         return {}
-    _of_generation(reading, given, found, trained)
-    for setting in reading.script.settings:
-        name = setting.name
-        if setting.of is not trainer or name not in (*READ_IN_TRAINING, *USED_UP):
-            continue
-        reading.account_one(setting)
-        said = f"trainer.{name}"
-        if setting.order > trained:
-            reading.note(said, setting.node, "is set after the training: it was not taken.")
-        elif name in USED_UP:
-            after = "is set after the trainer was made, where it has no effect in TRL: it was not taken."
-            reading.note(said, setting.node, after)
-            reading.account(setting.value)
-        else:
-            reading.note(said, setting.node, "is set after the trainer was made, and TRL reads it there: it was taken.")
-            found[READ_IN_TRAINING[name]] = _without_tensor(reading, trainer.later[name])
+    found = _of_generation(reading, given, trainer, moment)
+    changes = changes_of(reading, trainer)
+    read = [one for one in changes if one.name in READ_IN_TRAINING]
+    plainly = [replace(one, value=_without_tensor(reading, one.value)) for one in read]
+    before = {name: given[setting] for name, setting in READ_IN_TRAINING.items() if setting in given}
+    held = held_at(before, trainer, plainly, moment)
+    reading.account_one(*read)
+    set_here = {one.name for one in read if one.order <= moment.order}
+    found |= {setting: held[name] for name, setting in READ_IN_TRAINING.items() if name in set_here}
+    note_changes(reading, trainer, plainly, moment, lambda change: _TAKEN, "trainer.{}")
+    used_up = [one for one in changes if one.name in USED_UP]
+    note_changes(reading, trainer, used_up, making_moment(reading), lambda change: "", "trainer.{}", _NO_EFFECT)
+    reading.account(*(one.value for one in used_up))
     if "epsilon" in found and "epsilon_high" not in found and plain_or(given.get("epsilon_high")) is None:
-        found["epsilon_high"] = given.get("epsilon", Plain(trainer.later["epsilon_low"].node, _EPSILON))
+        found["epsilon_high"] = given.get("epsilon", Plain(held["epsilon_low"].node, _EPSILON))
     return found
 
 
-def _of_generation(reading: Reading, given: dict[str, Value], found: dict[str, Value], trained: int) -> None:
-    """Take what is set on `trainer.generation_config`, from which TRL generates at each step, as settings."""
-    for setting in reading.script.settings:
-        of = setting.of
-        if not (isinstance(of, Part) and of.of is reading.made_trainer and of.name == "generation_config"):
-            continue
-        reading.account_one(setting)
-        said = f"trainer.generation_config.{setting.name}"
-        if setting.order > trained:
-            reading.note(said, setting.node, "is set after the training: it was not taken.")
-            continue
-        more = found.get("generation_kwargs", given.get("generation_kwargs"))
-        entries = dict(more.entries) if isinstance(more, Mapping) else {}
-        name = _OF_GENERATION.get(setting.name, setting.name)
-        if name in USED_UP and setting.name not in entries:
-            also = " The loss uses it here as well." if name == "temperature" else ""
-            reading.note(
-                said, setting.node, f"is set after the trainer was made: it was taken as training.{name}.{also}"
-            )
-            found[name] = setting.value
-        else:
-            after = "is set after the trainer was made: it was taken into training.generation_kwargs."
-            reading.note(said, setting.node, after)
-            dark = more.dark if isinstance(more, Mapping) else []
-            found["generation_kwargs"] = Mapping(setting.node, entries | {setting.name: setting.value}, list(dark))
+def _of_generation(reading: Reading, given: dict[str, Value], trainer: Made, moment: Moment) -> dict[str, Value]:
+    """What is set on `trainer.generation_config`, from which TRL generates at each step, as settings."""
+    changes = [one for one in reading.script.settings if _is_of_generation(one, trainer)]
+    more = given.get("generation_kwargs")
+    kept = dict(more.entries) if isinstance(more, Mapping) else {}
+    found, others = dict[str, Value](), dict[str, Value]()
+    for name, value in held_at({}, trainer, changes, moment).items():
+        setting = _setting_of(name, kept)
+        found |= {setting: value} if setting else {}
+        others |= {} if setting else {name: value}
+    if others:
+        dark = list(more.dark) if isinstance(more, Mapping) else []
+        found["generation_kwargs"] = Mapping(next(iter(others.values())).node, kept | others, dark)
+    subject = "trainer.generation_config.{}"
+    note_changes(reading, trainer, changes, moment, lambda change: _generates(_setting_of(change.name, kept)), subject)
+    return found
+
+
+def _is_of_generation(change: Setting, trainer: Made) -> bool:
+    return isinstance(change.of, Part) and change.of.of is trainer and change.of.name == "generation_config"
+
+
+def _setting_of(name: str, kept: Container[str]) -> str:
+    """The setting of GRPOConfig that an attribute of the generation's config is; "" for none, and for what is `kept`
+    among generation_kwargs."""
+    setting = _OF_GENERATION.get(name, name)
+    return setting if setting in USED_UP and name not in kept else ""
+
+
+def _generates(setting: str) -> str:
+    """What becomes of an attribute of the generation's config, which is this setting."""
+    if not setting:
+        return "is set after the trainer was made: it was taken into training.generation_kwargs."
+    also = " The loss uses it here as well." if setting == "temperature" else ""
+    return f"is set after the trainer was made: it was taken as training.{setting}.{also}"
 
 
 def _without_tensor(reading: Reading, value: Value) -> Value:

@@ -1,12 +1,21 @@
 """What a script says of the training itself: which trainer is trained, GRPOConfig, LoraConfig."""
 
 import ast
-import sys
 from typing import Any
 
 from groupwise.storage.checks.script_reader import model_config
+from groupwise.storage.checks.script_reader.calling import Setting
 from groupwise.storage.checks.script_reader.command_line import PARSERS
 from groupwise.storage.checks.script_reader.config_class import class_defaults
+from groupwise.storage.checks.script_reader.moments import (
+    Moment,
+    changes_of,
+    held_at,
+    making_moment,
+    note_changes,
+    options_of,
+    training_moment,
+)
 from groupwise.storage.checks.script_reader.places import PLACES, is_config, is_trainer
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.tracker_calls import tracker_settings
@@ -20,7 +29,9 @@ from groupwise.storage.checks.script_reader.values import (
     Mapping,
     Plain,
     Value,
+    beginning,
     plain_or,
+    script_line,
 )
 from groupwise.storage.spec.python_source import literal
 from groupwise.storage.spec.spec import MOST_NAME
@@ -39,7 +50,7 @@ def find_trainer(reading: Reading) -> None:
                 break
     made = _trainers(reading)
     trained = [call.receiver for call in script.calls if call.path == ".train"]
-    ready = [one for one in made if any(one in _options(value) for value in trained)] or made
+    ready = [one for one in made if any(one in options_of(value) for value in trained)] or made
     if not ready:
         return
     chosen = ready[0]
@@ -74,10 +85,6 @@ def _trainers(reading: Reading) -> list[Made]:
     return [call for call in reading.script.calls if is_trainer(call)]
 
 
-def _options(value: Value | None) -> list[Value]:
-    return value.options if isinstance(value, Either) else [value] if value is not None else []
-
-
 def _uncalled_functions(reading: Reading) -> list[Function]:
     """The functions with a trainer in them that the script calls nowhere: main(script_args, …) and its like."""
     found = [
@@ -100,7 +107,11 @@ def _names_in(node: ast.AST) -> set[str]:
 
 
 def _note_others(reading: Reading, made: list[Made], ready: list[Made], chosen: Made) -> None:
-    if len(ready) > 1:
+    same_line = all(script_line(one) == script_line(chosen) for one in ready)
+    if len(ready) > 1 and same_line:
+        after = f"is made {len(ready)} times: only the first was taken. Add stages for the others."
+        reading.note("The trainer", chosen, after)
+    elif len(ready) > 1:
         reading.note(f"The script has {len(ready)} trainers; only the first", chosen, "was taken.")
     for other in made:
         reading.account_one(other)
@@ -110,6 +121,10 @@ def _note_others(reading: Reading, made: list[Made], ready: list[Made], chosen: 
             for value in (*other.arguments, *other.keywords.values(), *other.dark):
                 if value not in reading.trainer.values():
                     reading.account(value)
+                    reading.account_one(*changes_of(reading, value))
+            for setting in (one for one in reading.script.settings if beginning(one.of) is other):
+                reading.account_one(setting)
+                reading.account(setting.value)
 
 
 def _note_class(reading: Reading, chosen: Made) -> None:
@@ -143,27 +158,32 @@ def config_of(reading: Reading) -> Made | None:
 
 def config_values(reading: Reading) -> dict[str, Value]:
     """What the config is given, and what is set on it, and on the trainer, afterwards."""
-    trained = min((call.order for call in reading.script.calls if call.path == ".train"), default=sys.maxsize)
-    config = config_of(reading)
+    config, moment = config_of(reading), training_moment(reading)
     if config is None:
-        return attribute_settings(reading, {}, trained)
-    reading.account_one(config)
+        return attribute_settings(reading, {}, moment)
+    reading.account_one(config, *_changes_before_copied(reading, config))
     given = class_defaults(reading, config) | dict(zip(["output_dir"], config.arguments, strict=False))
-    given |= config.keywords
-    for setting in reading.script.settings:
-        if setting.of is not config:
-            continue
-        reading.account_one(setting)
-        trainer = reading.made_trainer
-        if setting.order > trained:
-            reading.note(setting.name, setting.node, "is set after the training: it was not taken.")
-            continue
-        if trainer is not None and setting.order > trainer.order:
-            reading.note(setting.name, setting.node, "is set after the trainer was made: it was taken all the same.")
-        if setting.name in config.later:
-            given[setting.name] = config.later[setting.name]
-    given |= attribute_settings(reading, given, trained)
+    changes = changes_of(reading, config)
+    given = held_at(given | config.keywords, config, changes, moment)
+    note_changes(reading, config, changes, moment, lambda change: _after_made(reading, change))
+    given |= attribute_settings(reading, given, moment)
     return given | tracker_settings(reading, given)
+
+
+def _after_made(reading: Reading, change: Setting) -> str:
+    """What is said of a setting that counts and is set once the trainer has its config."""
+    trainer = reading.made_trainer
+    late = trainer is not None and change.order > trainer.order
+    return "is set after the trainer was made: it was taken all the same." if late else ""
+
+
+def _changes_before_copied(reading: Reading, config: Made) -> list[Setting]:
+    """What was set on the config that this one is a copy of, and came along."""
+    found: list[Setting] = []
+    while (old := reading.script.copied.get(id(config))) is not None:
+        found += [one for one in changes_of(reading, old) if one.order <= config.order]
+        config = old
+    return found
 
 
 def training(reading: Reading) -> dict[str, Any]:
@@ -282,7 +302,7 @@ def lora(reading: Reading, wrapped: list[Made]) -> dict[str, Any] | None:
         found = _of_wrapper(reading, call)
     if value is None or (isinstance(value, Plain) and value.value is None):
         return found
-    return _of_config(reading, value)
+    return _of_config(reading, value, making_moment(reading))
 
 
 def _of_wrapper(reading: Reading, call: Made) -> dict[str, Any] | None:
@@ -290,7 +310,7 @@ def _of_wrapper(reading: Reading, call: Made) -> dict[str, Any] | None:
     reading.account_one(call)
     reading.adapter = call
     if len(call.arguments) > 1 or "peft_config" in call.keywords:
-        return _of_config(reading, call.keywords.get("peft_config") or call.arguments[1])
+        return _of_config(reading, call.keywords.get("peft_config") or call.arguments[1], Moment.of(call))
     reading.note_dark(call.dark, "the settings under lora")
     given = {name: value for name, value in call.keywords.items() if name != "model"}
     for name in [name for name in given if name in UNSLOTH]:
@@ -310,6 +330,8 @@ def _of_wrapper(reading: Reading, call: Made) -> dict[str, Any] | None:
     return usual | found
 
 
+# By then the model has its LoRA.
+LATE_LORA = "is set after the LoRA was made, where it has no effect"
 UNSLOTH = {
     "use_gradient_checkpointing": "is Unsloth's own: training.gradient_checkpointing says it here.",
     "random_state": "was not taken: training.seed decides here.",
@@ -324,8 +346,9 @@ UNSLOTH = {
 }
 
 
-def _of_config(reading: Reading, value: Value) -> dict[str, Any] | None:
-    if (config := model_config.of_call(value)) is not None:
+def _of_config(reading: Reading, value: Value, moment: Moment) -> dict[str, Any] | None:
+    """The settings of a config for LoRA. `moment`: when the model gets it, after which nothing reads it."""
+    if isinstance(value, Made) and (config := model_config.of_call(value)) is not None:
         reading.adapter = config
         return model_config.lora_of(reading, value, config)
     if not isinstance(value, Made) or value.name != "LoraConfig":
@@ -343,10 +366,10 @@ def _of_config(reading: Reading, value: Value) -> dict[str, Any] | None:
     reading.account_one(value)
     reading.adapter = value
     reading.note_dark(value.dark, "the settings under lora")
-    given = dict(zip(["task_type"], value.arguments, strict=False)) | value.keywords | value.later
-    for setting in reading.script.settings:
-        if setting.of is value:
-            reading.account_one(setting)
+    changes = changes_of(reading, value)
+    given = dict(zip(["task_type"], value.arguments, strict=False)) | value.keywords
+    given = held_at(given, value, changes, moment)
+    note_changes(reading, value, changes, moment, lambda change: "", "LoraConfig's {}", LATE_LORA)
     task = given.get("task_type")
     found = reading.settings("lora", given)
     if task is not None and found.get("task_type") == "CAUSAL_LM":

@@ -3,6 +3,7 @@ where all agree, and else named one by one."""
 
 from typing import Any
 
+from groupwise.storage.checks.script_reader.moments import changes_of, held_at, note_changes, training_moment
 from groupwise.storage.checks.script_reader.places import configs_of, is_config
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.scopes import either
@@ -28,18 +29,20 @@ def join_configs(reading: Reading, value: Either) -> Made | None:
         return None
     known = reading.joined.get(id(value))
     if known is None:
-        said = [_said_to(one) for one in configs]
+        said = [_said_to(reading, one) for one in configs]
         names = dict.fromkeys(name for one in said for name in one)
         given = {name: _whichever([one.get(name) for one in said], value) for name in names}
         dark = [one for config in configs for one in config.dark]
         known = reading.joined[id(value)] = Made(value.node, configs[0].path, [], given, dark)
-    reading.account_one(value, *configs, *(one for one in reading.script.settings if one.of in (value, *configs)))
+    reading.account_one(value, *configs)
+    note_changes(reading, known, changes_of(reading, value, *configs), training_moment(reading), lambda change: "")
     return known
 
 
-def _said_to(config: Made) -> dict[str, Value]:
-    """What a config is given and what is set on it."""
-    return dict(zip(["output_dir"], config.arguments, strict=False)) | config.keywords | config.later
+def _said_to(reading: Reading, config: Made) -> dict[str, Value]:
+    """What a config is given, and what is set on it until the training."""
+    given = dict(zip(["output_dir"], config.arguments, strict=False)) | config.keywords
+    return held_at(given, config, changes_of(reading, config), training_moment(reading))
 
 
 def _whichever(said: list[Value | None], at: Value) -> Value:
@@ -54,7 +57,7 @@ def note_unfollowed(reading: Reading, value: Value) -> None:
     """Name what the configs and the settings say that something is made of which cannot be followed."""
     configs = [one for one in inner_values(value) if isinstance(one, Made) and is_config(one)]
     for config in configs:
-        _name_settings(reading, "GRPOConfig", config, _said_to(config))
+        _name_settings(reading, "GRPOConfig", config, _said_to(reading, config))
     if not configs and isinstance(value, Made):
         given = [*value.arguments, *value.keywords.values()]
         for one in (one for one in given if isinstance(one, Mapping)):

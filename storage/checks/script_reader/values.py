@@ -85,10 +85,18 @@ class Class(Value):
 
 
 @dataclass(eq=False)
+class Arm:
+    """One branch of a condition that nobody can decide here. `plain`: of an `if` without an else."""
+
+    plain: bool = False
+
+
+@dataclass(eq=False)
 class Made(Value):
     """What a call makes. `path`: the dotted path of what is called, or “.method”; `receiver`: whose method it is;
-    `later`: the attributes that are set on it; `order`: which call of the script it is; `names`: of a step on rows,
-    what the names of its function stood for when it was called (Scope.snapshot)."""
+    `later`: the attributes that are set on it, as the script leaves them; `order`: which call of the script it is;
+    `arms`: the undecided branches around it; `names`: of a step on rows, what the names of its function stood for when
+    it was called (Scope.snapshot)."""
 
     path: str
     arguments: list[Value]
@@ -98,7 +106,7 @@ class Made(Value):
     cls: Class | None = None
     later: dict[str, Value] = field(default_factory=dict)
     order: int = 0
-    branches: int = 0  # how many undecided conditions stood around it
+    arms: tuple[Arm, ...] = ()
     names: Any = ()
     parsed: bool = False  # by a parser of the command line, of which only the defaults are known
 
