@@ -249,3 +249,45 @@ def test_of_an_imported_function_in_a_partial_the_parameters_that_were_taken_are
         found = read_script(f"{head}GRPOTrainer('a/b', reward_funcs=[partial(sql_ok, {given})])")
         words = f"is not defined in the script: only its {taken} taken. Save its code under Rewards."
         assert any(one.startswith("sql_ok (line ") and one.endswith(words) for one in found.notes), found.notes
+
+
+BY_NAME = (
+    "import sys\nfrom trl import GRPOTrainer\ndef r(completions, **kwargs):\n    return [1.0] * len(completions)\n"
+    "names = ['r']\ndef named(name):\n    return globals()[name]\n"
+    "GRPOTrainer('a/b', [{}, lambda completions, **k: [0.0] * len(completions)]).train()\n"
+)
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["*[globals()[n] for n in names]", "globals().get('r')", "locals()['r']", "vars()['r']", "named('r')",
+     "getattr(sys.modules[__name__], 'r')"],
+)  # fmt: skip
+def test_a_function_that_is_looked_up_by_its_name_is_taken(given: str):
+    found = read_script(BY_NAME.format(given))
+    assert [one["name"] for one in found.raw["rewards"]] == ["r", "reward"]
+    assert [one.name for one in found.functions] == ["r", "reward"] and "was not taken" not in "".join(found.notes)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("globals()[sys.argv[1]]", "looked up by a name known only when the script runs, and was not taken: choose a"),
+        ("{'a': r}[which()]", "looked up by a name known only when the script runs, and was not taken: choose a"),
+        (
+            "globals()['missing']",
+            "looked up by the name “missing”, which the script does not define, and was not taken",
+        ),
+        ("mine.ALL['a']", "an entry of mine.ALL, which cannot be followed, and was not taken: choose a reward here."),
+    ],
+)
+def test_of_one_that_is_looked_up_otherwise_it_is_said_by_what(given: str, why: str):
+    found = read_script(BY_NAME.format(given))
+    assert [one["name"] for one in found.raw["rewards"]] == ["reward"]
+    assert f"A reward (line 8) is {why}" in "\n".join(found.notes)
+
+
+def test_of_a_list_that_is_looked_up_by_unknown_names_that_is_said():
+    text = BY_NAME.replace("[{}, lambda completions, **k: [0.0] * len(completions)]", "[globals()[n] for n in which()]")
+    said = "reward_funcs (line 8) are looked up by names known only when the script runs: choose them here."
+    assert said in read_script(text).notes

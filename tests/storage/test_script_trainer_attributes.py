@@ -130,7 +130,8 @@ AFTER = "is set after the first training: it was not taken."
     [
         (f"for lr in [1e-5, 7e-4]:{IN}", [f"The trainer (line 11) {TWICE}", f"learning_rate (line 12) {AGAIN}"]),
         (f"def go(lr):{IN}go(1e-5)\ngo(7e-4)", [f"The trainer (line 11) {TWICE}", f"learning_rate (line 12) {AGAIN}"]),
-        (f"for lr, m in zip([1e-5, 7e-4], ['b/n', 'c/o']):{IN}".replace("'a/m'", "m"), [f"learning_rate (line 12) {AGAIN}"]),
+        (f"for lr, m in zip([1e-5, 7e-4], ['b/n', 'c/o']):{IN}".replace("'a/m'", "m"),
+         [f"learning_rate (line 12) {AGAIN}"]),
         (f"lr = 1e-5\nwhile lr < 1:{IN}    lr *= 7", ["The trainer (line 12) is made in a loop: one run was taken."]),
         (f"{MADE}\n{SET}{ANOTHER}\nu.args.learning_rate = 7e-4\nu.train()", [f"learning_rate (line 14) {AFTER}"]),
         (f"{MADE}\n{ANOTHER}\nu.args.learning_rate = 7e-4\nu.train()\n{SET}", ["the first (line 10) was taken."]),

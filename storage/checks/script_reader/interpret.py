@@ -34,7 +34,6 @@ class Interpreter(Caller):
         """`not_followed`: functions whose calls stay as they are said."""
         super().__init__(not_followed)
         self.tree = tree
-        self.module = Scope({})
         self.skipped: list[ast.stmt] = []
 
     def run(self) -> None:

@@ -12,12 +12,14 @@ from groupwise.storage.checks.script_reader.copied_rewards import copied_reward
 from groupwise.storage.checks.script_reader.kept_parameters import keep_parameters, parameter_names, take_in_values
 from groupwise.storage.checks.script_reader.members import class_member
 from groupwise.storage.checks.script_reader.plain import Unknown
-from groupwise.storage.checks.script_reader.reading import Reading, short_path
+from groupwise.storage.checks.script_reader.reading import CONDITION, Reading, short_path
 from groupwise.storage.checks.script_reader.reward_code import ScriptFunction, extract_function
+from groupwise.storage.checks.script_reader.scopes import Names
 from groupwise.storage.checks.script_reader.slow_objects import WITHOUT_NETWORK, slow_words
 from groupwise.storage.checks.script_reader.training import config_values
 from groupwise.storage.checks.script_reader.unsaid import list_names
 from groupwise.storage.checks.script_reader.values import (
+    Either,
     Function,
     Item,
     Items,
@@ -75,7 +77,11 @@ class RewardReader:
             return self._unnamed() if self.reading.made_trainer is None else None
         self.reading.account(value)
         if not isinstance(value, Items) and not isinstance(value, (Function, Outer, Made, Plain, Part)):
-            self.reading.note_computed("reward_funcs", value)
+            if _looks_up(value):
+                self.reading.note("reward_funcs", value, "are looked up by names known only when the script runs: "
+                                  "choose them here.")  # fmt: skip
+            else:
+                self.reading.note_computed("reward_funcs", value)
             self._name_likely(value)
             return None
         values = value.items if isinstance(value, Items) else [value]
@@ -390,4 +396,24 @@ def _in_words(value: Value) -> str:
         return f"is made by calling {short_path(value)}"
     if isinstance(value.node, ast.Call):
         return f"is made by calling {ast.unparse(value.node.func)[:60]}, which cannot be followed"
-    return "is a mapping" if isinstance(value, (Mapping, Item)) else "is computed by the script"
+    if isinstance(value, Item):
+        return _item_words(value)
+    if isinstance(value, Either):
+        return CONDITION
+    return "is a mapping" if isinstance(value, Mapping) else "is computed by the script"
+
+
+def _item_words(value: Item) -> str:
+    """Why what stands at a key is not known."""
+    key = plain_or(value.key, ...)
+    if key is ...:
+        return "is looked up by a name known only when the script runs"
+    if isinstance(value.of, Names):
+        return f"is looked up by the name “{key}”, which the script does not define"
+    return f"is an entry of {ast.unparse(value.of.node)[:60]}, which cannot be followed"
+
+
+def _looks_up(value: Value) -> bool:
+    """Whether a list is of what stands at names that nobody knows: [globals()[name] for name in chosen]."""
+    each = value.node.elt if isinstance(value.node, ast.ListComp) else None
+    return isinstance(each, ast.Subscript) and not isinstance(each.slice, ast.Constant)

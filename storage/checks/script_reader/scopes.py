@@ -45,6 +45,13 @@ class Scope:
         return found
 
 
+@dataclass(eq=False)
+class Names(Value):
+    """All names of a scope by their texts: globals(), locals()."""
+
+    scope: Scope
+
+
 def restore(snapshot: list[tuple[Scope, Names]]) -> None:
     """Let all names stand for what they stood for."""
     for scope, names in snapshot:
