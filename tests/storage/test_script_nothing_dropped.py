@@ -163,9 +163,9 @@ DROPPED = [
      "“tok.chat_template” (line 12) is set, which was not taken"),
     (script("test = load_dataset('a/b', split='test')", more=", eval_dataset=test"), "eval_dataset (line 11)"),
     (script(data="load_dataset('a/b', split='train').shuffle(seed=1).select(range(10, 20))"),
-     "select(…) (line 9) keeps rows 11 to 20, and was not taken: here all are used, the first 10 with them."),
+     "select(…) (line 9) keeps rows 11 to 20 after shuffle(…), and was not taken: here all are used, the first"),
     (script(data="load_dataset('a/b', split='train').shuffle(seed=1).skip(5)"),
-     "skip(…) (line 9) keeps rows from 6 on, and was not taken: here all are used, the first 5 with them."),
+     "skip(…) (line 9) keeps rows from 6 on after shuffle(…), and was not taken: here all are used, the first 5"),
     (script(data="load_dataset('a/b', split='train').select([1, 5, 7])"), "select(…) (line 9) chooses rows in a way"),
     (script(data="load_dataset('a/b', split='train').sort('x')"), "sort(…) (line 9) on the data was not taken"),
     (script("data = concatenate_datasets([data, data])"), "concatenate_datasets(…) (line 11) was not taken"),
@@ -374,14 +374,31 @@ def test_rows_are_skipped_after_a_filter_and_not_before_it():
     for kept in ("lambda r: r['x'] > 3", "lambda r: good(r)"):
         raw, said = read(script(data=f"load_dataset('a/b', split='train').filter({kept}).skip(10)"))
         assert raw["data"]["split"] == "train"
-        assert "skip(…) (line 9) keeps rows from 11 on, and was not taken: here all are used, the first 10 with" in said
+        assert "skip(…) (line 9) keeps rows from 11 on after filter(…), and was not taken: here all are used" in said
 
 
 def test_of_rows_that_cannot_be_left_out_it_is_told_which_are_used_in_the_end():
     data = "load_dataset('a/b', split='train').shuffle(seed=1).select(range(100, 900))"
     raw, said = read(script(data=f"{data}.select(range(50))"))
     assert raw["data"]["limit"] == 50
-    assert "keeps rows 101 to 900, and was not taken: here the first 50 of all are used. Set data.limit" in said
+    assert "keeps rows 101 to 900 after shuffle(…), and was not taken: here the first 50 of all are used. Set" in said
+
+
+@pytest.mark.parametrize(
+    ("steps", "said", "limit"),
+    [
+        (".skip(10).select(range(5, 500))", "skip(…) and select(…) (line 9) keep rows 16 to 510, and were not", None),
+        (".skip(10)\\\n.select(range(5, 500))", "skip(…) and select(…) (line 9) keep rows 16 to 510, and were", None),
+        (".filter(good).skip(10).skip(5)", "skip(…) (line 9) keeps rows from 16 on after filter(…), and was not", None),
+        (".skip(10).filter(good).skip(5)", "skip(…) (line 9) keeps rows from 6 on after filter(…), and was not", None),
+        (".take(100).skip(20).take(90)", "keeps rows 21 to 100, and was not taken: here the first 80 of all", 80),
+        (".take(5).skip(10)", "skip(…) (line 9) leaves no rows: it was not taken.", 5),
+        (".select(chosen).select(range(5))", "was not taken, as select(…) before it was not: set data.limit", None),
+    ],
+)
+def test_steps_that_choose_rows_one_after_the_other_are_said_by_the_rows_that_all_leave(steps, said, limit):
+    raw, notes = read(script(data=f"load_dataset('json', data_files='x.jsonl', split='train'){steps}"))
+    assert said in notes and raw["data"].get("limit") == limit
 
 
 @pytest.mark.parametrize(

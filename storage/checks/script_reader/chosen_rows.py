@@ -2,20 +2,45 @@
 setting of a spec or as a note."""
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from groupwise.storage.checks.script_reader import conditions
 from groupwise.storage.checks.script_reader.places import is_config
 from groupwise.storage.checks.script_reader.reading import Reading, quote_code
 from groupwise.storage.checks.script_reader.scopes import as_it_was
-from groupwise.storage.checks.script_reader.values import Function, Items, Made, Part, Row, Value, plain_or
+from groupwise.storage.checks.script_reader.values import (
+    Function,
+    Items,
+    Made,
+    Part,
+    Row,
+    Value,
+    plain_or,
+    script_line,
+)
+from groupwise.storage.spec.words.number_words import join_words
 
 _SPLIT = re.compile(r"([A-Za-z_]\w*)(?:\[(\d*):(\d*)\])?")
 
 
+Window = tuple[int, int | None]  # the first row, and the one after the last; None for all from there on
+
+
+@dataclass
+class Uncut:
+    """Steps one after the other that leave out the first rows, which come along here. `window`: what all of them leave
+    of the source, or of what there is after another step, in words."""
+
+    steps: list[Made]
+    window: Window
+    of: str
+
+
 class ChosenRows:
     """Takes the steps that choose rows. `taken`: the settings under data so far; `row`: what a row has by then;
-    `split`: the train_test_split that the rows went through."""
+    `split`: the train_test_split that the rows went through; `window`: which rows are left of the source, or since a
+    step that gives other ones."""
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
@@ -23,10 +48,10 @@ class ChosenRows:
         self.row = Row(reading.script.tree, {})
         self.split: Made | None = None
         self._done: list[str] = []  # filter, shuffle, limit, holdout, in the script's order
-        self._uncut: list[
-            tuple[Made, int, int | None]
-        ] = []  # steps that leave out the first rows, which come along here
+        self.window: Window = (0, None)
+        self._uncut: list[Uncut] = []
         self._unseeded: list[Made] = []  # shuffles whose order no setting gives
+        self._of = ""  # what the window is of, where that is not the source
         self._lost = ""  # the step that was not taken, after which rows that are chosen by their number are others
 
     def _order(self, name: str, step: Made, *before: str) -> None:
@@ -37,6 +62,10 @@ class ChosenRows:
             words = {"limit": limit, "holdout": "the split", "shuffle": "shuffling"}[late[-1]]
             self.reading.note(f"{name}(…)", step, f"comes after {words} in the script, and before it here: other rows "
                               "may be chosen.")  # fmt: skip
+
+    def _renumber(self, step: Made) -> None:
+        """After this step the rows have other numbers."""
+        self.window, self._of = (0, None), f" after {step.name}(…)"
 
     def _keep_cut(self, step: Made) -> None:
         """The first rows that a script chose before all else, as a slice of the split: there that is done first."""
@@ -52,16 +81,15 @@ class ChosenRows:
         found = _SPLIT.fullmatch(self.taken.get("split", "train"))
         if found is None or self.taken.get("streaming") or not self.taken.get("source", "").startswith("hub:"):
             return False
-        first, last = int(found[2] or 0), int(found[3]) if found[3] else None
-        ends = [one for one in (last, None if end is None else first + end) if one is not None]
-        until = min(ends) if ends else None
-        if until is not None and until <= first + start:
+        begin, until = _within((int(found[2] or 0), int(found[3]) if found[3] else None), start, end)
+        if until is not None and until <= begin:
             return False
-        self.taken["split"] = f"{found[1]}[{first + start or ''}:{'' if until is None else until}]"
+        self.taken["split"] = f"{found[1]}[{begin or ''}:{'' if until is None else until}]"
         return True
 
     def _do_shuffle(self, step: Made) -> None:
         self._keep_cut(step)
+        self._renumber(step)
         given = step_arguments(step, "seed")
         value = given.get("seed")
         seed = _seed_said(value)
@@ -87,6 +115,7 @@ class ChosenRows:
         bounds = range_bounds(value)
         self.reading.account(value)
         if bounds is None:
+            self._lost = self._lost or "select"
             which = f" ({quote_code(value.node)})" if value is not None else ""
             after = f"chooses rows in a way that a spec cannot{which}: set data.limit here."
             self.reading.note("select(…)", step, after)
@@ -105,25 +134,41 @@ class ChosenRows:
         """Rows from `start` on, up to `end`: the limit, or else a slice of the split, where nothing came before."""
         if start == 0 and end is None:
             return
+        begin, until = _within(self.window, start, end)
         if start:
             self._keep_cut(step)
         if self._lost and (start or self._lost != "shuffle"):  # so many of rows in any order are taken as so many
             instead = ". Set data.limit, or a filter, here." if start else ": set data.limit here."
             after = f"was not taken, as {self._lost}(…) before it was not{instead}"
             self.reading.note(f"{step.name}(…)", step, after)
-        elif end is not None and end <= start:
+        elif until is not None and until <= begin:
             self.reading.note(f"{step.name}(…)", step, "leaves no rows: it was not taken.")
-        elif start == 0:
-            assert end is not None
+        else:
+            self.window = begin, until
+            self._cut(step, start, end)
+
+    def _cut(self, step: Made, start: int, end: int | None) -> None:
+        """Take a step that leaves the rows of `window`, which are those from `start` to `end` of what it gets."""
+        begin, until = self.window
+        if start == 0:
+            assert until is not None
             self._order(step.name, step, "holdout")
-            self.taken["limit"] = min(end, self.taken.get("limit", end))
+            self.taken["limit"] = min(until - begin, self.taken.get("limit", until))
             self._done.append("limit")
         elif self._done or self.taken.get("streaming") or not self.taken.get("source", "").startswith("hub:"):
-            self._uncut.append((step, start, end))
+            self._leave_uncut(step)
         elif self._slice(start, end):
             self.reading.unsaid.set("data.split", self.taken["split"], f"what {step.name} leaves")
         else:
             self.reading.note(f"{step.name}(…)", step, "of a part of the split could not be taken.")
+
+    def _leave_uncut(self, step: Made) -> None:
+        before = self._uncut[-1] if self._uncut and self._uncut[-1].of == self._of else None
+        if before is None:
+            self._uncut.append(Uncut([step], self.window, self._of))
+        else:
+            before.steps.append(step)
+            before.window = self.window
 
     def _note_all(self) -> None:
         """Note what is known once all steps were taken."""
@@ -137,15 +182,26 @@ class ChosenRows:
     def _note_uncut(self) -> None:
         """Note the steps that a spec cannot take, with the rows that are used instead."""
         limit = self.taken.get("limit")
-        for step, start, end in self._uncut:
+        for uncut in self._uncut:
+            start, end = uncut.window
             kept = f"rows {start + 1:,} to {end:,}" if end is not None else f"rows from {start + 1:,} on"
             used = f"the first {limit:,} of all are used" if limit else f"all are used, the first {start:,} with them"
-            said = f"keeps {kept}, and was not taken: here {used}. Set data.limit, or a filter, here."
-            self.reading.note(f"{step.name}(…)", step, said)
+            names = self._step_names(uncut.steps)
+            keep, was = ("keep", "were") if len(names) > 1 else ("keeps", "was")
+            said = f"{keep} {kept}{uncut.of}, and {was} not taken: here {used}. Set data.limit, or a filter, here."
+            self.reading.note(join_words(names), uncut.steps[-1], said)
+
+    def _step_names(self, steps: list[Made]) -> list[str]:
+        """Several steps by their names; those of other lines than the last, with their line."""
+        last = script_line(steps[-1])
+        lines = [(step.name, script_line(step)) for step in steps]
+        said = [f"{name}(…)" + ("" if at == last else f" ({self.reading.place(at)})") for name, at in lines]
+        return list(dict.fromkeys(said))
 
     def _do_train_test_split(self, step: Made) -> None:
         given = step_arguments(step, "test_size", "train_size", "shuffle", "stratify_by_column", "seed")
         self.split = step
+        self._renumber(step)
         size = plain_or(given["test_size"]) if "test_size" in given else None if "train_size" in given else 0.25
         train = plain_or(given.get("train_size"))
         if size is None and isinstance(train, float) and 0 < train < 1:
@@ -183,6 +239,7 @@ class ChosenRows:
                               "out than in the script.")  # fmt: skip
 
     def _do_filter(self, step: Made) -> None:
+        self._renumber(step)
         given = step_arguments(step, "function")
         function, _ = without_partial(given.get("function"))
         self.reading.account(*given.values())
@@ -199,6 +256,13 @@ class ChosenRows:
         self._order("filter", step, "shuffle", "limit", "holdout")
         self._done.append("filter")
         self.taken.setdefault("filter", []).extend(found)
+
+
+def _within(window: Window, start: int, end: int | None) -> Window:
+    """Some of the rows of a window, as rows of what that is of."""
+    first, last = window
+    ends = [one for one in (last, None if end is None else first + end) if one is not None]
+    return first + start, min(ends, default=None)
 
 
 _USUAL_SEED = 42  # TrainingArguments' own

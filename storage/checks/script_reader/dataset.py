@@ -148,6 +148,7 @@ class DataReader(ChosenRows):
     def _note_said_limit(self) -> None:
         if "limit" in self.taken:
             self._done.append("limit")
+            self.window = 0, self.taken["limit"]
 
     def _step(self, step: Value) -> None:
         self.reading.account_one(step)
