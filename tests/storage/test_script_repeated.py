@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from groupwise.storage.checks.script_reader import read_script
-from tests.storage.test_script_nothing_dropped import read, script
+from tests.storage.test_script_nothing_dropped import HEAD, read, script
 
 CALL = "trainer.train()"
 LOOP = "trainer.train(…) (line 14) is called in a loop, and a run trains once."
@@ -97,3 +97,24 @@ def test_a_trackers_project_in_the_environment_is_taken_where_it_is_reported_to(
     assert raw["training"]["project"] == "countdown" and said == ""
     raw, said = read(script(code))
     assert "project" not in raw["training"] and f"Set training.report_to to {tracker}, and training.project" in said
+
+
+TIMES = "(line 11) is called 2 times: only what reaches the trainer was taken."
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("for n in [4, 8]:\n    args = GRPOConfig('o', num_generations=n)", f"GRPOConfig(…) {TIMES}"),
+        ("for n in [4, 8]:\n    lora = LoraConfig(r=n)", f"LoraConfig(…) {TIMES}"),
+        ("def load(name):\n    return load_dataset(name)\nother = load('c/d')\ndata = load('a/b')",
+         f"load_dataset(…) {TIMES}"),
+        ("for n in [4, 8]:\n    trainer = GRPOTrainer('a/m', think_format_reward, args, data)",
+         "The trainer (line 11) is made 2 times: only the one that is trained was taken."),
+    ],
+)  # fmt: skip
+def test_what_one_line_makes_several_times_is_not_called_untaken_where_one_was_taken(code: str, words: str) -> None:
+    made = "trainer = GRPOTrainer('a/m', think_format_reward, args, data, peft_config=lora)\n"
+    begin = "args, lora, data = GRPOConfig('o'), None, load_dataset('a/b')"
+    said = read(f"{HEAD}{begin}\n\n{code}\n{'' if 'GRPOTrainer(' in code else made}trainer.train()\n")[1]
+    assert words in said and "line 11) does not" not in said and "never trained" not in said

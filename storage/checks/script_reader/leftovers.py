@@ -235,12 +235,20 @@ def _say_by_name(reading: Reading, call: Made) -> str:
     said = _BY_NAME.get(call.path, _BY_NAME[call.name])
     if call.name == "load_dataset" and reading.makes_rows:
         return "was not taken: where the script makes its rows of it, choose it here, and say prompt and answer."
+    if said.startswith("does not reach") and (times := _times_beside_taken(reading, call)):
+        return f"is called {times} times: only what reaches the trainer was taken."
     if said == SEED and (seed := _certain_seed(reading, call)) is not None:
         return f"{SEED.removesuffix('.')}: set it to {seed}."
     if said != _NO_LORA or reading.adapter is None:
         return said
     taken = f"{short_path(reading.adapter)}(…) ({reading.place(script_line(reading.adapter))})"
     return f"does not reach the trainer: it was not taken. LoRA is that of {taken}."
+
+
+def _times_beside_taken(reading: Reading, call: Made) -> int:
+    """How often a loop or a function makes a call of which one was taken; 0 where none was."""
+    same = [one for one in reading.script.calls if one.node is call.node]
+    return len(same) if any(map(reading.is_said, same)) else 0
 
 
 def _certain_seed(reading: Reading, call: Made) -> int | None:

@@ -31,7 +31,6 @@ from groupwise.storage.checks.script_reader.values import (
     Value,
     beginning,
     plain_or,
-    script_line,
 )
 from groupwise.storage.spec.python_source import literal
 from groupwise.storage.spec.spec import MOST_NAME
@@ -107,15 +106,17 @@ def _names_in(node: ast.AST) -> set[str]:
 
 
 def _note_others(reading: Reading, made: list[Made], ready: list[Made], chosen: Made) -> None:
-    same_line = all(script_line(one) == script_line(chosen) for one in ready)
-    if len(ready) > 1 and same_line:
+    if len(ready) > 1 and all(one.node is chosen.node for one in ready):
         after = f"is made {len(ready)} times: only the first was taken. Add stages for the others."
         reading.note("The trainer", chosen, after)
     elif len(ready) > 1:
         reading.note(f"The script has {len(ready)} trainers; only the first", chosen, "was taken.")
     for other in made:
         reading.account_one(other)
-        if other not in ready:
+        if other not in ready and other.node is chosen.node:
+            times = sum(one.node is chosen.node for one in made)
+            reading.note("The trainer", chosen, f"is made {times} times: only the one that is trained was taken.")
+        elif other not in ready:
             reading.note("GRPOTrainer", other, "is made and never trained: it was not taken.")
         if other is not chosen:
             for value in (*other.arguments, *other.keywords.values(), *other.dark):
