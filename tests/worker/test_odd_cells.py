@@ -37,13 +37,28 @@ def test_a_cell_of_megabytes_is_cut_with_its_size_said(registry_home: Any) -> No
     assert checked.lengths.longest.row == 0 and checked.lengths.longest.text.endswith("the rest is not shown)")
 
 
-@pytest.mark.parametrize(("cell", "words"), [(["a", "b"], 'holds lists, such as ["a", "b"]'), ({"a": 1}, "mappings")])
+@pytest.mark.parametrize(("cell", "words"), [(["a", "b"], 'is a list, ["a", "b"]'), ({"a": 1}, "is a mapping, {")])
 def test_answers_that_are_lists_are_explained(registry_home: Any, cell: Any, words: str) -> None:
     put({"question": "q", "answer": None}, {"question": "q", "answer": cell})
-    ((level, message),) = told(preview.preview(ASKED, ModelSpec(), 0), "data.answer_column")
-    assert level == "warning" and words in message and "in row 2. Rewards get them whole" in message
+    assert told(preview.preview(ASKED, ModelSpec(), 0), "data.answer_column") == []  # it does not know how many
     checked = data_checks.check_data(ASKED, ModelSpec(), 64, True)
+    ((level, message),) = [one for one in told(checked, "data.answer_column") if "Rewards get" in one[1]]
+    assert level == "warning" and words in message and "in row 2. Rewards get it whole" in message
+    assert message.startswith("the only answer in “answer” is ") and "and scores it wrong." in message
     assert told(checked, "data.answer_numbers") == [], "no number is to be taken out of one"
+
+
+def test_only_the_answers_that_are_mappings_are_called_wrong(registry_home: Any) -> None:
+    """“correctness” was said to score none right, where half of the answers are plain numbers."""
+    answers = [{"v": 23}, 98, {"v": 86}, 48, ["16"], None]
+    put(*({"question": None if n == 3 else f"q{n}", "answer": answer} for n, answer in enumerate(answers * 2)))
+    checked = data_checks.check_data(ASKED, ModelSpec(), 64, True)
+    ((_, message),) = [one for one in told(checked, "data.answer_column") if "Rewards get" in one[1]]
+    assert message == (
+        '6 of 9 answers in “answer” are mappings or lists, such as {"v": 23} in row 1. Rewards get them whole: one of '
+        "your own can search them, but “correctness” compares with one answer, and scores none of them right. For it, "
+        "put one answer in each row."
+    )
 
 
 LONG = "123456789012345678901"

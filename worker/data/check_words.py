@@ -24,6 +24,7 @@ from groupwise.worker.data.files.file_reading import FileReading
 from groupwise.worker.data.other_columns import answers_elsewhere, questions_elsewhere
 from groupwise.worker.data.unasked import asking_columns
 from groupwise.worker.data.unseen import UnseenCharacters
+from groupwise.worker.data.whole_answers import WholeAnswers
 
 SAME = 0.6  # share of one answer above which a model can score by always giving it
 _ROUND = [step * 10**power for power in range(1, 8) for step in (1, 2, 5)]  # lengths that a filter cuts at
@@ -65,6 +66,7 @@ class Found:
     exact: bool = True
     notes: list[str] = field(default_factory=list)
     writing: AnswerWriting = field(default_factory=AnswerWriting)
+    whole_answers: WholeAnswers = field(default_factory=WholeAnswers)
     unseen: UnseenCharacters = field(default_factory=UnseenCharacters)
     answers: Counter[str] = field(default_factory=Counter)
     lengths: array[int] = field(default_factory=lambda: array("q"))
@@ -148,6 +150,7 @@ def data_problems(found: Found) -> list[Problem]:
     """What a person should know, the worst first."""
     said = [*_nothing_left(found), *_empty(found), *_headings(found), *_missing(found), *_too_long(found)]
     said += _balance(found) + _wrong_sums(found) + _other_writing(found)
+    said += found.whole_answers.problems(found.asked.answer_column, found.rows_used - found.missing, found.row_words)
     said += found.writing.problems(found.asked.answer_numbers)
     if found.duplicates and found.rows_used:
         weigh = "It weighs more than the others" if found.duplicates == 1 else "They weigh more than the others"

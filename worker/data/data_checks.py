@@ -154,7 +154,9 @@ def _note_row(found: Found, number: int, row: dict[str, Any], prompt: Any, seen:
             found.other_sums.append((question, row))
     if asked.answer_column:
         written = data.answer_of_cell(row[asked.answer_column], asked.answer_pattern)
-        if not isinstance(written, (list, dict)):  # of which the preview says what rewards make of them
+        if isinstance(written, (list, dict)):
+            found.whole_answers.note(number, written)
+        else:
             words = written if isinstance(written, str) else mapping.shorten_cell(written, WHOLE)
             found.writing.note_answer(number, words)
         given = data.answer_of_row(row, asked)

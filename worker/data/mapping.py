@@ -17,7 +17,7 @@ from groupwise.storage.spec.rows.column_names import (
 from groupwise.storage.spec.rows.prompt_template import PLAIN, named_columns
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.storage.spec.words.number_words import count_words, join_words
-from groupwise.storage.spec.words.problem import ADVICE, WARNING, Fix, Problem
+from groupwise.storage.spec.words.problem import ADVICE, Fix, Problem
 from groupwise.worker.data.data import answer_of_cell
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.unasked import unsayable_words
@@ -217,9 +217,6 @@ def _answer_problems(
         return [Problem("data.answer_column", f"{wrong}{unanswered} {listed}", fixes=(*fixes, none, *another))]
     if not data.answer_pattern:
         pattern = _guess_pattern([row.get(name) for row in rows])
-        listed_answers = _list_problem(name, [row.get(name) for row in rows])
-        if listed_answers:
-            return [listed_answers]
         if pattern:
             message = f"“{name}” holds whole solutions with the answer marked. Without a pattern, all is the answer."
             fix = Fix(f"Take what {pattern} finds", {"data.answer_pattern": pattern})
@@ -233,20 +230,6 @@ def _say_empty_answers(columns: list[str], rows: Rows, most: int | None) -> str:
     if not name or kind([row.get(name) for row in rows]) != "empty":
         return ""
     return f" “{name}” has no answers: it is empty{_where(most)}."
-
-
-def _list_problem(name: str, cells: list[Any]) -> Problem | None:
-    """What to say of answers that are lists or mappings; None where they are none."""
-    at = next((n for n, cell in enumerate(cells) if isinstance(cell, (list, dict))), None)
-    if at is None:
-        return None
-    what, example = ("lists" if isinstance(cells[at], list) else "mappings"), shorten_cell(cells[at], 60)
-    message = (
-        f"“{name}” holds {what}, such as {example} in row {at + 1}. Rewards get them whole: one of your own can search "
-        "them, but “correctness” compares with one answer, and scores none right. For it, put one answer in "
-        "each row."
-    )
-    return Problem("data.answer_column", message, level=WARNING)
 
 
 def _nearest(path: str, name: str, columns: list[str]) -> tuple[Fix, ...]:
