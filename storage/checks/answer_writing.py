@@ -59,7 +59,7 @@ class AnswerWriting:
             self.votes.update(mark for mark, only in ONLY.items() if only.fullmatch(run))
             self.either = self.either or (run if EITHER.fullmatch(run) else "")
         as_now = str(number_of_answer(text, "point")) if PLAIN_NUMBER.fullmatch(text) else None
-        for mark in get_args(DecimalMark) if len(text) <= LONGEST_ANSWER else ():
+        for mark in get_args(DecimalMark):
             self._note_as(mark, row, text, as_now)
 
     def marks(self) -> list[str]:
@@ -74,8 +74,15 @@ class AnswerWriting:
         return next((mark for mark in self.marks() if self.changed[mark]), "")
 
     def not_plain(self) -> int:
-        """Count the answers that are meant as numbers, and no plain number: formulas, and what is written otherwise."""
-        return self.formulas + (self.changed[mark] if (mark := self.mark()) else 0)
+        """Count the answers that are no plain numbers, formulas among them, where they are meant as numbers."""
+        return self.formulas + (self._otherwise(mark) if (mark := self.mark()) else 0)
+
+    def _otherwise(self, mark: str) -> int:
+        """Count the answers that are neither formulas nor plain numbers, whether or not `mark` makes them one."""
+        return self.changed[mark] + self._unread(mark)
+
+    def _unread(self, mark: str) -> int:
+        return self.answered - self.formulas - self.readable[mark]
 
     def say_not_plain(self, count: int) -> str:
         """How many of the answers are no plain numbers, in words."""
@@ -91,7 +98,7 @@ class AnswerWriting:
 
     def _note_as(self, mark: str, row: int, text: str, as_now: str | None) -> None:
         taken = str(number_of_answer(text, mark))
-        if not NORMAL.fullmatch(taken):
+        if len(text) > LONGEST_ANSWER or not NORMAL.fullmatch(taken):
             self.unread.setdefault(mark, text[:40])
             return
         self.readable[mark] += 1
@@ -146,13 +153,22 @@ class AnswerWriting:
         shown = self.examples[first]
         some = ", ".join(f"“{each.before}”" for each in shown[:3])
         said = (
-            f"{self.say_not_plain(self.changed[first])} (for example {some}): “correctness”, for one, scores a "
-            f"completion that says {number_in_words(shown[0].after)} wrong."
+            f"{self.say_not_plain(self._otherwise(first))} (for example {some}): “correctness”, for one, scores a "
+            f"completion that says {number_in_words(shown[0].after)} wrong.{self._say_unread(first)}"
         )
         certain = self.changed[marks[0]] > 0 or len(marks) == 1
         return [
             Problem(FIELD, said + self._doubt(marks), level=WARNING if certain else ADVICE, fixes=self._fixes(marks))
         ]
+
+    def _say_unread(self, mark: str) -> str:
+        """How many answers stay as they are when only the number is kept, where some do."""
+        left, made = self._unread(mark), self.changed[mark]
+        if not left:
+            return ""
+        stay = f"{left:,} {'stays' if left == 1 else 'stay'} as written, such as “{self.unread[mark]}”"
+        by = f" ({WORDS[mark]})" if self.votes.total() else ""  # as on the button
+        return f" Keeping only the number{by} makes {made:,} of them plain; {stay}."
 
     def _doubt(self, marks: list[str]) -> str:
         if len(marks) == 1:
@@ -181,7 +197,7 @@ class AnswerWriting:
                 f"{WORDS[other]}, {self.votes[chosen]:,} with a {WORDS[chosen]}, which is chosen."
             )
             return [Problem(FIELD, message, level=WARNING, fixes=(Fix(f"Use the {WORDS[other]}", {FIELD: other}),))]
-        left = self.answered - self.readable[chosen] - self.formulas
+        left = self._unread(chosen)
         if not left:
             return []
         message = (

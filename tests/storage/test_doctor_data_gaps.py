@@ -40,7 +40,7 @@ def test_some_answers_that_are_no_plain_numbers_are_told(every: int, is_told: bo
     if found:
         assert found[0].title == "8 of 30 answers are not plain numbers"
         assert found[0].sentence == (
-            "They are in step 1, for example “90 Stück”. No number equals them. New run can keep only the number."
+            "They are in step 1, for example “90 Stück”: no number equals these. New run can keep only the number."
         )
         again = [replace(one, grp=one.grp + 30) for one in rows]
         assert calm("some_answers_odd", first=rows, last=again)[0].title == found[0].title, "a row counts once"
@@ -68,7 +68,7 @@ def test_answers_that_nothing_can_equal_are_the_cause(written: str, advice: tupl
     assert (told.key, told.level, told.title) == ("answers_not_plain", "problem", "The answers are not plain numbers")
     shown = f"“{written.format(20)}”"
     assert told.sentence == (
-        f"In step 1, none of the 16 answers is a plain number (for example {shown}), so no number equals them: "
+        f"In step 1, none of the 16 answers is a plain number (for example {shown}), so no number equals these: "
         f"“correctness” scored 0\u202f% of completions right. {advice[0]}"
     )
     assert told.changes[0].settings == advice[1]

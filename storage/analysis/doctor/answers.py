@@ -50,7 +50,7 @@ def scored_wrong(e: Evidence) -> Verdict | None:
     changed = writing.changed[mark]
     part = "The" if changed == writing.answered else f"{changed:,} of the"
     called = "all of them" if none else f"{len(wrong):,}"
-    kind = "no plain number" if changed == 1 else "no plain numbers"
+    kind = "a number written otherwise" if changed == 1 else "numbers written otherwise"
     words = (
         f"{part} {count_words(writing.answered, 'answer')} read {are_words(changed)} {kind}, such as "
         f"“{wrong[0].answer[:40]}”, so “{BY}” compares them as text: of {count_words(len(saying), 'completion')} that "
@@ -84,7 +84,7 @@ def none_plain(e: Evidence) -> Verdict | None:
     said = writing.say_not_plain(count)
     words = (
         f"In {e.steps_read}, {said} (for example {writing.say_examples()}), so no number equals "
-        f"{'it' if count == 1 else 'them'}: “{BY}” {'scored' if e.ended else 'scores'} {percent(solved.now)} of "
+        f"{'it' if count == 1 else 'these'}: “{BY}” {'scored' if e.ended else 'scores'} {percent(solved.now)} of "
         f"completions right. {SAVE_RESULTS if writing.formulas else 'New run can keep only the number.'}"
     )
     return Verdict(

@@ -44,8 +44,8 @@ def some_answers_odd(e: Evidence) -> Verdict | None:
     if not count or count < SOME * writing.answered:
         return None
     fix = SAVE_RESULTS if writing.formulas else "New run can keep only the number."
-    those, it = ("It is", "it") if count == 1 else ("They are", "them")
-    words = f"{those} in {e.steps_read}, for example {writing.say_examples()}. No number equals {it}. {fix}"
+    those, it = ("It is", "it") if count == 1 else ("They are", "these")
+    words = f"{those} in {e.steps_read}, for example {writing.say_examples()}: no number equals {it}. {fix}"
     title = writing.say_not_plain(count)
     return Verdict(
         "some_answers_odd", CALM, title[:1].upper() + title[1:], words,
