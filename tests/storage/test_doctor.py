@@ -118,10 +118,10 @@ def test_a_run_that_never_had_a_signal_did_not_learn_and_is_not_said_to_have_sto
         "eval_rewards/correctness/mean": Curve.of((0, 20), (0.0, 0.0)),
     }  # fmt: skip
     stopped = examine(healthy(curves=luck, step=28, ended=True))
-    assert stopped.headline.startswith("Did not learn: reward was 0.02") and "though on held-out" not in (
+    assert stopped.headline.startswith("No clear progress: reward was 0.02") and "though on held-out" not in (
         stopped.headline
     )
-    assert examine(healthy(curves=luck, step=28)).headline.startswith("Not learning so far: reward is 0.02")
+    assert examine(healthy(curves=luck, step=28)).headline.startswith("No clear progress so far: reward is 0.02")
     by_heart = {**luck, "groups/tied": line(0.2, 1.0), "reward": line(0.0, 0.4, steps=28),
                 "rewards/correctness/mean": line(0.0, 0.4, steps=28),
                 "groups/solved": line(0.0, 0.4, steps=28)}  # fmt: skip

@@ -205,7 +205,7 @@ def test_a_reward_that_fell_by_its_weights_alone_did_not_get_worse() -> None:
     report = examine(rescheduled((1.0, 0.2), line(0.5, 0.5, 0.02), right))
     assert (report.kind, report.fell, outcome.verdict_on(report)) == ("level", "", ("", NEUTRAL))
     assert report.headline.startswith(
-        "Neither better nor worse, no problems detected: reward went from 0.98 at the start to 0.63 at the end; with "
+        "No clear progress, no problems detected: reward went from 0.98 at the start to 0.63 at the end; with "
         "the final reward weights throughout, it would have stayed at 0.63; "
     )
     assert report.headline.endswith("; the weight of “format” was 0.2 at the end, 0.99 at the start.")

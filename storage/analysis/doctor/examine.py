@@ -46,8 +46,8 @@ WAIT = 10  # logged steps before anything is said of how it goes
 TWO_ENDS = 2  # … where the groups tell of all others
 HALF = 0.5  # of the groups
 
-OPENING = {"up": "Learning", "down": "Getting worse", "level": "Not learning so far"}
-OPENING_ENDED = {"up": "Learned", "down": "Got worse", "level": "Did not learn"}  # of a run that is over
+OPENING = {"up": "Learning", "down": "Getting worse"}
+OPENING_ENDED = {"up": "Learned", "down": "Got worse"}  # of a run that is over
 RIGHT_STAYED = "Right answers hardly moved"  # beside a run's state
 
 
@@ -231,30 +231,39 @@ def _move(e: Evidence, change: Change) -> Change:
 
 
 def _opening(e: Evidence, kind: str, grave: tuple[Verdict, ...], against: bool) -> str:
-    """The headline's first words. Where hardly a group has a learning signal any more, what rose before rises no
-    more, if held-out prompts show that anything was learned."""
-    opening = (OPENING_ENDED if e.ended else OPENING)[kind]
+    """The headline's first words: how it went, whatever the verdicts below say, and what there is of these."""
     if e.weights_lost:
         return "Its weights were ruined"
-    if not (grave or against or kind == "down"):
-        return _say_healthy(e, kind)
-    if kind != "up":
-        return _say_level(e, opening, against) if kind == "level" else opening
-    if gradient.is_mostly_tied(e) and e.tied_share.early < gradient.MOSTLY_TIED:
+    went = _say_course(e, kind, against)
+    if grave:
+        return f"{went}, with {_count(grave)}" if kind == "up" and not _has_stopped_learning(e) else went
+    return went if against or kind == "down" else went + _say_no_problems(e, kind)
+
+
+def _say_course(e: Evidence, kind: str, against: bool) -> str:
+    """How it went, by the reward and what is measured beside it alone. Where hardly a group has a learning signal any
+    more, what rose before rises no more, if held-out prompts show that anything was learned."""
+    if kind == "level":
+        return _say_level(e, against)
+    opening = (OPENING_ENDED if e.ended else OPENING)[kind]
+    if kind == "down":
+        return opening
+    if _has_stopped_learning(e):
         return rise.say_on_training_only(e) if rise.stayed_held_out(e) else "No longer learning"
-    opening = rise.say_what_rose(e) if against else _but_not_right(e, opening)
-    return f"{opening}, with {_count(grave)}" if grave else opening
+    return rise.say_what_rose(e) if against else _but_not_right(e, opening)
 
 
-def _say_level(e: Evidence, opening: str, against: bool) -> str:
-    """The first words where the reward stayed, and something is wrong: some of it may be learned for all that."""
+def _has_stopped_learning(e: Evidence) -> bool:
+    return gradient.is_mostly_tied(e) and e.tied_share.early < gradient.MOSTLY_TIED
+
+
+def _say_level(e: Evidence, against: bool) -> str:
+    """The first words where the reward stayed: some of it may be learned for all that."""
     if instead := against and rise.say_what_rose_instead(e):
         return instead
-    if rise.held_out_rose(e):
-        return f"No better in training{'' if e.ended else ' so far'}"
-    if rise.say_clear_rise(e):
+    if rise.say_clear_rise(e) and not rise.held_out_rose(e):
         return f"Some of it {'was learned' if e.ended else 'is being learned'}"
-    return opening
+    return f"No clear progress{' in training' if rise.held_out_rose(e) else ''}{'' if e.ended else ' so far'}"
 
 
 def _but_not_right(e: Evidence, opening: str) -> str:
@@ -262,20 +271,14 @@ def _but_not_right(e: Evidence, opening: str) -> str:
     return f"{opening}, but answers {e.verbs} not right more often" if rise.right_stayed(e) else opening
 
 
-def _say_healthy(e: Evidence, kind: str) -> str:
-    """The first words where nothing is wrong; they say that it learns, and of a run that is over, whether it did."""
+def _say_no_problems(e: Evidence, kind: str) -> str:
+    """What follows the first words where nothing is wrong: that it is so, or what is to be known all the same."""
     if e.broke_off:
-        return f"{'Before the resume' if e.goes_on else 'Until it ended'}, no problems were detected"
-    idle = _say_idle_groups(e, kind)
-    if kind == "up":
-        went = _but_not_right(e, (OPENING_ENDED if e.ended else OPENING)[kind])
-        if few := "" if rise.right_stayed(e) else rise.say_few_right(e):
-            return f"{went}, with {few} {e.at_now}{idle}"
-        return went + (idle or ("" if rise.right_stayed(e) else ", no problems detected"))
-    if not e.ended:
-        return f"No problems detected{idle}"
-    went = "Neither better nor worse" + (" in training" if rise.held_out_moved(e) else "")
-    return f"{went}{idle or ', no problems detected'}"
+        return f", no problems detected {'before the resume' if e.goes_on else 'until it ended'}"
+    idle, stayed = _say_idle_groups(e, kind), kind == "up" and rise.right_stayed(e)
+    if kind == "up" and not stayed and (few := rise.say_few_right(e)):
+        return f", with {few} {e.at_now}{idle}"
+    return idle or ("" if stayed else ", no problems detected")
 
 
 def _say_idle_groups(e: Evidence, kind: str) -> str:
@@ -283,7 +286,7 @@ def _say_idle_groups(e: Evidence, kind: str) -> str:
     mostly solved by all of theirs."""
     if not len(e.tied_share) or e.tied_share.now <= HALF or e.curve("groups/all_high").now >= e.tied_share.now / 2:
         return ""
-    link = "and" if e.ended and kind != "up" else "though"
+    link = "though" if kind == "up" else "and"
     return f", {link} more than half of the groups {'had' if e.ended else 'have'} no learning signal"
 
 
