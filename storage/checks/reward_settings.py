@@ -98,9 +98,10 @@ def find_level_length(reward: RewardSpec, training: Mapping[str, Any], path: str
         f"length scores from {longest // 2} to {longest} tokens",
         {f"{path}.parameters.low": longest // 2, f"{path}.parameters.high": longest},
     )
+    unset = "" if "low" in reward.parameters else " (the default of “low”)"
     message = (
-        f"gives every completion {1 if mode == 'shorter' else 0}: up to {low:,} tokens all earn the same, and none is "
-        f"longer than {longest:,} (Max completion length). It can tell no completions apart."
+        f"gives every completion {1 if mode == 'shorter' else 0}: up to {low:,} tokens{unset} all earn the same, and "
+        f"none is longer than {longest:,} (Max completion length). It can tell no completions apart."
     )
     return Problem(f"{path}.name", message, level=WARNING, fixes=(fix,))
 

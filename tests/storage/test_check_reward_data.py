@@ -147,10 +147,11 @@ def test_a_length_that_no_completion_can_reach_is_said_before_launch(
     said = "It can tell no completions apart."
     (problem,) = (one for one in problems({"name": "correctness"}, raw, training=training) if said in one.message)
     low, most = parameters.get("low", 64), longest or 256
+    unset = "" if "low" in parameters else " (the default of “low”)"
     assert (problem.level, problem.field) == (WARNING, "rewards.1.name")
     assert problem.message == (
-        f"gives every completion {gives}: up to {low} tokens all earn the same, and none is longer than {most} (Max "
-        f"completion length). {said}"
+        f"gives every completion {gives}: up to {low} tokens{unset} all earn the same, and none is longer than {most} "
+        f"(Max completion length). {said}"
     )
     spec = {"name": "a", "rewards": [{"name": "correctness"}, raw], "training": training}
     fixed = after_a_click(spec, problem)["rewards"][1]

@@ -36,7 +36,8 @@ def test_a_length_that_no_completion_reaches_is_told_in_the_launch_s_own_words(s
     (verdict,) = examine(told).verdicts
     problem = find_level_length(told.rewards[0], told.training, "rewards.0")
     assert problem is not None and verdict.sentence == f"“length” {problem.message}"
-    assert verdict.sentence.startswith("“length” gives every completion 0: up to 64 tokens all earn the same, and none")
+    words = "“length” gives every completion 0: up to 64 tokens (the default of “low”) all earn the same, and none"
+    assert verdict.sentence.startswith(words)
     assert (verdict.key, verdict.level) == ("constant", "problem")
     assert [(one.label, one.settings) for one in verdict.changes] == [
         ("length scores from 24 to 48 tokens", {"rewards.0.parameters.low": 24, "rewards.0.parameters.high": 48})

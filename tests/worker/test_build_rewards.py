@@ -77,7 +77,9 @@ def test_a_run_that_was_launched_all_the_same_says_so_at_its_first_call_and_goes
 
 
 REFUSED: list[tuple[str, dict[str, object], str, str]] = [
-    ("length", {"low": 600}, "low", "low must be 0 or more and less than high, not 600 beside 512."),
+    ("length", {"low": 600}, "low", "not 600 beside 512. 512 is the default of “high”."),
+    ("length", {"high": 48}, "high",
+     "low must be 0 or more and less than high, not 64 beside 48. 64 is the default of “low”."),
     ("length", {"low": 9, "high": 3}, "low", "low must be 0 or more and less than high, not 9 beside 3."),
     ("length", {"tolerance": 0}, "tolerance", "tolerance must be more than 0, not 0."),
     ("cosine_length", {"max_len": 0}, "max_len", "max_len must be a number from 1, not 0."),
@@ -116,6 +118,7 @@ def test_what_a_shipped_function_refuses_itself_is_said_before_the_launch(
     for fix in problem.fixes:
         gone = [path.rpartition(".")[2] for path in fix.removed]
         kept = {one: value for one, value in parameters.items() if one not in gone}
+        kept |= {path.rpartition(".")[2]: value for path, value in fix.settings.items()}
         after = make_spec(rewards=[other, {"name": name, "parameters": kept}])
         assert build_rewards.reward_problems(after) == []
     assert problem.fixes
@@ -154,12 +157,23 @@ def test_what_a_shipped_function_refuses_by_the_names_that_were_meant_is_said_wi
     assert (problem.field, problem.message) == ("rewards.0.parameters", THEN + words)
 
 
+def test_a_default_that_stands_in_the_way_is_named_and_set_with_a_click(registry_home: Path) -> None:
+    """64, which nobody wrote, was said to be what all earn the same up to, and only `high` could be given up."""
+    parameters = {"mode": "longer", "high": 48}
+    rewards = [{"name": "format"}, {"name": "length", "parameters": parameters}]
+    [problem] = build_rewards.reward_problems(make_spec(rewards=rewards, training={"max_completion_length": 48}))
+    assert problem.message.endswith("not 64 beside 48. 64 is the default of “low”.")
+    assert [(fix.label, fix.settings) for fix in problem.fixes] == [
+        ("Set low to 24", {"rewards.1.parameters.low": 24}), ("Use the default of high", {}),
+    ]  # fmt: skip
+
+
 def test_what_the_offered_default_leads_to_is_said_with_what_is_refused(registry_home: Path) -> None:
     """The button was pressed, and then it was said that the function tells no completions apart."""
     rewards = [{"name": "format"}, {"name": "length", "parameters": {"low": 500, "high": 100}}]
     refused, then = build_rewards.reward_problems(make_spec(rewards=rewards, training={"max_completion_length": 48}))
     assert refused.fixes[0].label == "Use the default of low"
     assert (then.field, then.level, then.fixes) == ("rewards.1.name", WARNING, ())
-    assert then.message.startswith(f"{THEN}“length” gives every completion 1: up to 64 tokens all earn the same")
+    assert then.message.startswith(f"{THEN}“length” gives every completion 1: up to 64 tokens (the default of “low”)")
     [alone] = build_rewards.reward_problems(make_spec(rewards=rewards, training={"max_completion_length": 256}))
     assert alone.fixes == refused.fixes

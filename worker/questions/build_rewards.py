@@ -38,12 +38,15 @@ def reward_problems(spec: RunSpec) -> list[Problem]:
 
 
 def _said_then(problems: list[Problem], spec: RunSpec, index: int) -> list[Problem]:
-    """What is to be warned of only once refused parameters are left at their defaults, which the buttons offer."""
+    """What is to be warned of only once refused parameters are left at their defaults, or others set, which the buttons
+    offer."""
     reward, path = spec.rewards[index], f"rewards.{index}"
-    gone = {path.rpartition(".")[2] for one in problems for fix in one.fixes[:1] for path in fix.removed}
-    if not gone & reward.parameters.keys() or find_level_length(reward, spec.training, path):
-        return []
+    fixes = [fix for one in problems for fix in one.fixes[:1]]
+    gone = {path.rpartition(".")[2] for fix in fixes for path in fix.removed}
     rest = {name: value for name, value in reward.parameters.items() if name not in gone}
+    rest |= {path.rpartition(".")[2]: value for fix in fixes for path, value in fix.settings.items()}
+    if rest == reward.parameters or find_level_length(reward, spec.training, path):
+        return []
     level = find_level_length(reward.model_copy(update={"parameters": rest}), spec.training, path)
     return [Problem(level.field, told_later(level, subject=f"“{reward.name}”"), level=WARNING)] if level else []
 
@@ -117,8 +120,30 @@ def names_in_order(parameters: dict[str, Any], said: str) -> list[str]:
 def _refused(reward: RewardSpec, path: str, said: str, blamed: list[str], rest: dict[str, Any]) -> Problem:
     """`rest`: the parameters that nothing is said of."""
     at = f"{path}.{blamed[0]}" if blamed else path
-    message = f"“{reward.name}” would fail on every completion: {said}"
-    return Problem(at, message, fixes=_without(reward, path, blamed, rest))
+    unset = _defaults_named(reward, said)
+    defaults = "".join(f" {value} is the default of “{name}”." for name, value in unset.items())
+    message = f"“{reward.name}” would fail on every completion: {said}{defaults}"
+    fixes = (*_below(reward, path, blamed, rest, unset), *_without(reward, path, blamed, rest))
+    return Problem(at, message, fixes=fixes)
+
+
+def _defaults_named(reward: RewardSpec, said: str) -> dict[str, int]:
+    """The parameters that a sentence names and nobody set, with their defaults, where these are whole numbers in it."""
+    unset = {one.name: one.default for one in shipped.describe_reward(reward.name).parameters
+             if one.name not in reward.parameters and type(one.default) is int}  # fmt: skip
+    return {name: unset[name] for name in names_in_order(unset, said) if re.search(rf"\b{unset[name]}\b", said)}
+
+
+def _below(
+    reward: RewardSpec, path: str, blamed: list[str], rest: dict[str, Any], unset: dict[str, int]
+) -> Iterator[Fix]:
+    """A value for what nobody set, half of the one that was set beside it, where that is enough: then what was written
+    stays."""
+    written = [reward.parameters[name] for name in blamed]
+    for name in unset:
+        half = next((value // 2 for value in written if type(value) is int and value > 0), None)
+        if half is not None and not _refusal(reward.name, {**rest, **reward.parameters, name: half}):
+            yield Fix(f"Set {name} to {half}", {f"{path}.{name}": half})
 
 
 def _without(reward: RewardSpec, path: str, blamed: list[str], rest: dict[str, Any]) -> tuple[Fix, ...]:
