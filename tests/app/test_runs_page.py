@@ -509,12 +509,12 @@ def test_a_run_that_starts_is_not_counted_as_running(registry_home: Path) -> Non
 def test_the_words_under_the_table_count_what_the_chips_count_and_what_is_seen(registry_home: Path) -> None:
     waits = queue()
     alone = runs_table.draw_runs({"search": "nothing-like-it", "editing": [waits]})
-    assert alone["counts"] == "1 run · 0 found · showing 1."
+    assert alone["counts"] == "0 of 1 run · showing 1."
     other, _ = made_run("other", 3, groups=0), made_run("third", 3, groups=0)
     none = runs_table.draw_runs({"search": "nothing-like-it"})
-    assert {chip["n"] for chip in none["chips"]} == {"0"} and none["counts"] == "3 runs · 0 found · showing 0."
+    assert {chip["n"] for chip in none["chips"]} == {"0"} and none["counts"] == "0 of 3 runs."
     typing = runs_table.draw_runs({"search": "nothing-like-it", "editing": [waits, "gone"]})
-    assert typing["counts"] == "3 runs · 0 found · showing 1.", "the row in which someone writes stays"
+    assert typing["counts"] == "0 of 3 runs · showing 1.", "the row in which someone writes stays"
     found = runs_table.draw_runs({"search": "other", "editing": [other]})
-    assert found["counts"] == "3 runs · 1 found · showing 1."
+    assert found["counts"] == "1 of 3 runs."
     assert runs_table.draw_runs({"editing": [other]})["counts"] == "3 runs · 1 queued."

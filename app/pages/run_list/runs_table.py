@@ -286,15 +286,16 @@ def sorts(keys: Sequence[str]) -> list[list[str]]:
 def counts_line(
     everything: Sequence[Run], searched: Sequence[Run], found: Collection[str], seen: Collection[str]
 ) -> str:
-    """5 runs · 3 found · 1 running · 1 queued, as the chips count those that were searched for (`searched`), and how
-    many are in sight: `seen`, of those in the states that are asked for or being edited (`found`), by id."""
+    """3 of 5 runs · 1 running · 1 queued, as the chips count those that were searched for (`searched`), and how many
+    are in sight, where these are others: `seen`, of those in the states that are asked for or being edited (`found`),
+    by id."""
     counted = Counter(run.state for run in searched)
-    parts = [format.plural(len(everything), "run")]
-    parts += [f"{format.count(len(searched))} found"] if len(searched) < len(everything) else []
+    some = f"{format.count(len(searched))} of " if len(searched) < len(everything) else ""
+    parts = [some + format.plural(len(everything), "run")]
     parts += [f"{counted[state]} {state}" for state in UNDER_WAY if counted[state]]
     if len(seen) < len(found):
         parts.append(f"showing {format.count(len(seen))} of {format.count(len(found))}")
-    elif min(len(searched), len(seen)) < len(everything):
+    elif len(seen) != len(searched):
         parts.append(f"showing {format.count(len(seen))}")
     return " · ".join(parts) + "."
 
