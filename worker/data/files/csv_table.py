@@ -37,11 +37,31 @@ class CsvTable:
         self.reading = reading
         self.size = path.stat().st_size
         self.columns, start = header(path, reading)
-        self.notes = list(reading.notes)
         self._rows_at, self._places = [0], [start]  # (row, (offset, line)) every so many rows
         self._end = (0, start)
+        self._short, self._first_short = 0, (0, 0)  # rows that lack cells; the line of the first, and its cells
         if self._cells(0) is None:
             raise DataError(f"{path.name} has only a heading and no rows.", fixes=(NO_HEADING,))
+
+    @property
+    def notes(self) -> list[str]:
+        """What is worth saying about the file."""
+        if not self._end[0]:
+            self._scan()
+        return [*self.reading.notes, *self._note_of_short_rows()]
+
+    def _note_of_short_rows(self) -> list[str]:
+        if not self._short:
+            return []
+        line, cells = self._first_short
+        rows, width = self._end[0], len(self.columns)
+        if self._short == 1:
+            said = f"line {line} of {self.path.name} has {count_words(cells, 'cell')}, but the heading has {width}"
+        else:
+            part = f"all {rows:,}" if self._short == rows else f"{self._short:,} of {rows:,}"
+            some = f"{part} rows of {self.path.name} have fewer cells than the heading"
+            said = f"{some} (line {line}: {cells} of {width})"
+        return [f"{said}: missing cells are taken as empty."]
 
     def title_fix(self) -> Fix | None:
         """The click that takes the heading below a title; None where the heading looks like one."""
@@ -65,45 +85,42 @@ class CsvTable:
             return self.row(rows - 1)[0], False
         found = self._cells(index)
         assert found is not None  # it lies before what was read to
-        return self._by_column_name(*found), True
+        return self._by_column_name(found), True
 
-    def _by_column_name(self, cells: list[str], line: int) -> dict[str, Any]:
-        """A row by column name. What is missing at its end is empty, as in training; that is said once."""
-        missing = len(self.columns) - len(cells)
-        if missing and not any("missing cells" in note for note in self.notes):
-            self.notes.append(
-                f"line {line} of {self.path.name} has {count_words(len(cells), 'cell')}, but the heading has "
-                f"{len(self.columns)}: missing cells are taken as empty."
-            )
-        return dict(zip(self.columns, cells + [""] * missing, strict=True))
+    def _by_column_name(self, cells: list[str]) -> dict[str, Any]:
+        """A row by column name. What is missing at its end is empty, as in training; that is said of all such rows."""
+        return dict(zip(self.columns, cells + [""] * (len(self.columns) - len(cells)), strict=True))
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Read all rows in order."""
         with self.path.open("rb") as file:
-            for place, cells in self._read_rows(file, self._places[0]):
-                yield self._by_column_name(cells, place[1])
+            for _, cells in self._read_rows(file, self._places[0]):
+                yield self._by_column_name(cells)
 
     def _read_rows(self, file: BinaryIO, place: "Place") -> Iterator[tuple["Place", list[str]]]:
         return read_rows(file, place, self.path.name, len(self.columns), self.reading)
 
-    def _cells(self, index: int) -> tuple[list[str], int] | None:
-        """(cells, line) of a row."""
+    def _cells(self, index: int) -> list[str] | None:
         at = bisect.bisect_right(self._rows_at, index) - 1
         with self.path.open("rb") as file:
             rows = self._read_rows(file, self._places[at])
-            for number, (place, cells) in enumerate(rows, self._rows_at[at]):
+            for number, (_, cells) in enumerate(rows, self._rows_at[at]):
                 if number == index:
-                    return cells, place[1]
+                    return cells
         return None
 
     def _scan(self, until: int | None = None) -> None:
         give_up = time.monotonic() + SCAN_SECONDS
         row, place = self._end
+        short, first_short = self._short, self._first_short
         if place[0] >= self.size:
             return
         with self.path.open("rb") as file:
-            for after, _ in self._read_rows(file, place):
+            for after, cells in self._read_rows(file, place):
                 row, place = row + 1, after
+                if len(cells) < len(self.columns):
+                    first_short = first_short if short else (place[1], len(cells))
+                    short += 1
                 if row % EVERY == 0:
                     self._rows_at.append(row)
                     self._places.append(place)
@@ -111,7 +128,7 @@ class CsvTable:
                         break
             else:
                 place = (self.size, place[1])
-        self._end = (row, place)
+        self._end, self._short, self._first_short = (row, place), short, first_short
 
 
 NO_HEADING = Fix("It is a row: there is no heading", {"data.heading": "none"})

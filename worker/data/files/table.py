@@ -23,11 +23,13 @@ from groupwise.worker.data.files.parquet_table import ParquetTable
 
 
 class Table(Protocol):
-    """Rows of a file. `columns` are in the file's order; `notes` are sentences worth saying about the file; `reading`:
-    how it is read, None for what is no file."""
+    """Rows of a file. `columns` are in the file's order; `notes` are sentences; `reading`: None for what is no file."""
 
     columns: list[str]
-    notes: list[str]
+
+    @property
+    def notes(self) -> list[str]:
+        """What is worth saying about the file."""
 
     @property
     def reading(self) -> FileReading | None:
