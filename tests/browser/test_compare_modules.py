@@ -102,6 +102,29 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
     ]  # fmt: skip
 
 
+def test_figures_that_are_means_of_fewer_steps_are_not_ranked_with_others(bare_page: Page) -> None:
+    """As it was seen of runs that differ in logging_steps alone: means of steps 16–25 were ranked with those of 21–25."""
+    names = "bestOf", "canBeAveraged", "differWords", "lineCanBeAveraged", "shortWords"
+    page = bring(bare_page, "pages/compare/measure.js", *names)
+
+    def runs(first: int) -> list[dict[str, Any]]:
+        spans = zip(RUNS[:2], (16, first), strict=True)
+        return [{**run, "final": {**run["final"], "step": 25, "means_of": [begin, 25]}} for run, begin in spans]
+
+    other, alike = runs(21), runs(16)
+    differ = (
+        "These runs differ in how many steps their figures are means of (5 and 10), so total rewards and shares solved "
+        "cannot be compared."
+    )
+    assert page.evaluate("runs => shortWords(runs)", other) == [differ]
+    assert page.evaluate("runs => ['reward', 'solved'].map(key => bestOf(runs, key).size)", other) == [0, 0]
+    assert page.evaluate("runs => [canBeAveraged(runs, 'reward'), lineCanBeAveraged(runs, 'reward')]", other) == [
+        False, True,
+    ]  # fmt: skip
+    assert page.evaluate("runs => ['reward', 'solved'].map(key => bestOf(runs, key).size)", alike) == [1, 1]
+    assert page.evaluate("runs => differWords(runs)", alike) == ""
+
+
 def test_it_is_said_in_what_runs_differ_where_solved_is_something_else(bare_page: Page) -> None:
     page = bring(bare_page, "pages/compare/measure.js", "differWords")
     parts = {"function": "right", "code": "a", "parameters": "b", "score": 1.0}

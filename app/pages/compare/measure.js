@@ -7,7 +7,7 @@ import { listed } from "../../ui/text.js";
 const MARKS = { reward: ["reward"], held_out: ["reward", "held_out"], solved: ["solved"] };
 const CALLED = {
   ...{ data: "data", temperature: "temperature", sampling: "sampling settings", limit: "length limit" },
-  ...{ reward: "reward functions", solved: "measure of solved", held_out: "held-out rows" },
+  ...{ reward: "reward functions", solved: "measure of solved", held_out: "held-out rows", span: "steps" },
 };
 const MEASURED_ON = ["data", "temperature", "sampling", "limit"];
 const share = (value) => (value === null ? "–" : percent(value));
@@ -16,14 +16,18 @@ const plainly = (value) => value.toLocaleString("en", { maximumSignificantDigits
 
 // Whether a run's value of a column is from before its training, and so says nothing of what it came to.
 export const isOfBefore = ({ final }, key) => key === "held_out" && final?.held_out_at === 0 && final.step > 0;
+// Of how many steps a run's reward and solved are means: of others where runs are logged at other intervals.
+const OF_SPAN = ["reward", "solved"];
+const spanOf = ({ final }) => (final?.means_of ? final.means_of[1] - final.means_of[0] + 1 : null);
+const markOf = (run, name) => (name === "span" ? spanOf(run) : run.alike[name]);
+const marksOf = (key) => [...MARKS[key], ...MEASURED_ON, ...(OF_SPAN.includes(key) ? ["span"] : [])];
 // The runs with a value in a column, in lots within which it means the same.
-function lotsOf(runs, key) {
+function lotsOf(runs, key, marks = marksOf(key)) {
   const lots = new Map();
   for (const run of runs) {
     if ((run.final?.[key] ?? null) === null || isOfBefore(run, key)) continue;
-    const [first, ...others] = MARKS[key];
-    const known = run.alike?.[first];
-    const mark = known ? JSON.stringify([first, ...others, ...MEASURED_ON].map((name) => run.alike[name])) : run.id;
+    const known = run.alike?.[MARKS[key][0]];
+    const mark = known ? JSON.stringify(marks.map((name) => markOf(run, name))) : run.id;
     lots.set(mark, [...(lots.get(mark) ?? []), run]); // of unknown rewards: like no other's
   }
   return [...lots.values()];
@@ -33,10 +37,14 @@ const COLUMN_OF = {
   ...{ reward: "reward", reward_std: "reward", eval_reward: "held_out", eval_reward_std: "held_out" },
   ...{ "groups/spread": "reward", "groups/best": "reward", "groups/worst": "reward", "groups/solved": "solved" },
 };
-// Whether a mean over these runs is of one measure: of a column, or of a metric.
-export function canBeAveraged(runs, name) {
-  const key = COLUMN_OF[name] ?? name;
+// Whether a mean over these runs is of one measure: of a column,
+export function canBeAveraged(runs, key) {
   return !MARKS[key] || lotsOf(runs, key).length < 2;
+}
+// or of a metric's line, which is of the same steps whatever the figures at its end are of.
+export function lineCanBeAveraged(runs, metric) {
+  const key = COLUMN_OF[metric];
+  return !key || lotsOf(runs, key, [...MARKS[key], ...MEASURED_ON]).length < 2;
 }
 // Those of a lot that trained about as long as the longest of them: what others would have come to is not known.
 const AS_LONG = 0.9;
@@ -74,6 +82,7 @@ function distinct(runs, value) {
 }
 // Each way in which the runs' figures are measured otherwise: [its name, what it is called].
 function ways(runs) {
+  const spans = distinct(runs, spanOf);
   const differ = (name) => distinct(runs, (run) => run.alike?.[name]).length > 1;
   const values = (name, unit = "") =>
     valueWords(
@@ -87,6 +96,7 @@ function ways(runs) {
     differ("temperature") && ["temperature", `temperature${values("temperature")}`],
     differ("sampling") && ["sampling", "other sampling settings"],
     differ("limit") && ["limit", `length limit${values("limit", " tokens")}`],
+    spans.length > 1 && ["span", `how many steps their figures are means of${valueWords(spans, "")}`],
   ].filter(Boolean);
 }
 const solversOf = (runs) => runs.map(({ alike }) => alike).filter((alike) => alike?.solved);
@@ -135,7 +145,10 @@ function differ(some, they) {
   const what = names.some((name) => MEASURED_ON.includes(name))
     ? "their figures"
     : listed(
-        [names.includes("reward") && "total rewards", names.includes("solved") && "shares solved"].filter(Boolean),
+        [
+          (names.includes("reward") || names.includes("span")) && "total rewards",
+          (names.includes("solved") || (names.includes("span") && solversOf(some).length)) && "shares solved",
+        ].filter(Boolean),
       );
   const said = found.map(([, words]) => words);
   if (!partedLots(some).some((lot) => lot.length > 1))
@@ -185,7 +198,7 @@ export function apartReasonOf(runs, run) {
   if (!key) return "";
   if (!run.alike?.reward) return "its settings cannot be read";
   const [others] = lotsOf(runs, key).sort((a, b) => b.length - a.length);
-  const marks = [...MARKS[key], ...MEASURED_ON].filter((name) => run.alike[name] !== others[0].alike[name]);
+  const marks = marksOf(key).filter((name) => markOf(run, name) !== markOf(others[0], name));
   return `other ${listed(marks.map((name) => CALLED[name]))}`;
 }
 

@@ -1,7 +1,7 @@
 // What is drawn of a metric: a line a run, or of runs that are grouped a mean a group.
 
 import { grouped, shown, state } from "./core.js";
-import { canBeAveraged } from "./measure.js";
+import { lineCanBeAveraged } from "./measure.js";
 
 const linesOf = (run, metric) => run.curves?.[metric] ?? [];
 
@@ -15,7 +15,7 @@ export function seriesOf(metric) {
   if (!state.by) return shown().map((run) => own(run));
   return grouped().flatMap((group) => {
     const runs = shown().filter(({ id }) => group.ids.includes(id));
-    if (!canBeAveraged(runs, metric)) return runs.map((run) => own(run, group, group.label));
+    if (!lineCanBeAveraged(runs, metric)) return runs.map((run) => own(run, group, group.label));
     const lines = runs.flatMap((run) => linesOf(run, metric));
     return runs.length ? [{ ...group, group: true, key: group.label, lines }] : [];
   });
