@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ NAMES = (
     "ניסוי של אריתמטיקה עם קצב למידה נמוך מאוד וזנב ארוך 2",
     "⚡❤️☀️ an experiment with emoji ⭐⭐⭐⭐ in every part of it ❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️",
 )
+BOTH_WAYS = "run ניסוי של אריתמטיקה עם קצב למידה נמוך מאוד וזנב ארוך (copy 2)"
+FROM_RIGHT = (NAMES[2], BOTH_WAYS)
 UNKNOWN = "There is no run of this id here."
 
 
@@ -42,6 +45,35 @@ def chips(page: Page) -> Any:
     })""")
 
 
+# Of a name, whether its first letter is in sight, and its last.
+IN_SIGHT = """name => {
+  const box = name.getBoundingClientRect(), text = name.querySelector("span").firstChild;
+  const seen = at => { const range = new Range(); range.setStart(text, at); range.setEnd(text, at + 1);
+    const { left, right, top } = range.getBoundingClientRect();
+    return left >= box.left - 1 && right <= box.right + 1 && top < box.bottom - 4 };
+  return [seen(0), seen(text.length - 1)] }"""
+
+
+def test_a_name_from_right_to_left_is_read_in_its_order_and_loses_its_end(
+    open_page: OpenPage, still_dashboard: str
+) -> None:
+    """As it was seen: in two parts, each in an order of its own, with the middle gone."""
+    ids = [made_run(name, 14, groups=1, size=2) for name in FROM_RIGHT]
+    page = opened(open_page, f"{still_dashboard}/compare?ids={','.join(ids)}")
+    for where in (".legend", ".finals"):
+        names = page.locator(f"{where} .cut-end")
+        expect(names).to_have_text(list(FROM_RIGHT))
+        assert [names.nth(n).evaluate(IN_SIGHT) for n in (0, 1)] == [[True, False]] * 2, where
+    sentence = page.locator(".short li").first
+    expect(sentence.locator(".quoted bdi").first).to_have_text(re.compile("^(run )?ניסוי של.*…$"))
+    page = open_page(f"{still_dashboard}/?q=ניסוי")
+    page.set_viewport_size({"width": 390, "height": 844})
+    for run_id, name in zip(ids, FROM_RIGHT, strict=True):
+        title = page.locator(f'tr[data-run="{run_id}"] .title')
+        expect(title).to_have_text(name)
+        assert title.locator(".cut-end").evaluate(IN_SIGHT) == [True, True], "a phone has all of it"
+
+
 def test_chips_wrap_and_what_is_said_of_a_run_is_whole(open_page: OpenPage, long_names: str) -> None:
     page = opened(open_page, long_names)
     picture(page, "compare-chips")
@@ -52,7 +84,7 @@ def test_chips_wrap_and_what_is_said_of_a_run_is_whole(open_page: OpenPage, long
         page.wait_for_timeout(200)
         assert legend.evaluate("node => node.scrollWidth <= node.clientWidth"), width
         shown = chips(page)
-        assert len(shown) == len(NAMES)
+        assert len(shown) == len(NAMES) - 1, "one that is written from right to left is in one part"
         for chip in shown:
             assert chip["start"] >= 30 and chip["end"] >= 24 and chip["inside"] and not chip["blank"], (width, chip)
             assert chip["whole"] or width == 390, chip
