@@ -25,6 +25,13 @@ _UNSET = {
 }  # fmt: skip
 
 
+def source_words(source: str) -> str:
+    """Data as a sentence names it: the built-in task arithmetic, Aufgaben.xlsx, openai/gsm8k."""
+    kind, _, name = source.partition(":")
+    tasks = {"task": "the built-in task ", "gym": "the reasoning-gym task "}
+    return f"{tasks.get(kind, '')}{name.strip() or source}"
+
+
 def compared_words(name: str, value: Any) -> str:
     """A setting's value by its dotted name: commas, Windows-1252, first line, on, not set."""
     if value is None:

@@ -1,7 +1,8 @@
 // The drafts of new runs: of this tab one for each address of New run, and which of them it is at; and the last few of
-// this browser, which a tab that begins anew offers. A draft is {text, view, notes, pending, about, given, early,
-// handing, changed}: the spec's text, in which view it was left, what its import said, the edits that are not in it
-// yet, what it stands on ({origin, arrival}, as open_new_run says it), what its data brought (pages/new/new_data.js),
+// this browser, which a tab that begins anew offers. A draft is {text, view, notes, pending, typed, before, about,
+// given, early, handing, changed}: the spec's text, in which view it was left, what its import said, the edits that are
+// not in it yet, what was typed where the text says it otherwise, what settings were before what is wrong with them,
+// what it stands on ({origin, arrival}, as open_new_run says it), what its data brought (pages/new/new_data.js),
 // whether what its address asks for still waits until it is known what is installed, the function that waits so, and
 // whether the text is another than it began with.
 

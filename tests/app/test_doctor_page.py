@@ -267,7 +267,7 @@ def _only_changed(before: str, opened: dict[str, Any], sets: list[str]) -> None:
     for one in sets:
         field, _, value = one.partition("=")
         if field in added:
-            assert (f"Reward {value}", "added, weight 1") in said
+            assert (f"Reward “{value}”", "added, weight 1") in said
             assert _at(new, field.rpartition(".")[0]).pop()["name"] == value
             continue
         if any(field.startswith(f"{reward}.") for reward in added):
@@ -327,7 +327,7 @@ def test_a_reward_is_added_after_the_others_with_its_parameters() -> None:
     assert plain["rewards"][1] == {"name": "length", "weight": 1.0, "parameters": {"target": 20}}
     assert plain["stages"][0]["rewards"][1] == {"name": "correctness", "weight": 1.0}
     assert _told(changes) == [
-        "Reward length: added, weight 1", "target of length not set → 20", "Reward correctness: added, weight 1",
+        "Reward “length”: added, weight 1", "target of length not set → 20", "Reward “correctness”: added, weight 1",
     ]  # fmt: skip
     assert refused == "Not changed: “rewards.1”; there is no such setting.", "another one is there"
 

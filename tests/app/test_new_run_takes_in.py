@@ -31,8 +31,7 @@ def test_settings_of_a_run_or_a_preset_are_opened_and_anything_else_is_said(no_w
     assert opened["origin"] == f"From run “{name}”"
     assert opened["arrival"] == {
         "run": {"id": run_id, "name": name, "failed": "", "lost": ""}, "name": f"{name}-2", "changes": [],
-        "refused": "",
-        "newer": [],
+        "data": "", "refused": "", "newer": [],
     }  # fmt: skip
     registry.set_state(run_id, states.FAILED, "Failed at step 0: there is no model “gpt5”. Check the name.")
     assert new_run.open_new_run({"from": run_id})["arrival"]["run"]["failed"] == "There is no model “gpt5”"

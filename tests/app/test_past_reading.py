@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from groupwise.app.pages.new import new_run, yaml_edit
+from groupwise.app.pages.new import new_run, presets, taken_name, yaml_edit
 from groupwise.app.pages.new.past_reading import describe_files
 from groupwise.app.pages.rewards import library_view, sources
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
+from tests.support.made_runs import stopped_before_it_started
 from tests.support.runs import ended_run
 
 SPEC = """name: {name}
@@ -64,8 +65,16 @@ def test_a_new_run_on_a_file_has_its_data_and_nothing_of_the_data_before() -> No
     assert yaml_edit.load(opened["text"])["data"] == data
     assert (opened["before"]["data.limit"], opened["before"]["name"]) == ("2500", "arithmetic-quickstart")
     changes = {one["field"]: (one["before"], one["after"]) for one in opened["arrival"]["changes"]}
-    assert changes["data.source"] == ("task:arithmetic", "file:a.csv") and changes["data.limit"] == ("2500", "20")
-    assert changes["data.filter"][1] == '["b > 1"]' and changes["data.holdout"][0] == "16"
+    assert changes["data.source"] == ("the built-in task arithmetic", "a.csv") and opened["arrival"]["data"] == "a.csv"
+    assert changes["data.limit"] == ("2500", "20") and changes["data.holdout"][0] == "16"
+    assert changes["data.filter"] == ("none", "b > 1") and changes["data.answer_column"] == ("answer", "no answer")
+
+
+def test_a_name_that_data_gives_is_no_other_runs() -> None:
+    sources = ("file:Klasse 7b.xlsx", "hub:openai/gsm8k", "task:arithmetic", "file:.csv", None)
+    assert [taken_name.name_of_data(one) for one in sources] == ["Klasse 7b", "gsm8k", "arithmetic", ".csv", ""]
+    stopped_before_it_started("Klasse 7b", presets.quickstart_text())
+    assert taken_name.name_of_data("file:Klasse 7b.xlsx") == "Klasse 7b 2"
 
 
 @pytest.mark.parametrize("sent", [None, 3, [], "x", {}, {"source": None}, {"limit": 3}, {"source": "a", "filter": {}}])

@@ -215,7 +215,7 @@ def test_a_run_that_a_function_failed_begins_anew_without_it_where_others_count(
     begun = parse_spec(opened["text"])
     assert [[one.name for one in part.rewards] for part in begun.by_stage()] == [["format"], ["correctness"]]
     [said] = opened["arrival"]["changes"]
-    assert (said["label"], said["before"], said["after"]) == ("Reward short", "weight 1", "removed")
+    assert (said["label"], said["before"], said["after"]) == ("Reward “short”", "weight 1", "removed")
     opened = new_run.open_new_run({"from": found["run"], "without": "other"})["arrival"]
     assert opened["changes"] == [] and opened["refused"] == "“other” is none of these rewards, so none was removed."
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import openpyxl
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from groupwise.app.pages.new import presets
 from groupwise.storage.home import paths
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import states
@@ -15,6 +17,7 @@ from groupwise.storage.registry import trash
 from tests.browser.conftest import OpenPage, bring, no_sideways_scroll, picture
 from tests.browser.new_run_page import follows, reward, show, write_yaml, yaml_of
 from tests.browser.rewards_page import LIVE_FOR, build, do, expect_points, open_emptied, ready, save, source, try_it
+from tests.support.made_runs import stopped_before_it_started
 from tests.support.runs import ended_run
 
 ROWS = "Frage;Lösung\n7,5 + 38,5?;46,0\n1234 + 0,5?;1.234,5\n2 mal 617?;1234,0\n"
@@ -215,10 +218,36 @@ def test_a_file_that_a_run_used_is_read_as_that_run_read_it(
         follows(page, line)
 
 
+def is_told_in_two_lines(page: Page) -> None:
+    """Its settings are behind the line on the data; Launch is in sight; and nobody changed anything."""
+    name = page.get_by_label("Name", exact=True)
+    expect(name).to_have_value("Klasse 6 2", timeout=LIVE_FOR)
+    told = page.locator(".arrival .told > .changes > li")
+    expect(told.nth(0).locator("summary")).to_have_text(
+        re.compile("^Data: “Klasse 6.xlsx”, as in Rewards · . settings$")
+    )
+    expect(told.nth(1)).to_have_text("Reward “lehrer_note”: added, weight 1")
+    told.nth(0).locator("summary").click()
+    expect(told.nth(0).locator("li", has_text="Template")).to_have_text("Template {question} → {Frage}")
+    expect(page.locator(".arrival")).not_to_contain_text(re.compile(r'task:|file:|\["|changed since'))
+    for height in (900, 757):
+        page.set_viewport_size({"width": 1440, "height": height})
+        page.evaluate("scrollTo(0, 0)")
+        for what in (page.get_by_role("button", name="Launch", exact=True), page.locator(".launch-bar .count")):
+            expect(what).to_be_in_viewport(ratio=1)
+    picture(page, "new-told-of-the-data")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert no_sideways_scroll(page)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.get_by_label("Steps", exact=True).fill("61")
+    expect(page.locator(".arrival")).to_contain_text("And with what you changed since.")
+
+
 def test_how_a_file_is_read_stays_with_what_was_built_on_it_and_comes_into_a_new_run(
     open_page: OpenPage, shared_dashboard: str
 ) -> None:
     workbook_with_a_title("Klasse 6.xlsx")
+    stopped_before_it_started("Klasse 6", presets.quickstart_text())
     page, form = open_file(open_page, shared_dashboard, "Klasse 6.xlsx")
     wait, rows = page.locator(".live .wait"), page.locator(".live .rows")
     heading = wait.get_by_role("button", name="The heading is in line 2")
@@ -249,6 +278,7 @@ def test_how_a_file_is_read_stays_with_what_was_built_on_it_and_comes_into_a_new
     page.wait_for_url("**/new?*")
     for line in ("source: file:Klasse 6.xlsx", "skip_lines: 1", "answer_column: Lösung", "{Frage}"):
         follows(page, line)
+    is_told_in_two_lines(page)
     # a draft in which only the file is chosen
     text = "name: mine\ndata: {source: 'file:Klasse 6.xlsx'}\nrewards: [{name: format}]\n"
     write_yaml(page, text)

@@ -95,6 +95,7 @@ def test_what_a_person_must_choose_is_where_the_new_run_opens(open_page: OpenPag
         expect(page.locator(".arrival")).to_contain_text("with nothing changed yet.")
         expect(page.locator(".arrival")).to_contain_text(told[words.split()[-1]] + "The prompts are too hard. ")
         expect(page.locator(":focus")).to_be_in_viewport()
+        expect(page.locator(".arrival")).to_be_in_viewport(ratio=1)  # it says why one was led there
         page.go_back()
 
 

@@ -172,6 +172,13 @@ def test_where_a_value_is_wrong_the_one_that_stood_there_is_offered(new_run: Pag
     expect(verdict.get_by_role("button", name="Use 20", exact=True)).to_be_visible()
     expect(verdict.get_by_role("button", name="Use 60", exact=True)).to_have_count(0)
     picture(new_run, "new-value-before")
+    temperature = new_run.get_by_label("Temperature", exact=True)
+    temperature.fill("2")  # which the text has as 2.0
+    follows(new_run, "temperature: 2.0")
+    new_run.reload()
+    expect(temperature).to_have_value("2")
+    expect(verdict.get_by_role("button", name="Use 20", exact=True)).to_be_visible()
+    temperature.fill("1")
     weight = new_run.get_by_label("KL weight", exact=True)  # before which it had warned of what stood there
     for typed, shown in (("1e9", "1e9"), (".", '"."')):  # YAML 1.1 reads a bare . as a number
         weight.fill(typed)

@@ -56,7 +56,7 @@ def test_a_form_begun_from_a_run_is_there_after_leaving_reloading_and_in_the_nex
     leave_and_come_back(page)
     expect(page.get_by_label("Steps", exact=True)).to_have_value("77")
     expect(page.locator(".origin")).to_have_text("From run “sums” · Draft restored. Start over")
-    said = page.locator(".arrival > p")
+    said = page.locator(".arrival .told > p")
     kept = "This is a new run. That one stays as it is. Start with the quickstart"
     expect(said).to_have_text(["And with what you changed since.", kept])
     picture(page, "new-from-a-run-again")
@@ -242,7 +242,7 @@ def test_what_is_typed_before_it_is_known_what_is_installed_stays_with_what_was_
     expect(reward(page, "length")).to_be_visible()
     expect(page.locator(".origin")).to_have_text("From run “sums”")  # nothing was left, and so nothing restored
     changes = page.locator(".arrival li")
-    expect(changes).to_have_text(["Reward length: added, weight 1", "KL weight 0.02 → 0.5"])
+    expect(changes).to_have_text(["Reward “length”: added, weight 1", "KL weight 0.02 → 0.5"])
     expect(page.locator(".arrival .warn")).to_have_count(0)
 
 
@@ -357,7 +357,7 @@ def test_a_function_comes_into_a_new_run_after_a_launch(open_page: OpenPage, sha
     expect(page.locator(".origin")).to_have_text("From run “arithmetic-quickstart”")
     expect(page.get_by_label("Steps", exact=True)).to_have_value("7")
     expect(reward(page, "short")).to_be_visible()
-    expect(page.locator(".arrival li")).to_have_text(["Reward short: added, weight 1"])
+    expect(page.locator(".arrival li")).to_have_text(["Reward “short”: added, weight 1"])
     use(page, shared_dashboard, "length")  # into the draft that is there now
     expect(page.locator(".handed")).to_contain_text("“length” was added to this draft’s rewards, with weight 1.")
     expect(reward(page, "length")).to_be_visible()
@@ -419,7 +419,7 @@ def test_a_draft_that_cannot_be_read_is_no_dead_end_for_a_function(
     handed.get_by_role("button", name="Fix the YAML").click()
     assert "broken" in yaml_of(page)  # at once: what is fixed is the text that was refused
     handed.get_by_role("button", name="Start from the quickstart with short").click()
-    expect(page.locator(".arrival li")).to_have_text(["Reward short: added, weight 1"])
+    expect(page.locator(".arrival li")).to_have_text(["Reward “short”: added, weight 1"])
     show(page, "Form")
     expect(reward(page, "short")).to_be_visible()
     page.locator(".offered").get_by_role("button", name="Continue with it").click()

@@ -123,7 +123,7 @@ def test_a_run_that_its_own_function_failed_goes_on_without_it(open_page: OpenPa
     assert no_sideways_scroll(page)
     without.click()
     page.wait_for_url(re.compile(r"/new\?.*without=halved"))
-    expect(page.locator(".arrival .changes li")).to_have_text("Reward halved weight 1 → removed")
+    expect(page.locator(".arrival .changes li")).to_have_text("Reward “halved” weight 1 → removed")
     picture(page, "without-arrival")
 
 

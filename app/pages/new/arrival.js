@@ -44,6 +44,7 @@ const origin = find(".origin");
 // still stand}.
 let standing = null;
 const LEAST_LEFT = 0.25; // of the settings of an import, for as long as the form is said to be of it
+const OF_RUN = ["data.limit", "data.holdout"]; // how many rows are used is the run's affair
 const MOST_OUT = 4; // functions that can be taken out where another was added
 
 const link = (label, onclick) => el("button.link.s", { type: "button", onclick }, label);
@@ -110,18 +111,45 @@ export function standOn(about, request = page.request, typed = false) {
   if (about.arrival) drawArrival(about.arrival, about.origin, typed);
 }
 
-// Max completion length 48 → 96; Reward format: added, weight 1
+// Max completion length 48 → 96; Reward “format”: added, weight 1
 const change = ({ label, before, after }) => {
-  const was = before ? [" ", el("s.mut.mono", before), " → "] : [": "];
-  return el("li", el("span.label", label), ...was, el("b.mono", after));
+  if (!before) return el("li", `${label}: `, el("b.mono", after));
+  return el("li", el("span.label", label), " ", el("s.mut.mono", before), " → ", el("b.mono", after));
 };
+// Data: “Aufgaben.xlsx”, as in Rewards; each of its settings is behind that.
+function changeOfData(name, changes, asThere) {
+  const words = [el("b", `Data: “${name}”`), asThere ? ", as in Rewards" : ""];
+  if (!changes.length) return el("li", ...words);
+  const unfolded = arrival.querySelector(".changes details")?.open ?? false;
+  const summary = el("summary", ...words, el("span.s.mut", ` · ${countWords(changes.length, "setting")}`));
+  return el("li", el("details", { open: unfolded }, summary, el("ul.changes", ...changes.map(change))));
+}
+// The changes that still stand, those that came with other data as one.
+function changeLines(said) {
+  const kept = changesKept(said);
+  const isOfData = ({ field }) => Boolean(said.data) && field.startsWith("data.");
+  const [ofData, others] = [kept.filter(isOfData), kept.filter((one) => !isOfData(one))];
+  const isThere = ofData.some(({ field }) => field === "data.source"); // other data was chosen here else
+  const ofThere = (changes) => changes.filter((one) => isOfData(one) && !OF_RUN.includes(one.field)).length;
+  const asThere = ofThere(kept) === ofThere(said.changes);
+  const first = isThere
+    ? [
+        changeOfData(
+          said.data,
+          ofData.filter(({ field }) => field !== "data.source"),
+          asThere,
+        ),
+      ]
+    : [];
+  return [...first, ...others.map(change)];
+}
 
 // `said`: {run, name, changes, refused, newer} as presets.Beginning says it; `from`: where the settings are from, if
 // from no run.
 function drawArrival(said, from, before) {
   const typed = before || isDraftChanged();
   const { run, name, refused } = said;
-  const changes = changesKept(said);
+  const changes = changeLines(said);
   standing = { said, from, before, typed, kept: keptOf(said) };
   const where = run ? el("a", { href: `/run?id=${encodeURIComponent(run.id)}` }, run.name) : "";
   const advised = adviceStanding(said);
@@ -129,16 +157,22 @@ function drawArrival(said, from, before) {
   const unchanged = newer.length ? "" : `, with nothing changed${advised ? " yet" : ""}`;
   const none = changes.length ? ", with:" : run ? `${typed ? ", with what you changed since" : unchanged}.` : ".";
   const apart = `This is a new run${typed ? "" : `, named ${name}`}. That one stays as it is.`;
-  arrival.replaceChildren(
-    el("div.row.tight.between", el("p", el("b", run ? "From run " : from), where, none), closer(dismiss)),
-    changes.length ? el("ul.changes", ...changes.map(change)) : "",
+  const told = [
+    changes.length ? el("ul.changes", ...changes) : "",
     advised ? el("p.s", el("b", `${advised.label}: `), `${advised.choose} below. ${advised.why}`) : "",
     ...newer.map((one) => changedLine(one, run)),
     refused ? el("p.s.warn", refused) : "",
     failureStands(run) && !changes.length ? el("p.s.warn", `That run failed: ${run.failed.replace(/\.?$/, ".")}`) : "",
     typed && changes.length ? el("p.s.mut", "And with what you changed since.") : "",
     run ? el("p.s.mut", apart, " ", link("Start with the quickstart", beginAnew)) : "",
+  ];
+  const top = arrival.querySelector(".told")?.scrollTop ?? 0;
+  arrival.classList.toggle("advises", advised !== null);
+  arrival.replaceChildren(
+    el("div.row.tight.between", el("p", el("b", run ? "From run " : from), where, none), closer(dismiss)),
+    el("div.told", { role: "group", "aria-label": "What the form stands on", tabindex: "0" }, ...told), // it scrolls
   );
+  arrival.querySelector(".told").scrollTop = top;
   arrival.hidden = false;
 }
 // What was changed on the way here, but for what was changed here again.
@@ -293,7 +327,7 @@ function offer(draft, namesake) {
   const take = () => {
     standOn(draft.about ?? {}, asOwnDraft(draft.request ?? ""), draft.changed);
     page.given = draft.given ?? null;
-    replaceText(draft.text, { notes: draft.notes, pending: draft.pending });
+    replaceText(draft.text, draft);
     dropOffered(draft.id);
     showOrigin(el("span", "Draft restored. Undo brings back what was here."));
     drawOffered();

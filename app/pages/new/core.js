@@ -16,7 +16,8 @@ export const { root, find, server } = part("pages/new/new_run");
 // (ui/run_drafts.js); `opened`: the text it began with; `about`: what the form stands on, {origin, arrival} as
 // open_new_run says it; `given`: what the data brought (new_data.js); `early`: whether all that the address asks for
 // was not possible yet, as it was not known what is installed; `handing`: the function that waits for that, or "";
-// `late`: whether what is shown has been that of an older text for a while; `reached`: whether the server answers.
+// `late`: whether what is shown has been that of an older text for a while; `reached`: whether the server answers;
+// `before`: what settings were before what is wrong with them was typed (values_before.js).
 export const page = {
   text: "",
   notes: [],
@@ -32,6 +33,7 @@ export const page = {
   handing: "",
   late: false,
   reached: true,
+  before: {},
 };
 const listeners = { edited: [], view: [], replaced: [], notes: [], problems: [], columns: [], preview: [] };
 export const pending = [];
@@ -69,14 +71,14 @@ export const shownAt = (path) => page.view?.shown?.[path] ?? "";
 export const plainAt = (path) => page.view?.plain?.[path] ?? null;
 
 // Edits: {path, typed}, {path, value}, {path, remove: true} or {fix}. What is typed while the server answers goes with
-// the next request.
-export function edit(changes) {
+// the next request. `own`: of the page's own accord, so that nobody has changed anything by them.
+export function edit(changes, { own = false } = {}) {
   steps += 1;
   for (const change of changes) {
     const place = change.remove && /\.\d+$/.test(change.path); // in a list: what follows has moved there
     const same = place ? -1 : pending.findIndex((other) => other.path && other.path === change.path);
     if (same >= 0) pending.splice(same, 1);
-    pending.push({ ...change, step: steps });
+    pending.push({ ...change, step: steps, own });
   }
   keepDraft();
   settleIn(0);
@@ -84,15 +86,20 @@ export function edit(changes) {
 }
 // Another text took its place (a preset, an import, Undo): what was typed before belongs to the old one, and so do the
 // notes.
-export function replaceText(text, { keep = true, notes = [], pending: unsent = [] } = {}) {
+export function replaceText(text, { keep = true, ...left } = {}) {
   era += 1;
-  pending.splice(0, pending.length, ...unsent);
-  asTyped.clear();
   if (keep) keepForUndo();
-  page.notes = notes;
+  takeUp(left);
   write(text, { keep: false });
   if (keep) announce("replaced"); // an Undo stays where it is
   announce("notes");
+}
+// What belongs to a text beside it, as it was left.
+function takeUp({ notes = [], pending: unsent = [], typed = [], before = {} }) {
+  pending.splice(0, pending.length, ...unsent);
+  asTyped.clear();
+  for (const [path, of] of typed) asTyped.set(path, of);
+  Object.assign(page, { notes, before });
 }
 // They were read: neither a reload nor Undo brings them back.
 export function dropNotes() {
@@ -193,6 +200,7 @@ async function settle() {
   lastPlaces = places;
   for (const { path, typed } of sent)
     if (typed !== undefined && view.shown) asTyped.set(path, [typed, view.shown[path] ?? ""]);
+  if (text === page.opened && sent.length && sent.every(({ own }) => own)) page.opened = view.text;
   page.text = view.text;
   page.view = view.unreadable ? { ...page.view, unreadable: view.unreadable } : view;
   keepDraft();
@@ -254,18 +262,25 @@ export function undo() {
 }
 
 // ---- what is typed survives, also what the server has not taken yet ----
-export const isDraftChanged = () => page.text !== page.opened || isUnsent();
+export const isDraftChanged = () => page.text !== page.opened || [...pending, ...sending].some(({ own }) => !own);
 export function keepDraft() {
   const changed = isDraftChanged();
-  const { text, notes, about, given, early, handing } = page;
-  const view = page.shownView;
-  const draft = { text, view, notes, pending: [...sending, ...pending], about, given, early, handing, changed };
-  storeDraft(page.request, draft, page.view?.name ?? "run");
+  const { text, notes, about, given, early, handing, shownView: view } = page;
+  const unsaid = [...sending, ...pending];
+  const left = { notes, pending: unsaid, typed: typedOtherwise(), before: beforeWrong(unsaid) };
+  storeDraft(page.request, { text, view, ...left, about, given, early, handing, changed }, page.view?.name ?? "run");
 }
-export function restoreDraft({ text, notes, pending: unsent }) {
+// Of what was typed, what the text says otherwise: 0, where it says 0.0.
+const typedOtherwise = () => [...asTyped].filter(([, [typed, shown]]) => typed !== shown);
+// Of what was there before, what is not there now: all else is seen in the text.
+function beforeWrong(unsaid) {
+  const isSeen = ([path, values]) =>
+    values.length === 1 && values[0] === shownAt(path) && !unsaid.some((one) => one.path === path);
+  return Object.fromEntries(Object.entries(page.before).filter((one) => !isSeen(one)));
+}
+export function restoreDraft({ text, ...left }) {
   page.text = text;
-  page.notes = notes;
-  pending.push(...unsent);
+  takeUp(left);
   settleIn(0);
   announce("notes");
 }

@@ -1,16 +1,9 @@
-// What other data asks for: a name of a run on it, and how many of its rows to hold out. Pure.
+// How data is named, and how many of its rows to hold out. Pure.
 
 const SHARE = 10; // one row in so many is held out, where there are few
 
 // Whether a source says more than where the data is to come from.
 export const isDataChosen = (source) => !/^\w+:\s*$/.test(source);
-// A name for a run on this data: that of the file, of the dataset or of the task.
-export function nameOfData(source) {
-  const [kind, ...rest] = source.split(":");
-  const last = rest.join(":").split("/").at(-1).trim();
-  const plain = kind === "file" ? last.replace(/(\.(csv|tsv|txt|jsonl?|parquet|xlsx?|ods|gz|zip))+$/i, "") : last;
-  return [...(plain || last)].slice(0, 60).join("");
-}
 // Data as a sentence names it.
 export function dataWords(source) {
   const [kind, ...rest] = source.split(":");

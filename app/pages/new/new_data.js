@@ -5,12 +5,13 @@
 import { el } from "../../ui/dom.js";
 import { countWords } from "../../ui/number.js";
 import { edit, find, isPending, onPreview, onView, page, shownAt } from "./core.js";
-import { fittingHoldout, isDataChosen, nameOfData } from "./data_names.js";
+import { fittingHoldout, isDataChosen } from "./data_names.js";
 
 const NUMBERS = "data.answer_numbers"; // it goes with its file as that is left (data.js)
 const EVALUATION = ["training.eval_strategy", "training.eval_on_start"];
 const NAMES = { name: "name", "data.limit": "limit", "data.holdout": "holdout" };
 const box = find(".fitted");
+const OWN = { own: true };
 const isOrAre = (n) => (n === 1 ? "is" : "are");
 
 const seen = (shownAt) => ({
@@ -51,7 +52,7 @@ const isBack = ({ first }, { source }) => source === first.source || !isDataChos
 
 // What the run is called with other data; "" where its name stays, as a person typed it.
 function nameWith(given, is) {
-  const name = isBack(given, is) ? given.first.name : nameOfData(is.source);
+  const name = isBack(given, is) ? given.first.name : page.view.name_of_data;
   return !given.named && is.name === given.name && name !== is.name ? name : "";
 }
 
@@ -124,12 +125,12 @@ function fitToData(rows) {
   if (gone.length) words.push([NUMBERS, "answers are used as they are written"]);
   const made = edits.filter(({ path }) => !isPending(path)); // what is being typed is a person's
   const comment = isBack(page.given, is) ? commentBack(page.given) : commentOff(page.given);
-  if (!made.length && !gone.length) return void (comment.length && edit(comment));
+  if (!made.length && !gone.length) return void (comment.length && edit(comment, OWN));
   for (const { path, typed } of made) if (path in NAMES) page.given[NAMES[path]] = typed ?? "";
   // where none is chosen, no number of rows is said: there are none
   const told = isDataChosen(is.source) ? words : words.filter(([path]) => !path.startsWith("data."));
   say(told, made, [...made.map(({ path }) => setting(path, shownAt(path))), ...gone]);
-  if (made.length || comment.length) edit([...made, ...comment]);
+  if (made.length || comment.length) edit([...made, ...comment], OWN);
 }
 // Of data that cannot be read its name alone is known: a run is not called after the file before.
 function nameUnread() {
@@ -141,7 +142,7 @@ function nameUnread() {
   page.given = { ...given, name };
   const made = [setting("name", name)];
   say([["name", `the run is called ${name}`]], made, [setting("name", is.name)]);
-  edit(made);
+  edit(made, OWN);
 }
 function say(words, made, before) {
   const onclick = () => {

@@ -16,7 +16,7 @@ const take = el("button.btn.s", { type: "button", onclick: () => edit([{ fix: mi
 export function noteDataOf(reward) {
   had = takeDataOf(reward);
   isTaken = Boolean(had) && isOfDraft() && !Object.keys(readingNow()).length && readOtherwise().length > 0;
-  if (isTaken) edit([{ fix: missing() }]);
+  if (isTaken) edit([{ fix: missing() }], { own: true });
   drawOtherData();
 }
 const sourceNow = () => shownAt("data.source") || "task:arithmetic";

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from groupwise.app.core import format
+from groupwise.app.core import format, setting_words
 from groupwise.app.core.end_reason import reason_of
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import edits, url_settings, yaml_edit
@@ -42,7 +42,7 @@ class Beginning:
     (None: of none); `name`: what the new one is called instead. `newer`: functions that have changed since that run.
     `changes` and `refused`: what the address changed of them, and sentences on what it could not. `missing`: a sentence
     where it asked for what is not there, and nothing of it was done. `other_data`: the text before other data took the
-    place of its own, "" where none did."""
+    place of its own, "" where none did; `data`: what that other data is called."""
 
     text: str
     origin: str
@@ -52,6 +52,7 @@ class Beginning:
     refused: str = ""
     missing: str = ""
     other_data: str = ""
+    data: str = ""
     newer: tuple[ChangedFunction, ...] = ()
 
     def arrival(self, shown: Mapping[str, str]) -> dict[str, Any] | None:
@@ -61,7 +62,8 @@ class Beginning:
             return None
         changes = [asdict(change) | {"shown": shown.get(change.field, "")} for change in self.changes]
         newer = [asdict(one) for one in self.newer]
-        return {"run": self.run, "name": self.name, "changes": changes, "refused": self.refused, "newer": newer}
+        about = {"run": self.run, "name": self.name, "changes": changes, "data": self.data}
+        return {**about, "refused": self.refused, "newer": newer}
 
 
 def begin(
@@ -97,7 +99,7 @@ def begin(
     elif reward:
         before, text = text, with_reward(text, reward)
         place = f"rewards.{len((yaml_edit.load(text) or {}).get('rewards') or [0]) - 1}.name"
-        changes += [Change(f"Reward {reward}", "", url_settings.ADDED, place)] if text != before else []
+        changes += [Change(f"Reward “{reward}”", "", url_settings.ADDED, place)] if text != before else []
     if settings:
         text, more, not_made = url_settings.change(text, settings, known)
         changes += more
@@ -108,10 +110,14 @@ def begin(
         changes += more
         refused += [not_made] if not_made else []
     other_data = own_data if of_data else ""
+    called = (
+        setting_words.source_words(str(edits.value_at(yaml_edit.load(text) or {}, "data.source"))) if of_data else ""
+    )
     changed = changed_since(run_id, text, known) if found.run else ()
     newer = tuple(one for one in changed if one.name != fixed)  # which is among the changes
     return replace(
-        found, text=text, changes=tuple(changes), refused=" ".join(refused), other_data=other_data, newer=newer
+        found, text=text, changes=tuple(changes), refused=" ".join(refused), other_data=other_data, data=called,
+        newer=newer,
     )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Whether another run has the name of a new one already: allowed, and mistaken for each other everywhere."""
 
+import re
 import sqlite3
 
 from groupwise.app.core import format
@@ -8,6 +9,23 @@ from groupwise.app.pages.new.presets import next_name
 from groupwise.storage.registry import registry
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.problem import ADVICE, Fix, Problem
+
+LONGEST_OF_DATA = 60  # characters of a name that data gives: a number may follow
+SUFFIXES = re.compile(r"(\.(csv|tsv|txt|jsonl?|parquet|xlsx?|ods|gz|zip))+$", re.I)
+
+
+def name_of_data(source: object) -> str:
+    """A name for a run on this data that no run has: that of the file, the dataset or the task, counted on where it is
+    taken."""
+    kind, _, rest = (source if isinstance(source, str) else "").partition(":")
+    last = rest.split("/")[-1].strip()
+    plain = SUFFIXES.sub("", last) if kind == "file" else last
+    name = (plain or last)[:LONGEST_OF_DATA]
+    try:
+        taken = _taken_names()
+    except (OSError, sqlite3.Error):
+        return name
+    return next_name(name, taken) if name in taken else name
 
 
 def name_problems(spec: RunSpec) -> list[Problem]:

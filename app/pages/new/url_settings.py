@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from groupwise.app.core import field_labels, format
+from groupwise.app.core import field_labels, format, setting_words
 from groupwise.app.pages.new import edits, field_values, form, form_rows, yaml_edit
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.spec import DataSpec
@@ -36,17 +36,18 @@ def change(text: str, asked: object, offer: Offer) -> tuple[str, list[Change], s
         raw = yaml_edit.load(text)
         if _is_next_reward(raw, field) and value in offer.rewards:
             text = edits.apply(text, [edits.Edit(field, {"name": value, "weight": 1.0})])
-            made.append(Change(f"Reward {value}", "", ADDED, f"{field}.name"))
+            made.append(Change(f"Reward “{value}”", "", ADDED, f"{field}.name"))
             continue
         types = _types(raw, offer)
         removes = "=" in one and not value and "none" in types.get(field, ())  # as a prompt column, beside a template
         if field not in types or not (value or removes):
             refused.append(format.shorten(field or one, 80))
             continue
-        before = _text_before(raw, field, offer)
+        before = _words_of(raw, field, offer)
         text = edits.apply(text, edits.read_edits([{"path": field, "typed": value}], types))
         if yaml_edit.load(text) != raw:
-            made.append(Change(_label(field, text), before, value or NOT_THERE, field))
+            after = _words_of(yaml_edit.load(text), field, offer) if _is_of_data(field) else value or NOT_THERE
+            made.append(Change(_label(field, text), before, after, field))
     return text, made, _refusal(refused, offer)
 
 
@@ -60,8 +61,8 @@ def replace_data(text: str, asked: object, offer: Offer) -> tuple[str, list[Chan
     made = edits.apply(text, [edits.Edit("data", known)])
     after = yaml_edit.load(made)
     paths = [f"data.{name}" for name in DataSpec.model_fields]
-    pairs = [(path, _text_before(before, path, offer), _text_before(after, path, offer)) for path in paths]
-    return made, [Change(_label(path, made), old, new, path) for path, old, new in pairs if old != new]
+    pairs = [(path, *(_words_of(raw, path, offer) for raw in (before, after))) for path in paths]
+    return made, [Change(field_labels.place_label(path), old, new, path) for path, old, new in pairs if old != new]
 
 
 def with_fixed_function(text: str, changes: list[Change], name: str) -> list[Change]:
@@ -82,7 +83,7 @@ def without_function(text: str, name: str) -> tuple[str, list[Change], str]:
         return text, [], f"“{short}” is none of these rewards, so none was removed."
     before = field_values.field_text(next(iter(gone.values())).get("weight", 1.0)).removesuffix(".0")
     text = edits.apply(text, [edits.Edit(path, yaml_edit.ABSENT) for path in reversed(gone)])
-    return text, [Change(f"Reward {short}", f"weight {before}", "removed")], ""
+    return text, [Change(f"Reward “{short}”", f"weight {before}", "removed")], ""
 
 
 def _is_next_reward(raw: Any, field: str) -> bool:
@@ -100,14 +101,28 @@ def _types(raw: Any, offer: Offer) -> dict[str, list[str]]:
     return types | own
 
 
-def _text_before(raw: dict[str, object] | None, field: str, offer: Offer) -> str:
-    """What a setting was, as a person would type it; its default where it was not said."""
+def _is_of_data(field: str) -> bool:
+    return field.startswith("data.")
+
+
+def _words_of(raw: dict[str, object] | None, field: str, offer: Offer) -> str:
+    """What a setting is: of the data in the words of the form, which chooses most of that from lists; else as a person
+    would type it. Its default where it is not said."""
+    value = _value_of(raw, field, offer)
+    if field == "data.source" and isinstance(value, str):
+        return setting_words.source_words(value)
+    if _is_of_data(field):
+        return setting_words.compared_words(field, None if value in (yaml_edit.ABSENT, "") else value)
+    return field_values.field_text(value) or NOT_THERE
+
+
+def _value_of(raw: dict[str, object] | None, field: str, offer: Offer) -> Any:
     value = edits.value_at(raw, field) if raw is not None else yaml_edit.ABSENT
     if value is yaml_edit.ABSENT and field.startswith("training."):
         value = (offer.training or {}).get(field.removeprefix("training."), {}).get("default")
     elif value is yaml_edit.ABSENT:
         value = form.own_fields().get(field, {}).get("default")
-    return field_values.field_text(value) or NOT_THERE
+    return value
 
 
 def _label(field: str, text: str) -> str:

@@ -1,11 +1,15 @@
 // What each setting was before what is wrong with it was typed: a better offer than a default that nobody had chosen.
+// It is kept with the draft (core.js), so that a reload offers the same.
 
-import { onNotes, onProblems, onView, page, problems, root } from "./core.js";
+import { onProblems, onView, page, problems, root } from "./core.js";
 
-const good = new Map(); // path → what it showed while nothing was wrong with it
 const OTHER_TEXT = 3; // settings that change at once: more are another text, pasted or written over this one
+const MOST = 3; // values that are kept of each: what is wrong with the newest may be said later
 let last = {};
+let lastOf = null; // the values that belong to the text which was seen last
 
+// What a setting showed last while nothing was wrong with it; undefined where that is not known.
+const goodAt = (path) => page.before[path]?.at(-1);
 // The setting that is being typed: half a number is none that stood there.
 function isTyped(path, view) {
   const box = document.activeElement;
@@ -14,29 +18,35 @@ function isTyped(path, view) {
 }
 function note(typed = isTyped) {
   const view = page.view;
-  if (!view?.shown || view.unreadable) return;
+  if (!view?.shown || view.unreadable || view.text !== page.text) return; // as while a draft is restored
   const paths = new Set([...Object.keys(last), ...Object.keys(view.shown)]);
-  if ([...paths].filter((path) => last[path] !== view.shown[path]).length > OTHER_TEXT) good.clear();
-  last = view.shown;
+  const changed = [...paths].filter((path) => last[path] !== view.shown[path]);
+  if (lastOf === page.before && changed.length > OTHER_TEXT) page.before = {};
+  [last, lastOf] = [view.shown, page.before];
   const wrong = new Set(problems().map(({ field, level }) => level !== "advice" && field)); // nor what is warned of
   for (const [path, shown] of Object.entries(view.shown))
     if (wrong.has(path)) forget(path, shown);
-    else if (!typed(path, view)) good.set(path, shown);
+    else if (!typed(path, view)) remember(path, shown);
 }
-// The worker says what is wrong with a value some time after the view: it was good until then.
+function remember(path, shown) {
+  const others = (page.before[path] ?? []).filter((one) => one !== shown);
+  page.before[path] = [...others, shown].slice(-MOST);
+}
+// The worker says what is wrong with a value some time after the view: it was good until then, and now the one before.
 function forget(path, shown) {
-  if (good.get(path) === shown) good.delete(path);
+  const left = page.before[path]?.filter((one) => one !== shown);
+  if (left?.length) page.before[path] = left;
+  else delete page.before[path];
 }
 export function watchValues() {
   onView(() => note());
   onProblems(() => note());
-  onNotes(() => good.clear()); // another text: of what stood in the one before it nothing is known
   for (const type of ["focusin", "pointerdown"]) root.addEventListener(type, () => note(() => false));
 }
 
 // The problem with a button for what stood there before, in place of what is only usual.
 export function withValueBefore(problem) {
-  const before = good.get(problem.field);
+  const before = goodAt(problem.field);
   const usual = problem.fixes?.findIndex(({ fallback }) => fallback) ?? -1;
   const isHere = before === page.view?.shown?.[problem.field]; // seen while another problem kept this one from sight
   if (problem.level !== "blocking" || usual < 0 || before === undefined || isHere) return problem;

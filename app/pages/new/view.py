@@ -23,7 +23,7 @@ from groupwise.app.pages.new.found_reading import reading_key
 from groupwise.app.pages.new.known import NO_ROWS, Known, is_chosen, known_of, rows_key, short_hash, source_key
 from groupwise.app.pages.new.preflight.report import Report
 from groupwise.app.pages.new.sound_offers import with_sound_offers
-from groupwise.app.pages.new.taken_name import name_problems
+from groupwise.app.pages.new.taken_name import name_of_data, name_problems
 from groupwise.storage.checks import script
 from groupwise.storage.checks.reward_columns import without_column_problems
 from groupwise.storage.library.capabilities import Offer
@@ -92,6 +92,7 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         "text": text,
         "shown": _as_typed(fields(raw), text),
         "plain": {path: _setting_at(raw, path) for path in PLAIN},
+        "name_of_data": name_of_data(edits.value_at(raw, "data.source")),
         "reading": past_reading.reading_in(raw),
         "conditions": form_rows.condition_rows(_setting_at(raw, "data.filter")),
         "stages": form_rows.stage_rows(_setting_at(raw, "stages")),
