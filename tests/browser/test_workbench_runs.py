@@ -139,6 +139,10 @@ def test_the_run_that_is_re_scored_stays_whatever_is_opened(
     expect(rewards.locator("select.data")).to_have_value(f"run:{finished_run}")
     rewards.locator("select.data").select_option(f"run:{newest}")
     expect(run).to_have_value(newest)  # whoever chooses its data means it
+    rewards.locator("select.data").select_option("preset:quickstart")
+    rewards.reload()  # the address still says which run one came from
+    expect(ready(rewards).locator("select.data")).to_have_value("preset:quickstart")
+    expect(rewards.locator(".why-data")).to_have_text("(chosen by you)")
 
 
 def test_a_re_scoring_counts_the_weights_that_stand_there(rewards: Page) -> None:

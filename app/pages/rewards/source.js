@@ -16,6 +16,10 @@ import { MOST_ROWS, readRows } from "./written_rows.js";
 export let from = "model";
 // The data that a person chose here, in this tab.
 const CHOSEN = "groupwise:rewards:data";
+// And here, at this address: a reload keeps it, before all else that is likely.
+const chosenHere = () => history.state?.dataChosen ?? "";
+const noteChosenHere = (value) =>
+  tryStore(() => history.replaceState({ ...history.state, dataChosen: value }, "", location.href));
 const QUICKSTART = "preset:quickstart";
 const SELECTS = "select:is(.data, .run, .history)";
 const AGES = 10_000; // ms between looks at the runs, whose states and ages change
@@ -76,6 +80,7 @@ function likelyData() {
   const kept = dataOfBlocks();
   const chosen = tryStore(() => sessionStorage.getItem(CHOSEN));
   return [
+    ...(chosenHere() ? [[chosenHere(), "chosen by you"]] : []),
     ...(CAME_FROM ? [[`run:${CAME_FROM}`, "the run that you came from"]] : []),
     ...(kept ? [[kept.value, BUILT_ON]] : []),
     ...(CAME_TO_BEGIN && newRunText() ? [["new", "what New run is set to"]] : []),
@@ -151,6 +156,7 @@ let isOfOpened = false;
 on("open", () => {
   const kept = drawn ? dataOfBlocks() : null;
   if (kept ? CAME_FROM || kept.value === find("select.data").value : !drawn || !isOfOpened) return;
+  noteChosenHere("");
   fillData();
   chooseLikely(askColumns);
 });
@@ -159,8 +165,9 @@ export function drawSource() {
   drawn = true;
   fillData();
   chooseLikely();
-  if (page.about.sources.runs.some((one) => one.stored && one.id === CAME_FROM))
-    for (const select of root.querySelectorAll("select.run, select.history")) select.value = CAME_FROM;
+  const run = chosenHere().startsWith("run:") ? chosenHere().slice("run:".length) : CAME_FROM;
+  if (page.about.sources.runs.some((one) => one.stored && one.id === run))
+    for (const select of root.querySelectorAll("select.run, select.history")) select.value = run;
   setInterval(refresh, AGES);
   document.addEventListener("visibilitychange", refresh);
   for (const tab of root.querySelectorAll("[data-from]")) tab.addEventListener("click", () => choose(tab.dataset.from));
@@ -183,6 +190,7 @@ export function drawSource() {
 function chooseData(value, then = () => {}) {
   const select = find("select.data");
   tryStore(() => sessionStorage.setItem(CHOSEN, value));
+  noteChosenHere(value);
   isOfOpened = false;
   select.value = value;
   if (select.selectedIndex < 0) chooseLikely();
