@@ -28,7 +28,7 @@ from groupwise.storage.checks.script_reader.members import (
 )
 from groupwise.storage.checks.script_reader.places import configs_of, is_config, owner_of_dict
 from groupwise.storage.checks.script_reader.plain import Unknown
-from groupwise.storage.checks.script_reader.scopes import Names, Scope, either
+from groupwise.storage.checks.script_reader.scopes import AllNames, Scope, either
 from groupwise.storage.checks.script_reader.values import (
     Arm,
     Batch,
@@ -371,7 +371,7 @@ class Caller(Evaluator):
         plain_key = is_hashable(known)
         if (owner := owner_of_dict(of)) is not None and isinstance(known, str):
             self._set(owner, known, value, node)
-        elif isinstance(of, Names) and isinstance(known, str):
+        elif isinstance(of, AllNames) and isinstance(known, str):
             of.scope.bind(known, value)
         elif isinstance(of, (Batch, Row)) and isinstance(known, str):
             rows = of.rows if isinstance(of, Batch) else [of]

@@ -16,7 +16,7 @@ from groupwise.storage.checks.script_reader.members import (
 )
 from groupwise.storage.checks.script_reader.places import given_by_place, is_trainer
 from groupwise.storage.checks.script_reader.plain import Unknown
-from groupwise.storage.checks.script_reader.scopes import Names, Scope, either
+from groupwise.storage.checks.script_reader.scopes import AllNames, Scope, either
 from groupwise.storage.checks.script_reader.text_values import fill_format
 from groupwise.storage.checks.script_reader.values import (
     Batch,
@@ -78,7 +78,7 @@ class Evaluator(Expressions):
             return class_member(of, name)
         if isinstance(of, Function) and name == "__name__":
             return Plain(of.node, of.name)
-        if isinstance(of, Names):
+        if isinstance(of, AllNames):
             return of.scope.look_up(name)
         if isinstance(of, Mapping):  # OmegaConf's and their like
             return of.entries.get(name)
@@ -104,10 +104,10 @@ class Evaluator(Expressions):
             return self.item(of.dark[0], key, node)
         if isinstance(of, Items) and type(known) is int and -len(of.items) <= known < len(of.items) and not of.open:
             return of.items[known]
-        if isinstance(of, Names) and isinstance(known, str) and (named := of.scope.look_up(known)) is not None:
+        if isinstance(of, AllNames) and isinstance(known, str) and (named := of.scope.look_up(known)) is not None:
             return named
         if isinstance(of, Outer) and of.path == "sys.modules" and known == "__main__":
-            return Names(node, self.module)
+            return AllNames(node, self.module)
         if isinstance(of, Batch) and isinstance(known, str):
             return of.column(known, node)
         if isinstance(of, Row) and isinstance(known, str):
@@ -212,7 +212,7 @@ class Evaluator(Expressions):
             receiver, callee = None, self.evaluate(node.func, scope)
         call = self._arguments(node, scope)
         if isinstance(callee, Outer) and callee.path in _ALL_NAMES and not (node.args or node.keywords):
-            return Names(node, self.module if callee.path == "globals" else scope)
+            return AllNames(node, self.module if callee.path == "globals" else scope)
         if isinstance(callee, Part) and isinstance(node.func, ast.Attribute):
             return self.call_method(callee.of, callee.name, call, node)
         return self.call(callee, call, node)
@@ -279,7 +279,7 @@ class Evaluator(Expressions):
         before = dict(of.columns) if isinstance(of, Row) else {}
         if name == "shuffle" and call.given:  # Random(0).shuffle(rows)
             note_unknown_change(call.given[0], node)
-        if name == "get" and isinstance(of, Names) and len(call.given) == 1:
+        if name == "get" and isinstance(of, AllNames) and len(call.given) == 1:
             return self.item(of, call.given[0], node)
         if name == "format" and isinstance(of, Plain) and len(call.dark) == 1 and isinstance(call.dark[0], Row):
             known = fill_format(str(of.value), call.given, call.named, node, call.dark[0])

@@ -14,7 +14,7 @@ from groupwise.storage.checks.script_reader.members import class_member
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.reading import CONDITION, Reading, short_path
 from groupwise.storage.checks.script_reader.reward_code import ScriptFunction, extract_function
-from groupwise.storage.checks.script_reader.scopes import Names
+from groupwise.storage.checks.script_reader.scopes import AllNames
 from groupwise.storage.checks.script_reader.slow_objects import WITHOUT_NETWORK, slow_words
 from groupwise.storage.checks.script_reader.training import config_values
 from groupwise.storage.checks.script_reader.unsaid import list_names
@@ -408,7 +408,7 @@ def _item_words(value: Item) -> str:
     key = plain_or(value.key, ...)
     if key is ...:
         return "is looked up by a name known only when the script runs"
-    if isinstance(value.of, Names):
+    if isinstance(value.of, AllNames):
         return f"is looked up by the name “{key}”, which the script does not define"
     return f"is an entry of {ast.unparse(value.of.node)[:60]}, which cannot be followed"
 

@@ -46,7 +46,7 @@ class Scope:
 
 
 @dataclass(eq=False)
-class Names(Value):
+class AllNames(Value):
     """All names of a scope by their texts: globals(), locals()."""
 
     scope: Scope
