@@ -122,7 +122,8 @@ def test_a_run_that_ends_is_told_of_its_end_at_once(monkeypatch: pytest.MonkeyPa
     assert before["headline"].startswith("Learning, ")
     registry.set_state(run_id, states.INTERRUPTED, "")
     after = doctor.diagnose_run({"run": run_id, "after": before["seq"]})
-    assert after["seq"] > before["seq"] and after["headline"].startswith("Learned, no problems detected until it ended: ")
+    assert after["seq"] > before["seq"]
+    assert after["headline"].startswith("Learned, no problems detected until it ended: ")
     assert "headline" not in doctor.diagnose_run({"run": run_id, "after": after["seq"]})
 
 

@@ -103,7 +103,7 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
 
 
 def test_figures_that_are_means_of_fewer_steps_are_not_ranked_with_others(bare_page: Page) -> None:
-    """As it was seen of runs that differ in logging_steps alone: means of steps 16–25 were ranked with those of 21–25."""
+    """Of runs that differ in logging_steps alone, means of steps 16–25 were ranked with those of 21–25."""
     names = "bestOf", "canBeAveraged", "differWords", "lineCanBeAveraged", "shortWords"
     page = bring(bare_page, "pages/compare/measure.js", *names)
 

@@ -278,7 +278,8 @@ def test_a_function_that_a_call_makes_is_named_and_its_script_goes_to_the_import
     rewards.wait_for_url(re.compile(r"/new"))
     importing = rewards.locator("dialog.importing")
     expect(importing.get_by_role("textbox")).to_have_value(script, timeout=60_000)
-    expect(importing).to_contain_text("is made by make_near(…): it is imported with the values that it was made with; most can be set in each run.")
+    made = "is made by make_near(…): it is imported with the values that it was made with; most can be set in each run."
+    expect(importing).to_contain_text(made)
 
 
 def test_a_whole_notebook_is_imported_and_only_its_reward_functions_stay(rewards: Page) -> None:

@@ -250,7 +250,8 @@ def test_a_headline_does_not_say_that_all_is_well_where_most_groups_taught_nothi
     words = "Some of it was learned, and more than half of the groups had no learning signal: "
     assert told.headline.startswith(words) and (told.level, told.verdicts) == (CALM, ())
     going_on = examine(healthy(curves=idle)).headline
-    assert going_on.startswith("Some of it is being learned, and more than half of the groups have no learning signal: ")
+    words = "Some of it is being learned, and more than half of the groups have no learning signal: "
+    assert going_on.startswith(words)
     learned = idle | {"groups/all_low": line(0, 0), "groups/all_high": line(0.1, 0.56)}
     assert "taught nothing" not in examine(healthy(curves=learned, ended=True)).headline, "they are solved"
 

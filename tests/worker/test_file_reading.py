@@ -201,10 +201,12 @@ COLUMNS = [
     (["58 Stück", "= 58", "4"], "warning", "2 of 3 answers are not plain numbers", [POINT]),
     (["1.234,5", "1.234"], "warning", "that says 1234.5 wrong", [COMMA]),
     (
-        ["8,0", "58 Stück", "1.234,5", "= 56", "1/2", "zehn", "7", "42 €", "2.", "5 %"], "warning",
+        ["8,0", "58 Stück", "1.234,5", "= 56", "1/2", "zehn", "7", "42 €", "2.", "5 %"],
+        "warning",
         "9 of 10 answers are not plain numbers (for example “8,0”, “58 Stück”, “1.234,5”): “correctness”, for one, "
         "scores a completion that says 8 wrong. Keeping only the number (decimal comma) makes 7 of them plain; 2 stay "
-        "as written, such as “1/2”.", [COMMA],
+        "as written, such as “1/2”.",
+        [COMMA],
     ),
     (["58 kg", "3 kg", "a 4" * 30], "warning", "none of the 3 answers is a plain number", [POINT]),
     (["$1,234.50", "$2.5"], "warning", "that says 1234.5 wrong", [POINT]),

@@ -71,7 +71,8 @@ what scored better than the rest more likely.</p>
 <p class="s mut hardware"></p>
 <div class="row"><button class="btn pri quickstart" type="button">Run the quickstart</button><a class="btn quiet"
 href="/new">Set up a run</a></div><p class="s mut">The quickstart trains a tiny model on this machine: about a minute on
-an idle laptop, no GPU. All runs train with TRL, Hugging Face's library for it.</p></section><p class="s problem of-page" role="alert" hidden></p>
+an idle laptop, no GPU. All runs train with TRL, Hugging Face's library for it.</p></section>
+<p class="s problem of-page" role="alert" hidden></p>
 <div class="undo layer" role="status" hidden><span></span><button class="back" type="button"
 title="Ctrl+Z or ⌘Z">Undo</button><button
 class="where" type="button" title="Deleted runs can be restored there for 24 hours">See Deleted</button><button
