@@ -58,8 +58,8 @@ class CsvTable:
         if self._short == 1:
             said = f"line {line} of {self.path.name} has {count_words(cells, 'cell')}, but the heading has {width}"
         else:
-            part = f"all {rows:,}" if self._short == rows else f"{self._short:,} of {rows:,}"
-            some = f"{part} rows of {self.path.name} have fewer cells than the heading"
+            part = f"{self._short:,} of " if self._short < rows else "all "
+            some = f"{part}{count_words(rows, 'row')} of {self.path.name} have fewer cells than the heading"
             said = f"{some} (line {line}: {cells} of {width})"
         return [f"{said}: missing cells are taken as empty."]
 
