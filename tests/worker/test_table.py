@@ -322,7 +322,7 @@ def test_short_rows_of_a_csv_are_filled_and_said_once(registry_home: Path):
     found = opened("a.csv", "q,a\n1\n2\n")
     assert everything(found) == [{"q": "1", "a": ""}, {"q": "2", "a": ""}] == training("a.csv")
     as_empty = "missing cells are taken as empty."
-    assert found.notes == [f"all 2 rows of a.csv have fewer cells than the heading (line 2: 1 of 2): {as_empty}"]
+    assert found.notes == [f"both rows of a.csv have fewer cells than the heading (line 2: 1 of 2): {as_empty}"]
     one = opened("b.csv", "q,a\n1,2\n3\n")
     assert one.notes == [f"line 3 of b.csv has 1 cell, but the heading has 2: {as_empty}"]
     text = "q;a\n" + "".join(f"{n}+2;{n + 2}\n{n}+1,{n + 1}\n" for n in range(20))

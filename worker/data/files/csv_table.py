@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from groupwise.storage.spec.rows.file_format import SEPARATOR_WORDS
 from groupwise.storage.spec.rows.heading_names import numbered_names, unnamed_columns
-from groupwise.storage.spec.words.number_words import count_words, join_words, three_figures
+from groupwise.storage.spec.words.number_words import count_part, count_words, join_words, three_figures
 from groupwise.storage.spec.words.problem import Fix
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.file_reading import FileReading
@@ -58,9 +58,8 @@ class CsvTable:
         if self._short == 1:
             said = f"line {line} of {self.path.name} has {count_words(cells, 'cell')}, but the heading has {width}"
         else:
-            part = f"{self._short:,} of " if self._short < rows else "all "
-            some = f"{part}{count_words(rows, 'row')} of {self.path.name} have fewer cells than the heading"
-            said = f"{some} (line {line}: {cells} of {width})"
+            some = f"{count_part(self._short, rows, 'row')} of {self.path.name} have fewer cells"
+            said = f"{some} than the heading (line {line}: {cells} of {width})"
         return [f"{said}: missing cells are taken as empty."]
 
     def title_fix(self) -> Fix | None:
