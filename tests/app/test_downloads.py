@@ -14,7 +14,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from groupwise.app.core import format
-from groupwise.app.pages.run import checkpoints, log
+from groupwise.app.pages.run import checkpoints, log, trained_model
 from groupwise.app.server import downloads
 from groupwise.storage.home import paths
 from groupwise.storage.home.paths import RunFolder
@@ -157,6 +157,32 @@ def test_each_checkpoint_is_listed_with_what_it_scored_and_can_be_downloaded(
     assert f"AutoModelForCausalLM.from_pretrained({said['rows'][2]['path']!r})" in said["rows"][2]["code"]
     for row in said["rows"]:
         compile(row["code"], "snippet", "exec")
+
+
+def test_a_weight_that_changed_makes_no_checkpoint_the_best(run: registry.Run) -> None:
+    """“format” counted 1.0 at step 10 and 0.2 at step 30: both scores rose, and the held-out reward fell."""
+    from groupwise.storage.record.record import RunWriter
+    from groupwise.storage.record.step_record import Checkpoint
+
+    writer = RunWriter(run.folder.db, 2, {"format": 1.0, "correctness": 1.0})
+    for step, weight, form, right in ((41, 1.0, 0.5, 0.5), (50, 1.0, 0.5, 0.5), (60, 0.2, 0.7, 0.6)):
+        scored = {"eval_rewards/format/mean": form, "eval_rewards/correctness/mean": right}
+        known = scored | {"eval_reward": weight * form + right, "rewards/format/weight": weight}
+        saved = Checkpoint(step, f"checkpoints/checkpoint-{step}", 4000) if step > 41 else None
+        writer.commit(step, metrics=dict(known), checkpoint=saved)
+    writer.close()
+    for step in (50, 60):
+        seal_checkpoint(run.folder.checkpoints / f"checkpoint-{step}")
+    told = checkpoints.list_checkpoints({"run": run.id})
+    assert [(row["step"], row["best"], row["values"]["held-out reward"]) for row in told["rows"]] == [
+        (60, "best held-out reward at equal weights", "0.74"), (50, "", "1.00"),
+    ]  # fmt: skip
+    assert "The weight of “format” changed in training: the best checkpoint is judged at" in told["how"]
+    said = trained_model.say_learned([(50, 1.0), (60, 0.74)], told["rows"], ["format"])
+    assert said.endswith("1.00 after step 50. The weight of “format” changed meanwhile, which moves it, too.")
+    earlier = [told["rows"][1] | {"best": "best held-out reward at equal weights"}]
+    said = trained_model.say_learned([(41, 1.0), (60, 0.74)], earlier)
+    assert said.endswith("The checkpoint of step 50 did better at equal weights.")
 
 
 def stages(folder: RunFolder) -> list[Path]:

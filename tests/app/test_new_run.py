@@ -267,7 +267,7 @@ def test_a_question_that_nobody_takes_up_says_why_and_what_to_do(registry_home: 
         with holding(paths.questions_lock()), holding(paths.questions_ready_lock()):
             assert waiting(10) == f"Waiting for 1 other task of the worker.{goes_on}"
             questions.answer_question(first, offer.PREVIEWED)
-            idle = "The worker does not answer yet: the machine is busy, with a run perhaps."
+            idle = f"The worker does not answer yet, {busy}"
             assert waiting(60) == f"{idle}{goes_on}{log}"
 
 

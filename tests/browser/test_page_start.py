@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
@@ -86,7 +88,10 @@ def test_a_click_before_a_page_is_ready_is_done_once_it_is(
     clicked.click()
     expect(clicked).to_have_attribute("aria-busy", "true")
     expect(page.locator(PAGES[place])).to_have_count(0)
+    loading = page.get_by_text(re.compile("^Loading the (form|library)…$"))
+    expect(loading).to_be_visible()
     picture(page, f"clicked-early{place.replace('/', '-')}")
     held.release()
     expect(page.locator(opens).first).to_be_visible()
+    expect(loading).to_be_hidden()
     expect(page.locator("button[aria-busy]")).to_have_count(0)

@@ -94,7 +94,7 @@ def _waiting_sentence(question: questions.Question) -> str:
     elif before:
         why = _waiting_for(before)
     else:
-        why = "The worker does not answer yet: the machine is busy, with a run perhaps"
+        why = "The worker does not answer yet, which takes longer on a busy machine"
     advice = f" If it stays so, {paths.worker_log()} may say why." if waited > LONG else ""
     return f"{why}. Nothing is lost: it continues by itself.{advice}"
 

@@ -5,8 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from groupwise.app.core import format
+from groupwise.storage.library.rewards.names import quote_name
 from groupwise.storage.record.metric_buckets import Span
 from groupwise.storage.record.span_means import Told
+from groupwise.storage.spec.words.number_words import join_words
 
 MEANS = ("reward", "KL")
 MEASURED = {"reward": "reward", "KL": "kl", "held-out reward": "eval_reward"}  # columns, and the metrics in them
@@ -38,6 +40,23 @@ def say_spans(over: Mapping[str, Span]) -> str:
     return "\n".join(f"{name}: mean of {format.step_range(span)}" for name, span in over.items())
 
 
+def say_moved_weights(names: Sequence[str]) -> str:
+    """That rewards of different steps are not alike, as what these functions count changed; “” where it did not."""
+    if not names:
+        return ""
+    return f"{_weights_words(names)} changed in training: the best checkpoint is judged at those of the last one. "
+
+
+def say_moved_meanwhile(names: Sequence[str]) -> str:
+    """The same behind two held-out rewards of one model."""
+    return f" {_weights_words(names)} changed meanwhile, which moves it, too." if names else ""
+
+
+def _weights_words(names: Sequence[str]) -> str:
+    weights = "The weight of" if len(names) == 1 else "The weights of"
+    return f"{weights} {join_words([quote_name(name) for name in names])}"
+
+
 def by_column(values: Mapping[str, Told]) -> dict[str, Told]:
     """What was measured, of these metrics, by the names of the columns."""
     return {name: values[key] for name, key in MEASURED.items() if key in values}
@@ -51,15 +70,26 @@ def figures_of(told: Mapping[str, Told]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def with_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def with_best(
+    rows: list[dict[str, Any]], at_equal_weights: Mapping[int, Mapping[str, float]] | None = None
+) -> list[dict[str, Any]]:
     """The rows, of which the whole one with the highest reward is named, where there are several to choose from and no
-    other reads the same."""
+    other reads the same. `at_equal_weights`: what the rewards come to, by step, where weights changed."""
     for by in JUDGES:
         compared = _comparable(rows, by)
-        said = [row["values"][by] for row in compared]
-        if len(set(said)) > 1:
-            best = max(compared, key=lambda row: row["measured"][by].value)
-            best["best"] = f"best {by}" if said.count(best["values"][by]) == 1 else ""
+        if at_equal_weights is None:
+            worth = {row["step"]: row["measured"][by].value for row in compared}
+        else:
+            worth = {
+                row["step"]: known for row in compared if (known := at_equal_weights[row["step"]].get(by)) is not None
+            }
+        said = {step: format.number(value) for step, value in worth.items()}
+        if len(set(said.values())) > 1:
+            best = max(worth, key=worth.__getitem__)
+            where = " at equal weights" if at_equal_weights is not None else ""
+            for row in compared:
+                if row["step"] == best and list(said.values()).count(said[best]) == 1:
+                    row["best"] = f"best {by}{where}"
             break
     return [{name: value for name, value in row.items() if name != "measured"} for row in rows]
 

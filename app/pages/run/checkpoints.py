@@ -11,7 +11,7 @@ from typing import Any
 import gradio as gr
 
 from groupwise.app.core import format
-from groupwise.app.pages.run import checkpoint_figures, trained_model
+from groupwise.app.pages.run import checkpoint_figures, equal_weights, trained_model
 from groupwise.app.ui.live import (
     Payload,
     Unanswerable,
@@ -29,6 +29,8 @@ from groupwise.storage.record.span_means import Told
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.messages.facts import Catalogue
 
+# The checkpoints as rows, the steps of those that were removed, and the functions whose weights changed.
+Recorded = tuple[list[dict[str, Any]], list[int], Sequence[str]]
 METRICS = list(checkpoint_figures.MEASURED.values())
 MOST = 500  # rows
 MOST_NAMED = 12  # removed checkpoints
@@ -64,19 +66,24 @@ def list_checkpoints(payload: Payload) -> dict[str, Any]:
     if not folder.path.is_dir():
         raise Unanswerable(say_missing_folder(run))
     aside = checkpoint_files.set_aside_points(folder.checkpoints)
-    recorded, removed = _recorded(run, aside)
+    recorded, removed, moved = _recorded(run, aside)
     values = _values_set_aside(run, aside)
     rows = [*recorded, *(_set_aside_row(run, point, values.get(point, {})) for point in aside)][:MOST]
     return {
         "rows": rows, "removed": removed_words(removed), "columns": checkpoint_figures.columns_of(rows),
         "aside": _by_attempt(run, aside),
         "wait": "" if rows or removed else say_none(run),
-        "final": trained_model.describe_final(run, rows) if files.is_folder(folder.final) else None,
+        "final": trained_model.describe_final(run, rows, moved) if files.is_folder(folder.final) else None,
         "no_final": trained_model.why_no_final(run),
-        "how": f"{checkpoint_figures.say_unlogged(rows)}{how_to_go_on(run, rows)}",
+        "how": f"{checkpoint_figures.say_unlogged(rows)}{_say_judged(rows, moved)}{how_to_go_on(run, rows)}",
         "resumable": can_be_resumed(run),
         "removable": is_at_rest(run),
     }  # fmt: skip
+
+
+def _say_judged(rows: Sequence[dict[str, Any]], moved: Sequence[str]) -> str:
+    """By which weights one of several is the best, where what functions count changed."""
+    return checkpoint_figures.say_moved_weights(moved) if any(row["best"] for row in rows) else ""
 
 
 def can_be_resumed(run: registry.Run) -> bool:
@@ -104,24 +111,25 @@ def is_at_rest(run: registry.Run) -> bool:
     return run.state in states.ENDED and not commands.waiting_action(run.id, run.attempt)
 
 
-def _recorded(run: registry.Run, aside: Sequence[Path]) -> tuple[list[dict[str, Any]], list[int]]:
-    """The checkpoints as rows, and the steps of those that were removed; what was set aside is neither. Without a
-    record that can be read to its end: what lies in the folder."""
+def _recorded(run: registry.Run, aside: Sequence[Path]) -> Recorded:
+    """What was set aside is not among them. Without a record that can be read to its end: what lies in the folder."""
     try:
-        return _named_by_record(run, aside) if has_record(run) else (_found_in_folder(run), [])
+        return _named_by_record(run, aside) if has_record(run) else (_found_in_folder(run), [], ())
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError) and not db.is_damage(error):
             raise  # it is locked, which passes
-        return _found_in_folder(run), []
+        return _found_in_folder(run), [], ()
 
 
-def _named_by_record(run: registry.Run, aside: Sequence[Path]) -> tuple[list[dict[str, Any]], list[int]]:
+def _named_by_record(run: registry.Run, aside: Sequence[Path]) -> Recorded:
     """The checkpoints that the record names and that are there, and the steps of those that are not."""
     newest = {row["path"]: row for row in reversed(metrics.checkpoints(run.folder.db))}  # of a step trained again
     saved = sorted(newest.values(), key=lambda row: int(row["step"]), reverse=True)
     there = {point.relative_to(run.folder.path).as_posix() for point in checkpoint_files.points(run.folder.checkpoints)}
     spans = span_means.spans_before([row["step"] for row in saved])
-    values = span_means.means_of_spans(run.folder.db, METRICS, spans)
+    moved = equal_weights.read_moved(run.folder.db, [row["step"] for row in saved])
+    names = [*METRICS, *(equal_weights.metrics_of(moved) if moved else [])]
+    values = span_means.means_of_spans(run.folder.db, names, spans)
     set_aside = {checkpoint_files.step_of(point) for point in aside}
     gone = {row["step"] for row in saved if row["path"] not in there} - set_aside
     evaluated = {step for step, _ in trained_model.held_out_rewards(run)}
@@ -130,7 +138,8 @@ def _named_by_record(run: registry.Run, aside: Sequence[Path]) -> tuple[list[dic
         for row in saved
         if row["path"] in there
     ]
-    return checkpoint_figures.with_best(rows), sorted(gone)
+    equal = {step: equal_weights.rewards_at(moved, told) for step, told in values.items()} if moved else None
+    return checkpoint_figures.with_best(rows, equal), sorted(gone), moved.names if moved else ()
 
 
 def _found_in_folder(run: registry.Run) -> list[dict[str, Any]]:

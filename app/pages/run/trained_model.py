@@ -7,13 +7,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 from groupwise.app.core import format
-from groupwise.app.pages.run import ending
+from groupwise.app.pages.run import checkpoint_figures, ending
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.home import files, paths
 from groupwise.storage.record import checkpoint_files, metrics, states
 from groupwise.storage.registry import registry
 
 HELD_OUT = "eval_reward"
+BEST = "best held-out reward"  # as a checkpoint's badge begins (checkpoint_figures.py)
 FURTHER = "A new run begins from this model, with these settings: give it other data, or more steps."
 UNMERGED = "No run begins from an adapter: merge it into its base model first (merge_and_unload), and save that whole."
 
@@ -29,13 +30,16 @@ def describe_model(run: registry.Run, place: Path) -> dict[str, str]:
     }
 
 
-def describe_final(run: registry.Run, checkpoints: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def describe_final(
+    run: registry.Run, checkpoints: Sequence[dict[str, Any]], moved: Sequence[str] = ()
+) -> dict[str, Any]:
     """The trained model, and in words: what it `learned`, what it `answered` and where that is read (`answers`), how it
-    is trained `further`, and what it is of `use` for. `checkpoints`: the rows of the run's."""
+    is trained `further`, and what it is of `use` for. `checkpoints`: the rows of the run's; `moved`: the functions
+    whose weights changed between them."""
     held_out = held_out_rewards(run)
     start = start_from(run, run.folder.final)
     return describe_model(run, run.folder.final) | {
-        "learned": say_learned(held_out, checkpoints),
+        "learned": say_learned(held_out, checkpoints, moved),
         "answered": "To each held-out prompt, as it was last evaluated, with every function's score."
         if held_out else "To the prompts of its last step, with every function's score.",
         "answers": answers_of(run, held_out[-1][0] if held_out else None),
@@ -53,17 +57,21 @@ def held_out_rewards(run: registry.Run) -> list[tuple[int, float]]:
     return [(step, value) for step, value in zip(curve["x"], curve["y"], strict=True) if value is not None]
 
 
-def say_learned(held_out: Sequence[tuple[int, float]], checkpoints: Sequence[dict[str, Any]]) -> str:
+def say_learned(
+    held_out: Sequence[tuple[int, float]], checkpoints: Sequence[dict[str, Any]], moved: Sequence[str] = ()
+) -> str:
     """What its held-out reward became, and which checkpoint did better; "" where it was not evaluated twice."""
     if len(held_out) < 2:
         return ""
     (first, before), (last, now) = held_out[0], held_out[-1]
     since = "before the first step" if first == 0 else f"after step {format.count(first)}"
     said = f"Held-out reward {format.number(now)} after step {format.count(last)}; {format.number(before)} {since}."
-    better = next((row for row in checkpoints if row["best"] == "best held-out reward" and row["step"] != last), None)
-    if better is None:
+    said += checkpoint_figures.say_moved_meanwhile(moved)
+    best = next((row for row in checkpoints if row["best"].startswith(BEST)), None)
+    if best is None or best["step"] == last:
         return said
-    return f"{said} The checkpoint of {better['title']} did better: {better['values']['held-out reward']}."
+    how = best["best"].removeprefix(BEST) or f": {best['values']['held-out reward']}"
+    return f"{said} The checkpoint of {best['title']} did better{how}."
 
 
 def answers_of(run: registry.Run, held_out: int | None = None, step: int | None = None) -> str:

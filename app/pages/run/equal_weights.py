@@ -1,0 +1,56 @@
+"""Rewards of checkpoints at equal weights. Where what functions count changed while a run trained (a schedule, adapt,
+stages), its reward moved for that alone: which checkpoint is the best shows at the weights of the last step."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from groupwise.storage.record import lineage, metrics, record_check
+from groupwise.storage.record.span_means import Told
+
+Weights = Mapping[str, float]
+PREFIXES = {"reward": "rewards", "held-out reward": "eval_rewards"}  # of a function's mean, by the column
+
+
+class Moved(NamedTuple):
+    """The weights of the last of some steps, and the functions that counted otherwise at another of them."""
+
+    last: Weights
+    names: tuple[str, ...]
+
+
+def read_moved(path: Path, steps: Sequence[int]) -> Moved | None:
+    """What functions counted at these steps of a run, where that is not the same at all of them; None elsewhere."""
+    weights = [_weights_at(path, step) for step in sorted(steps)]
+    last = weights[-1] if weights else {}
+    names = tuple(name for name in last if any(one.get(name) != last[name] for one in weights))
+    return Moved(last, names) if names else None
+
+
+def _weights_at(path: Path, step: int) -> Weights:
+    with record_check.read_record(path) as run:
+        usual = dict(run.execute("SELECT name, weight FROM reward_function ORDER BY id").fetchall())
+        attempts = [attempt for attempt, first, last in lineage.stretches(run) if first <= step <= last]
+        now = metrics.weights_at(run, attempts[-1], step) if attempts else {}
+        return {name: float(now.get(name, weight or 0)) for name, weight in usual.items()}
+
+
+def metrics_of(moved: Moved) -> list[str]:
+    """The metrics that a reward at equal weights is made of."""
+    return [f"{prefix}/{name}/mean" for prefix in PREFIXES.values() for name in _counting(moved)]
+
+
+def rewards_at(moved: Moved, values: Mapping[str, Told]) -> dict[str, float]:
+    """What each of the reward's columns comes to at the weights of the last step, where every function that counts then
+    is known. `values`: a checkpoint's, by metric."""
+    found = {}
+    for column, prefix in PREFIXES.items():
+        means = {name: values.get(f"{prefix}/{name}/mean") for name in _counting(moved)}
+        known = {name: told.value for name, told in means.items() if told is not None}
+        if means and len(known) == len(means):
+            found[column] = sum(moved.last[name] * value for name, value in known.items())
+    return found
+
+
+def _counting(moved: Moved) -> list[str]:
+    return [name for name, weight in moved.last.items() if weight]
