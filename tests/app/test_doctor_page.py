@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, unquote_plus, urlsplit
 
 import pytest
 
+from groupwise.app.core import setting_words
 from groupwise.app.pages.new import new_run, presets, url_settings, yaml_edit
 from groupwise.app.pages.run import doctor, overview
 from groupwise.storage.analysis.compare import finals
@@ -274,7 +275,8 @@ def _only_changed(before: str, opened: dict[str, Any], sets: list[str]) -> None:
         if any(field.startswith(f"{reward}.") for reward in added):
             assert any(label.startswith(f"{field.rpartition('.')[2]} of ") for label, _ in said)
             continue
-        assert value in {after for _, after in said} or _at(old, field) == _at(new, field)
+        words = setting_words.compared_words(field, value) if field.startswith("data.") else value
+        assert words in {after for _, after in said} or _at(old, field) == _at(new, field)
         _drop(old, field)
         _drop(new, field)
     assert old == new

@@ -67,10 +67,10 @@ def test_a_new_run_on_a_file_has_its_data_and_nothing_of_the_data_before() -> No
     changes = {one["field"]: (one["before"], one["after"]) for one in opened["arrival"]["changes"]}
     assert changes["data.source"] == ("the built-in task arithmetic", "a.csv") and opened["arrival"]["data"] == "a.csv"
     assert changes["data.limit"] == ("2500", "20") and changes["data.holdout"][0] == "16"
-    assert changes["data.filter"] == ("none", "b > 1") and changes["data.answer_column"] == ("answer", "no answer")
+    assert changes["data.filter"] == ("none", "b > 1")
 
 
-def test_a_name_that_data_gives_is_no_other_runs() -> None:
+def test_a_name_that_data_gives_is_no_other_runs(registry_home: Path) -> None:
     sources = ("file:Klasse 7b.xlsx", "hub:openai/gsm8k", "task:arithmetic", "file:.csv", None)
     assert [taken_name.name_of_data(one) for one in sources] == ["Klasse 7b", "gsm8k", "arithmetic", ".csv", ""]
     stopped_before_it_started("Klasse 7b", presets.quickstart_text())
