@@ -128,7 +128,7 @@ def _named_by_record(run: registry.Run, aside: Sequence[Path]) -> Recorded:
     there = {point.relative_to(run.folder.path).as_posix() for point in checkpoint_files.points(run.folder.checkpoints)}
     spans = span_means.spans_before([row["step"] for row in saved])
     moved = equal_weights.read_moved(run.folder.db, [row["step"] for row in saved])
-    names = [*METRICS, *(equal_weights.metrics_of(moved) if moved else [])]
+    names = [*METRICS, *(equal_weights.means_needed(moved) if moved else [])]
     values = span_means.means_of_spans(run.folder.db, names, spans)
     set_aside = {checkpoint_files.step_of(point) for point in aside}
     gone = {row["step"] for row in saved if row["path"] not in there} - set_aside

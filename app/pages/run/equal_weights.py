@@ -35,7 +35,7 @@ def _weights_at(path: Path, step: int) -> Weights:
         return {name: float(now.get(name, weight or 0)) for name, weight in usual.items()}
 
 
-def metrics_of(moved: Moved) -> list[str]:
+def means_needed(moved: Moved) -> list[str]:
     """The metrics that a reward at equal weights is made of."""
     return [f"{prefix}/{name}/mean" for prefix in PREFIXES.values() for name in _counting(moved)]
 
