@@ -178,15 +178,8 @@ def test_what_is_set_of_a_file_comes_back_with_it(with_file: Page) -> None:
     picture(page, "new-numbers-kept-again")
 
 
-def test_a_name_for_data(bare_page: Page) -> None:
-    bring(bare_page, "pages/new/data_names.js", "nameOfData", "fittingHoldout")
-    names = {
-        "file:Zahlen.csv.gz": "Zahlen", "file:a.b.xlsx": "a.b", "hub:openai/gsm8k": "gsm8k", "task:arithmetic":
-        "arithmetic", "gym:leg_counting": "leg_counting", "file:.csv": ".csv", "file:": "", "hub:a/": "",
-    }  # fmt: skip
-    for source, name in names.items():
-        assert bare_page.evaluate("nameOfData", source) == name
-    assert len(bare_page.evaluate("nameOfData", f"file:{'😀' * 90}.csv")) == 60
+def test_how_many_rows_other_data_holds_out(bare_page: Page) -> None:
+    bring(bare_page, "pages/new/data_names.js", "fittingHoldout")
     for before, rows, held in ((16, 4000, 16), (16, 40, 4), (16, 9, 0), (2, 10_000, 2)):
         assert bare_page.evaluate("([before, rows]) => fittingHoldout(before, rows)", [before, rows]) == held
 

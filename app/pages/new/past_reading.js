@@ -48,13 +48,16 @@ function readAnew() {
   said = null;
   edit(set({}));
 }
-// How a file is read is kept as soon as it is set: Rewards, and another tab, read it so, too.
+// How a file is read is kept as soon as it is set: Rewards, and another tab, read it so, too. A text that says nothing
+// of it, where one said several things, is another text, and takes nothing back.
+const isOtherText = (before, now) => !Object.keys(now).length && Object.keys(before).length > 1;
 function follow({ reading }) {
   const source = shownAt("data.source");
   if (left?.source === source) left.reading ??= reading;
   else left = null;
   const isOfSame = seen?.source === source && isFile(source);
-  if (isOfSame && !isSameReading(seen.reading, reading)) keepReading(fileOf(source), reading);
+  const isSet = isOfSame && !isSameReading(seen.reading, reading) && !isOtherText(seen.reading, reading);
+  if (isSet) keepReading(fileOf(source), reading);
   seen = { source, reading };
 }
 function show(view) {
