@@ -127,7 +127,7 @@ def _named_by_record(run: registry.Run, aside: Sequence[Path]) -> Recorded:
     saved = sorted(newest.values(), key=lambda row: int(row["step"]), reverse=True)
     there = {point.relative_to(run.folder.path).as_posix() for point in checkpoint_files.points(run.folder.checkpoints)}
     spans = span_means.spans_before([row["step"] for row in saved])
-    moved = equal_weights.read_moved(run.folder.db, [row["step"] for row in saved])
+    moved = equal_weights.read_moved(run.folder.db, [row["step"] for row in saved if row["path"] in there])
     names = [*METRICS, *(equal_weights.means_needed(moved) if moved else [])]
     values = span_means.means_of_spans(run.folder.db, names, spans)
     set_aside = {checkpoint_files.step_of(point) for point in aside}

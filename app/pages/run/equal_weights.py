@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import lineage, metrics, record_check
+from groupwise.storage.record.lineage import Part
 from groupwise.storage.record.span_means import Told
 
 Weights = Mapping[str, float]
@@ -21,18 +23,19 @@ class Moved(NamedTuple):
 
 def read_moved(path: Path, steps: Sequence[int]) -> Moved | None:
     """What functions counted at these steps of a run, where that is not the same at all of them; None elsewhere."""
-    weights = [_weights_at(path, step) for step in sorted(steps)]
+    with record_check.read_record(path) as run:
+        usual = dict(run.execute("SELECT name, weight FROM reward_function ORDER BY id").fetchall())
+        parts = lineage.stretches(run)
+        weights = [_weights_at(run, parts, usual, step) for step in sorted(steps)]
     last = weights[-1] if weights else {}
     names = tuple(name for name in last if any(one.get(name) != last[name] for one in weights))
     return Moved(last, names) if names else None
 
 
-def _weights_at(path: Path, step: int) -> Weights:
-    with record_check.read_record(path) as run:
-        usual = dict(run.execute("SELECT name, weight FROM reward_function ORDER BY id").fetchall())
-        attempts = [attempt for attempt, first, last in lineage.stretches(run) if first <= step <= last]
-        now = metrics.weights_at(run, attempts[-1], step) if attempts else {}
-        return {name: float(now.get(name, weight or 0)) for name, weight in usual.items()}
+def _weights_at(run: Database, parts: Sequence[Part], usual: Mapping[str, float | None], step: int) -> Weights:
+    attempts = [attempt for attempt, first, last in parts if first <= step <= last]
+    now = metrics.weights_at(run, attempts[-1], step) if attempts else {}
+    return {name: float(now.get(name, weight or 0)) for name, weight in usual.items()}
 
 
 def means_needed(moved: Moved) -> list[str]:
