@@ -36,6 +36,7 @@ def strict(completions, answer, **kwargs):
         raise ValueError(f"answer {answer[0]}")
     return [0.0] * len(completions)
 """
+APART = "def apart(completions, **kwargs):\n    return [float(n) for n in range(len(completions))]\n"
 NOTHING = "def nothing(completions, **kwargs):\n    return [None] * len(completions)\n"
 
 
@@ -104,7 +105,8 @@ def test_the_row_of_the_last_failure_is_not_said_to_have_failed_each_time() -> N
 
 def test_a_rate_that_ruins_the_weights_is_what_ended_the_run(registry_home: Path) -> None:
     """It was torch's words on a probability tensor, from which nobody could tell what to change."""
-    folder = queue(make_spec(training={"learning_rate": 1e8, "max_steps": 4}))
+    library.save_reward("apart", APART)  # or a ruined model whose completions all score 0 would be changed no more
+    folder = queue(make_spec(rewards=[{"name": "apart"}], training={"learning_rate": 1e8, "max_steps": 20}))
     assert train.main(folder.id) == 1
     record = run_files.exit_record(folder, 1)
     assert record is not None and record["cause"] == run_files.WEIGHTS, record
