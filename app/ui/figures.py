@@ -206,7 +206,7 @@ def stability_panels(
                 "groups/no_answer",
             ],
             ["tied", *tie_words(tells_right=tells_right).values()], unit="%",
-            note="all rewards alike: no learning signal; top score: the highest seen", stack=True,
+            note="all rewards alike: no learning signal; top score: the highest seen, where scores differ", stack=True,
             colours=("--ink-2", "--low", "--high", "--ink-3", "--r4"), rare=("groups/no_answer",),
         ),
         panel(

@@ -6,7 +6,7 @@ from groupwise.storage.record.group_metrics import TIED
 
 TOP = "all at top score"
 # By group_metrics.kind.
-TIE_WORDS = {"all_low": "all at lowest score", "all_high": TOP, "other": "tied at another score"}
+TIE_WORDS = {"all_low": "all at lowest score", "all_high": TOP, "other": "tied otherwise"}
 NONE_RIGHT = "none right"  # of those that count as all_low, where a function says what is right
 NO_ANSWER = "no answer in row"  # nothing could be right: such a group did not fail
 

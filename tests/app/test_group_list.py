@@ -54,7 +54,7 @@ def test_infinite_means_have_a_place():
 def test_a_tie_is_all_low_all_high_or_neither():
     assert [tie(one, SEEN) for one in GROUPS] == ["other", "", "all_low", "all_high", ""]
     assert [group_line(one, SEEN)["spread"] for one in GROUPS] == [
-        "tied at another score",
+        "tied otherwise",
         "1.20",
         "all at lowest score",
         "all at top score",
@@ -90,11 +90,11 @@ def test_prompts_that_begin_alike_are_whole_and_parted_where_they_differ():
 def test_the_ties_of_a_step_are_told_in_words():
     top = f"1 all at top score: {SEEN[1]:.2f}, the highest seen"
     assert verdict(GROUPS, "train", SEEN) == (
-        f"3 of 5 groups are tied (1 all at lowest score, {top}, 1 tied at another score): "
+        f"3 of 5 groups are tied (1 all at lowest score, {top}, 1 tied otherwise): "
         "every completion scored the same, so there is no learning signal from them."
     )
-    assert "1 all at top score, 1 tied at another score)" in verdict(GROUPS, "train", SEEN, SEEN[1])
-    below = f"1 all at top score: {SEEN[1]:.2f} of 9.00 at most, 1 tied at another score)"
+    assert "1 all at top score, 1 tied otherwise)" in verdict(GROUPS, "train", SEEN, SEEN[1])
+    below = f"1 all at top score: {SEEN[1]:.2f} of 9.00 at most, 1 tied otherwise)"
     assert below in verdict(GROUPS, "train", SEEN, 9.0)
     assert verdict([GROUPS[2]], "train", SEEN).startswith("This group is tied (all at lowest score):")
     assert verdict(GROUPS[:2], "eval", SEEN) == "1 of 2 groups is tied: every completion scored the same."

@@ -130,7 +130,7 @@ def test_of_one_score_throughout_overview_and_statistics_say_the_same(registry_h
     """As it was seen: “all at top score 100 %” on Overview, “tied in between 100 %” on Statistics; and “none right”
     beside “all at lowest score”."""
     by_hand = same_on_both(ran("by hand", BY_HAND, None, usual))
-    assert by_hand["tied at another score" if usual else "all at lowest score"] == 1.0
+    assert by_hand["tied otherwise" if usual else "all at lowest score"] == 1.0
     if usual in (0.0, 1.0):
         same_on_both(ran("blocks", builder.to_code("mine", BLOCKS, ""), None, usual))
 

@@ -265,7 +265,7 @@ def test_a_step_beyond_the_last_leads_to_it_and_a_part_that_is_not_answered_says
 
     page.goto(f"{reading_dashboard}/run?id={made}")
     expect(page.locator(".now dt", has_text="Tied groups")).to_have_attribute(
-        "title", "all rewards alike: no learning signal; top score: the highest seen"
+        "title", "all rewards alike: no learning signal; top score: the highest seen, where scores differ"
     )
     lies = """() => ['.annotation', '.nsewdrag'].map(part => document.querySelector('.gw-overview figure ' + part)
         .getBoundingClientRect())"""

@@ -105,7 +105,7 @@ def a_kind_that_there_is_none_of_draws_nothing(ties: Locator) -> None:
     widths = "plot => plot.data.filter(one => one.stackgroup).map(one => one.line.width)"
     assert ties.locator(".js-plotly-plot").evaluate(widths) == [0, 0, 0]
     share = r" (<?[\d.]+)\s%"
-    keys = rf"none right{share}tied at another score{share}all at top score{share}have a learning signal{share}"
+    keys = rf"none right{share}tied otherwise{share}all at top score{share}have a learning signal{share}"
     told = re.fullmatch(keys, ties.locator(".keys").inner_text().replace("\n", ""))
     says = r"Of the (\d+) groups of steps \d+–\d+, (\d+|none) (?:is|are) tied"
     tied = re.search(says, ties.locator(".says").inner_text())

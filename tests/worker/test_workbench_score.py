@@ -141,9 +141,7 @@ def test_answers_that_are_all_wrong_alike_have_failed_and_are_not_at_the_top() -
     assert found["sentences"][0] == "No group has a learning signal: 2 all at lowest score."
     assert ask([mine], [group("4", "4", answer="4")])["sentences"][0].endswith(": 1 all at top score.")
     form = {"name": "form", "code": to_code("form", [Block("length_between"), Block("valid_json")], "")}
-    assert ask([form], [group("a b", "c d")])["sentences"][0].endswith(": 1 tied at another score."), (
-        "it tells nothing right"
-    )
+    assert ask([form], [group("a b", "c d")])["sentences"][0].endswith(": 1 tied otherwise."), "it tells nothing right"
     assert ask([own(READS)], wrong)["highest"] == "all at top score: 7.00, the highest seen"
 
 

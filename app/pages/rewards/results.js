@@ -89,7 +89,7 @@ export function failuresOf(one) {
 const TIES = [
   ["bearing", "with a learning signal", "var(--high)"],
   ["all_high", "", "var(--ink-3)"], // by what is possible: the answer has the words
-  ["other", "tied at another score", "var(--line-strong)"],
+  ["other", "tied otherwise", "var(--line-strong)"],
   ["all_low", "all at lowest score", "var(--low)"],
   ["unscored", "with too few scores to compare", "var(--line)"],
 ];

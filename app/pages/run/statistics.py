@@ -35,7 +35,7 @@ SECTIONS = (
     ("Learning signal", (
         ("ties", "tied groups", "Groups whose completions all scored the same give no learning signal. Few is good; "
          "none right, or all at lowest score (the lowest seen in the run): too hard; all at top score (the highest "
-         "seen): too easy, where no more can be earned."),
+         "seen, where scores differ): too easy, where no more can be earned; tied otherwise: neither."),
         ("spread", "spread within groups", "How far apart the rewards of one group are (standard deviation). Above 0.1 "
          "is good; falling to 0, no learning signal is left."),
     )),
@@ -68,7 +68,8 @@ SECTIONS = (
 HELD_OUT = {
     "Learning signal": "Ties",
     "ties": "Groups whose completions all scored the same. None right, or all at lowest score: these prompts are "
-    "still too hard; all at top score (the highest seen in the run): nothing to gain, where no more can be earned.",
+    "still too hard; all at top score (the highest seen, where scores differ): nothing to gain, where no more can be "
+    "earned; tied otherwise: neither.",
     "spread": "How far apart the rewards of one group are (standard deviation): near 0, it always answers alike.",
     "pass": "The chance that at least one of k completions is right, at each evaluation. Rising is good; where a large "
     "k is far above k = 1, the model can, but not yet reliably.",
