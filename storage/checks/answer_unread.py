@@ -1,14 +1,17 @@
 """Reward functions of which none looks at the answer that rows have: told by their code before the launch,
 as the doctor tells it of a run (storage/analysis/doctor/form_alone.py). Pure."""
 
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Iterator, Mapping
 
 from groupwise.storage.checks.reward_columns import TASK_COLUMNS, source_kind_and_name
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards.form_alone import looks_at_form_alone, say_form_alone
 from groupwise.storage.record.group_metrics import OF_ANSWERS
-from groupwise.storage.spec.spec import RewardSpec, RunSpec
+from groupwise.storage.spec.spec import RewardSpec, RunSpec, placed_rewards
 from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
+
+_NAMED = re.compile(r"\banswers?\b")
 
 
 def check_answer_read(
@@ -25,6 +28,13 @@ def check_answer_read(
     place = (own or [counting[0][0]])[0]
     words = f"no reward reads the answer. {say_form_alone([one.name for _, one in counting])}"
     yield Problem(f"rewards.{place}.name", words, level=WARNING, fixes=_compare_too(spec, offer))
+
+
+def is_answer_read(spec: RunSpec, own_code: Mapping[str, str]) -> bool:
+    """Whether a reward function reads the row's answer: one that ships and compares with it, or one of a person's own
+    in whose code it is named. `own_code`: that of each, by name."""
+    names = [reward.name for _, reward in placed_rewards(spec)]
+    return any(name in OF_ANSWERS or _NAMED.search(own_code.get(name, "")) for name in names)
 
 
 def _is_answered(spec: RunSpec, columns: Collection[str] | None) -> bool:

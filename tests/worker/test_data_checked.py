@@ -74,6 +74,30 @@ def test_answers_with_a_point_beside_prompts_with_commas_are_noticed(asked: str,
     assert check(source="file:decimals.csv", **mapped)["point"] == point
 
 
+@pytest.mark.parametrize(
+    ("template", "other", "fixes"),
+    [
+        ("{question}", {"Lösung": "b"}, ["Use “Lösung”"]),
+        ("Answer this: {question}", {"Lösung": "b"}, ["Use “Lösung”"]),  # it is the column that is asked
+        ("{question}", {}, []),
+    ],
+)
+def test_an_answer_column_that_is_the_prompts_is_said_before_a_run(template: str, other: dict[str, str], fixes: list):
+    write("same.jsonl", [{"question": f"Name the capital of land {n}."} | other for n in range(30)])
+    asked: dict[str, Any] = {"source": "file:same.jsonl", "prompt_template": template, "answer_column": "question"}
+    (problem,) = check(**asked)["problems"]
+    assert (problem["field"], problem["level"]) == ("data.answer_column", "warning")
+    assert problem["message"].startswith("all 30 rows have the prompt itself as the answer, such as “Name the capital")
+    assert [fix["label"] for fix in problem["fixes"]] == fixes
+    if fixes:
+        assert "itself" not in str(check(**fixed(asked, problem))["problems"])
+    spec = make_spec(data=asked, rewards=[{"name": "format"}])  # which reads no answer
+    assert not view.about_lengths(spec).answer_read
+    unread = server.answer_question(CHECK_DATA, view.about_lengths(spec).as_dict())["problems"]
+    assert "itself" not in str(unread)
+    assert view.about_lengths(make_spec(data=asked, rewards=[{"name": "correctness"}])).answer_read
+
+
 def test_tags_that_the_prompts_ask_for_are_noticed():
     write("tags.jsonl", [{"question": "Use <think> and <answer>: 1 < 2?", "answer": "<b>"}] * 3)
     assert check(source="file:tags.jsonl")["tags"] == ["think", "answer"]

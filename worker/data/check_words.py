@@ -14,7 +14,7 @@ from groupwise.storage.checks.answer_writing import AnswerWriting
 from groupwise.storage.checks.held_out import all_held_out
 from groupwise.storage.checks.starter_use import WRONG, say_other_writing
 from groupwise.storage.spec.rows.prompt_template import named_columns
-from groupwise.storage.spec.rows.row_filter import Condition
+from groupwise.storage.spec.rows.row_filter import Condition, text
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.storage.spec.words.number_words import count_part, count_words, join_words, three_figures
 from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
@@ -27,6 +27,7 @@ from groupwise.worker.data.unseen import UnseenCharacters
 from groupwise.worker.data.whole_answers import WholeAnswers
 
 SAME = 0.6  # share of one answer above which a model can score by always giving it
+REPEATED = 0.9  # share of the answers from which on they are the prompts by mistake, and not a row or two that echo
 _ROUND = [step * 10**power for power in range(1, 8) for step in (1, 2, 5)]  # lengths that a filter cuts at
 HEADINGS = 5  # rows that a sentence names
 FEW_WRONG = 4  # sums with a wrong answer, before it is said of the answers
@@ -58,6 +59,9 @@ class Found:
     told_otherwise: int = 0  # prompts that are sums in another writing than the starter knows
     wrong_sums: int = 0  # rows that ask such a sum and have another number for its answer
     wrong_sum: str = ""  # the first of these, in words
+    is_answer_read: bool = True  # whether a reward function reads the answers
+    repeated: int = 0  # rows whose answer is the prompt, or the one column that it is made of
+    repeated_example: str = ""  # the first of these answers
     silent: int = 0  # of the empty: rows that have no answer either
     unmarked: int = 0  # of the missing: there is something, but the pattern does not find it
     too_long: int = 0
@@ -72,6 +76,14 @@ class Found:
     lengths: array[int] = field(default_factory=lambda: array("q"))
     longest: tuple[int, int, Any] = (0, -1, "")  # row, length, prompt
     fitting: list[tuple[int, bool]] = field(default_factory=list)  # characters of the column, whether the prompt fits
+
+    def note_repeated(self, answer: str, question: str, row: dict[str, Any]) -> None:
+        """Count a row whose answer repeats what is asked."""
+        asking = asking_columns(self.asked, self.columns)
+        asked = {question.strip(), *(text(row.get(name)).strip() for name in asking if len(asking) == 1)}
+        if answer and answer in asked:
+            self.repeated += 1
+            self.repeated_example = self.repeated_example or answer
 
     @property
     def template_columns(self) -> list[str]:
@@ -149,9 +161,11 @@ class Found:
 def data_problems(found: Found) -> list[Problem]:
     """What a person should know, the worst first."""
     said = [*_nothing_left(found), *_empty(found), *_headings(found), *_missing(found), *_too_long(found)]
-    said += _balance(found) + _wrong_sums(found) + _other_writing(found)
+    repeated = _repeated(found)
+    said += repeated + _balance(found) + _wrong_sums(found) + _other_writing(found)
     said += found.whole_answers.problems(found.asked.answer_column, found.rows_used - found.missing, found.row_words)
-    said += found.writing.problems(found.asked.answer_numbers)
+    if not repeated:  # how prompts write their numbers is said of no answers
+        said += found.writing.problems(found.asked.answer_numbers)
     if found.duplicates and found.rows_used:
         weigh = "It weighs more than the others" if found.duplicates == 1 else "They weigh more than the others"
         message = f"{_in_rows(found, found.duplicates)} the same prompt as one before. {weigh}."
@@ -276,6 +290,19 @@ def _none_answered(found: Found, column: str, rows: int) -> Problem:
     elsewhere = answers_elsewhere(found.asked, found.first, found.columns)
     without = Fix("There is no answer", {"data.answer_column": None})
     return Problem("data.answer_column", message, fixes=(*elsewhere, without))
+
+
+def _repeated(found: Found) -> list[Problem]:
+    """That the answer is what is asked: the column of the prompts was chosen for the answers, too."""
+    answered = found.rows_used - found.missing
+    if not found.is_answer_read or not answered or found.repeated < REPEATED * answered:
+        return []
+    message = (
+        f"{_in_rows(found, found.repeated)} the prompt itself as the answer, such as “{found.repeated_example[:40]}”: "
+        "only completions that repeat it would be scored correct. Is it the right column?"
+    )
+    elsewhere = answers_elsewhere(found.asked, found.first, found.columns)
+    return [Problem("data.answer_column", message, level=WARNING, fixes=elsewhere)]
 
 
 def _balance(found: Found) -> list[Problem]:

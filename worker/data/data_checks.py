@@ -47,7 +47,10 @@ COMPLETION = 256  # TRL's own max_completion_length, where none is said
 def answer_data_checks(question: CheckDataQuestion) -> Answer:
     """Counts, lengths and balance of the rows, and what is wrong with them."""
     try:
-        return check_data(question.data, question.model, question.longest_completion or COMPLETION, question.all)
+        completion = question.longest_completion or COMPLETION
+        return check_data(
+            question.data, question.model, completion, question.all, is_answer_read=question.answer_read
+        )
     except DataError as error:
         return failed_preview(error, question.data)
 
@@ -67,12 +70,15 @@ def _check_named(asked: DataSpec, table: Any) -> None:
         raise DataError(cause.message, cause.field, cause.fixes) from error
 
 
-def check_data(asked: DataSpec, model: ModelSpec, completion: int, every: bool) -> CheckDataAnswer:
-    """Check the data of a spec. Raises DataError where nothing can be checked."""
+def check_data(
+    asked: DataSpec, model: ModelSpec, completion: int, every: bool, *, is_answer_read: bool = True
+) -> CheckDataAnswer:  # fmt: skip
+    """Check the data of a spec. `is_answer_read`: whether a reward function reads the answers. Raises DataError where nothing can be checked."""
     table = preview_source.table_of(asked)
     data.check_pattern(asked)
     _check_named(asked, table)
     found = Found(asked, completion, columns=table.columns, of_starter=model.id == "starter")
+    found.is_answer_read = is_answer_read
     if table.reading is not None:
         found.row_words = table.reading.row_words
     try:
@@ -162,6 +168,7 @@ def _note_row(found: Found, number: int, row: dict[str, Any], prompt: Any, seen:
         given = data.answer_of_row(row, asked)
         words = row_filter.text(given).strip()
         found.missing += not words
+        found.note_repeated(words, question, row)
         if is_wrong_sum(question, words):
             found.wrong_sums += 1
             found.wrong_sum = found.wrong_sum or say_wrong_sum(question, words)

@@ -25,6 +25,7 @@ from groupwise.app.pages.new.preflight.report import Report
 from groupwise.app.pages.new.sound_offers import with_sound_offers
 from groupwise.app.pages.new.taken_name import name_of_data, name_problems
 from groupwise.storage.checks import script
+from groupwise.storage.checks.answer_unread import is_answer_read
 from groupwise.storage.checks.reward_columns import without_column_problems
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import library
@@ -252,7 +253,17 @@ def about_lengths(spec: RunSpec, *, every: bool = False) -> CheckDataQuestion:
     the setting."""
     longest = spec.training.get("max_completion_length")
     known = int(longest) if isinstance(longest, int) and longest >= 1 else None
-    return CheckDataQuestion(data=spec.data, model=spec.model, longest_completion=known, all=every)
+    read = is_answer_read(spec, _own_code(spec))
+    return CheckDataQuestion(
+        data=spec.data, model=spec.model, longest_completion=known, all=every, answer_read=read
+    )
+
+
+def _own_code(spec: RunSpec) -> dict[str, str]:
+    """The code of a person's own functions; none while the registry cannot be read just now."""
+    with contextlib.suppress(sqlite3.Error):
+        return library.own_code(spec)
+    return {}
 
 
 def about_build(spec: RunSpec) -> BuildQuestion:

@@ -19,13 +19,14 @@ LONGEST = 4000  # characters that are shown of the longest prompt
 
 class CheckDataQuestion(Ask):
     """longest_completion: tokens that a completion may take; None: TRL's own default. all: every row, not the first
-    some thousand."""
+    some thousand. answer_read: whether a reward function reads the row's answer."""
 
     kind: ClassVar[str] = "check_data"
     data: DataSpec
     model: ModelSpec = ModelSpec()
     longest_completion: Annotated[int, Field(ge=1)] | None = None
     all: bool = False
+    answer_read: bool = True
 
 
 class LongestPrompt(Message):
