@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
 import random
 import shutil
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,15 @@ from tests.support import offer
 from tests.support.new_run import TEXT
 
 DAMAGED = "is damaged: it cannot be unpacked. Pack it again."
+NO_WORKBOOK = "cannot be read as a workbook. It may be damaged, or need a password."
 PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def zipped(name: str) -> bytes:
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w") as archive:
+        archive.writestr(name, "text")
+    return sink.getvalue()
 
 
 def test_settings_of_a_run_or_a_preset_are_opened_and_anything_else_is_said(no_worker: None) -> None:
@@ -205,6 +215,13 @@ def test_only_what_was_uploaded_is_taken_in_and_only_data_files(registry_home: P
         ("noise.csv.gz", random.Random(1).randbytes(300), "cannot be read as CSV: it is no gzip file.", None),
         ("broken.csv.gz", b"\x1f\x8b" + random.Random(1).randbytes(300), DAMAGED, None),
         ("cut.csv.gz", gzip.compress(b"q,a\n1,2\n")[:-9], DAMAGED, None),
+        ("end.csv.gz", gzip.compress(b"q,a\n" + b"1,2\n" * 9000)[:-9], DAMAGED, None),
+        ("few.csv", bytes.fromhex("9c03e1f714ab0288cd5e91d006"), "is not text: it is binary. Choose another file", None),
+        ("zip.xlsx", b"PK\x03\x04 nothing", NO_WORKBOOK, None),
+        ("zip.ods", zipped("any.txt"), NO_WORKBOOK, None),
+        ("word.xlsx", zipped("word/document.xml"), "cannot be read as XLSX: it is a text document.", None),
+        ("cut.parquet", b"PAR1" + bytes(90), "cannot be read as Parquet: its end is missing", None),
+        ("short.parquet", b"PAR1" + bytes(90) + b"\xff\xff\0\0PAR1", "cannot be read as Parquet: it is shorter", None),
         ("p.csv.gz", gzip.compress(PNG + random.Random(1).randbytes(9000)), "cannot be read as CSV: it is a pic", None),
         ("noise.json.gz", gzip.compress(random.Random(1).randbytes(90_000)), "is not text: it is binary.", None),
         ("w.csv.gz", gzip.compress(b'{"q": 1}\n{"q": 2}\n'), "cannot be read as CSV. This looks like", "w.jsonl.gz"),
@@ -213,7 +230,7 @@ def test_only_what_was_uploaded_is_taken_in_and_only_data_files(registry_home: P
         ("w.XLS", "q\ta\n1\t2\n", "cannot be read as XLS. This looks like CSV.", "w.csv"),
         ("w.xlsx", PNG, "cannot be read as XLSX: it is a picture.", None),
     ],
-    ids=range(18),
+    ids=range(25),
 )  # fmt: skip
 def test_text_that_is_not_what_its_name_says_is_refused_and_offered_as_what_it_is(
     registry_home: Path, name: str, content: str | bytes, said: str, kept: str | None

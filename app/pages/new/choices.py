@@ -8,7 +8,8 @@ from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import hub_models, model_files
 from groupwise.storage.library.models.hub_models import HubModel
-from groupwise.storage.spec.rows.beginnings import LOOKED_AT, kind_of_start, misnamed_kind
+from groupwise.storage.spec.rows.beginnings import LOOKED_AT, ZIP, kind_of_start, misnamed_kind
+from groupwise.storage.spec.rows.containers import container_fault, kind_of_zip
 from groupwise.storage.spec.rows.file_format import data_suffix, file_kind
 from groupwise.storage.spec.rows.other_kinds import unreadable_kind
 from groupwise.storage.spec.rows.text_kinds import (
@@ -91,22 +92,23 @@ def keep_upload(upload: str | None, called: str = "", read_as: TextKind | None =
         raise ValueError(f"“{path.name[:80]}” is empty.")
     name = called if file_kind(called) and not set(called) & set("/\\\0") else path.name
     name = named_as(name, read_as) if read_as else name
-    _refuse_misnamed(path, named_as(path.name, read_as) if read_as else path.name)
+    _refuse_unreadable(path, named_as(path.name, read_as) if read_as else path.name)
     kept = data_files.copy_into_home(path, name)[0].name
     return kept, _say_kept(unicodedata.normalize("NFC", name), kept)
 
 
-def _refuse_misnamed(path: Path, name: str) -> None:
-    """Raises ValueError, OtherText where that is known, for a file that is plainly not what this name says; of a
-    packed one, for what is packed in it."""
+def _refuse_unreadable(path: Path, name: str) -> None:
+    """Raises ValueError, OtherText where that is known, for a file that is plainly not what this name says, of a
+    packed one also for what is packed in it, or that cannot be opened at all."""
     with path.open("rb") as file:
         head = file.read(LOOKED_AT)
     if other := text_named_otherwise(name, head):
         raise OtherText(looks_like(name, other), other)
-    if said := misnamed_kind(name, kind_of_start(head)):
+    kind = kind_of_start(head)
+    if said := misnamed_kind(name, kind_of_zip(path) if kind == ZIP else kind) or container_fault(path, name):
         raise ValueError(said)
     if data_suffix(name).endswith(PACKED):
-        head = unpack_head(name, head, whole=len(head) < LOOKED_AT)
+        head = unpack_head(head)
         inner = name[: -len(PACKED)]
         if said := misnamed_kind(inner, kind_of_start(head)):
             raise ValueError(said.replace(inner, name, 1))

@@ -23,6 +23,7 @@ FEW, SOME = 0.01, 0.03  # shares of them: with zero bytes among the rest, withou
 EVEN = 200  # bytes beyond ASCII from which on their spread tells
 OF_TWO_BYTES = ("gb18030", "shift-jis", "big5", "euc-jp", "euc-kr")
 SEVERAL = 6  # different ones: LaTeX whose \a, \b, \f and \v a program took for signs has fewer
+LATEX = {b"\a", b"\b", b"\v"}
 ROWS = 5  # of a table that are looked at
 JSON_LIST = re.compile(r'\[\s*\{\s*("|\})')
 
@@ -34,8 +35,12 @@ def is_binary(head: bytes) -> bool:
         return False
     if _is_spread_evenly(head):
         return True
-    few = b"\0" in head and len(found) > FEW * len(head)
-    return few or (len(found) > SOME * len(head) and len(set(found)) >= SEVERAL)
+    if b"\0" in head and len(found) > FEW * len(head):
+        return True
+    # Of a few bytes even noise has no six different ones; but letters beyond ASCII and control characters go together
+    # in no text that is not UTF-8.
+    several = len(set(found)) >= SEVERAL or (not set(found) <= LATEX and not decodes(head, "utf-8"))
+    return several and len(found) > SOME * len(head)
 
 
 def _is_spread_evenly(head: bytes) -> bool:
@@ -110,17 +115,9 @@ def named_as(name: str, kind: TextKind) -> str:
     return f"{name.removesuffix(name[-len(suffix) :])}.{kind}{PACKED if suffix.endswith(PACKED) else ''}"
 
 
-def unpack_head(name: str, head: bytes, *, whole: bool) -> bytes:
-    """The beginning of what is packed in a file of this name (.gz), which begins so, no longer than that; `whole`:
-    whether that is all of it. Raises ValueError, in words, for what cannot be unpacked."""
-    reader = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    try:
-        unpacked = reader.decompress(head, max(len(head), 1))
-    except zlib.error as error:
-        raise ValueError(DAMAGED.format(name=name)) from error
-    if whole and not reader.eof and not reader.unconsumed_tail:
-        raise ValueError(DAMAGED.format(name=name))
-    return unpacked
+def unpack_head(head: bytes) -> bytes:
+    """The beginning of what is packed (.gz) in a file that begins so and can be unpacked, no longer than that."""
+    return zlib.decompressobj(wbits=zlib.MAX_WBITS | 16).decompress(head, max(len(head), 1))
 
 
 def _as_text(head: bytes) -> str:

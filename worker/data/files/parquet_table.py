@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
+from groupwise.storage.spec.rows.containers import NO_PARQUET, parquet_end_fault
 from groupwise.storage.spec.words.number_words import count_words, join_words
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.file_reading import FileReading
@@ -17,7 +18,6 @@ BATCH = 32  # rows that are unpacked at once
 ROW = 16 * 2**20  # bytes that a row may unpack to, as long as a line of JSONL may be
 GROUP = 4 * 2**30  # bytes that a row group may say it unpacks to
 COLUMNS = 2000
-MARK = b"PAR1"  # with which a whole file begins and ends
 
 
 class ParquetTable:
@@ -130,21 +130,15 @@ def parquet_words(path: Path) -> Iterator[None]:
     except MemoryError:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        raise DataError(f"{path.name} cannot be read as Parquet: {_parquet_fault(path, error)}") from error
+        raise DataError(NO_PARQUET.format(name=path.name, fault=_parquet_fault(path, error))) from error
 
 
 def _parquet_fault(path: Path, error: Exception) -> str:
-    """Why, in our words, by what the file has at its ends."""
-    with path.open("rb") as file:
-        size = file.seek(0, 2)
-        file.seek(max(size - 8, 0))
-        end = file.read()
-    if end[-4:] != MARK:
-        return "its end is missing, as when a download or a copy stops. Save or download it again."
+    """Why, in our words, by what the file has at its end, or else in it."""
+    if fault := parquet_end_fault(path):
+        return fault
     if isinstance(error, (pa.ArrowNotImplementedError, NotImplementedError)):
         return "it uses a compression or type that this reader does not support. Save it with snappy or zstd."
-    if size < int.from_bytes(end[:4], "little") + 12:
-        return "it is shorter than it says. Save or download it again."
     try:
         pyarrow.parquet.read_metadata(path)
     except (pa.ArrowException, OSError, ValueError, TypeError):

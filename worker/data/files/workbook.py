@@ -9,6 +9,7 @@ from typing import Any
 
 from python_calamine import CalamineError, CalamineWorkbook, ZipError
 
+from groupwise.storage.spec.rows.containers import NO_WORKBOOK
 from groupwise.storage.spec.rows.sheet_rows import rank_sheet, sheet_lines
 from groupwise.storage.spec.words.number_words import count_words
 from groupwise.worker.data.files.data_error import DataError, named_sheets
@@ -18,7 +19,6 @@ from groupwise.worker.data.files.shown_otherwise import shown_otherwise_notes
 UNPACKED = 2 * 2**30  # bytes that a workbook may say it unpacks to
 PARTS = 10_000  # files in a workbook
 CELLS = 20_000_000  # cells from the first to the last that is used, which a sheet may have
-ADVICE = "It may be damaged, or need a password. Open it, and save it as .xlsx or .csv without one."
 UNNAMED, MERGED = "has columns without a heading", "cells of the heading of"  # by which notes about it are known
 HIDDEN_NAMES = 20  # sheets that a sentence names
 
@@ -85,7 +85,7 @@ def _open(source: Path) -> CalamineWorkbook:
     try:
         return CalamineWorkbook.from_path(str(source))
     except (CalamineError, ZipError, OSError, ValueError) as error:
-        raise DataError(f"{source.name} cannot be read as a workbook. {ADVICE}") from error
+        raise DataError(NO_WORKBOOK.format(name=source.name)) from error
 
 
 def _refuse_bombs(source: Path) -> None:
@@ -94,7 +94,7 @@ def _refuse_bombs(source: Path) -> None:
         with zipfile.ZipFile(source) as archive:
             parts = archive.infolist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise DataError(f"{source.name} cannot be read as a workbook. {ADVICE}") from error
+        raise DataError(NO_WORKBOOK.format(name=source.name)) from error
     if len(parts) > PARTS or sum(part.file_size for part in parts) > UNPACKED:
         raise DataError(
             f"{source.name} unpacks to more than {UNPACKED >> 30} GB. Save the sheet that is meant as .csv."
