@@ -335,6 +335,10 @@ def test_lists_are_edited_in_the_form(new_run: Page) -> None:
     new_run.get_by_label("Operator of condition 1").select_option("<")
     new_run.get_by_label("Value of condition 1").fill("50")
     follows(new_run, "answer < 50")
+    expect(new_run.get_by_text("where answer < 50")).to_be_hidden()
+    new_run.get_by_text("Which rows").click()  # what filters rows is seen while it is closed
+    expect(new_run.get_by_text("where answer < 50")).to_be_visible()
+    new_run.get_by_text("Which rows").click()
     new_run.get_by_text("Stages", exact=True).click()
     new_run.get_by_role("button", name="Add a stage").click()
     new_run.locator("#stage-1-training").fill("max_steps: 3")

@@ -1,10 +1,12 @@
 // Settings that are lists: worked examples, conditions on rows, stages.
 
 import { el, remover, setText } from "../../ui/dom.js";
+import { cut, listed } from "../../ui/text.js";
 import { edit, find, onColumns, onView, page, plainAt } from "./core.js";
 import { bare, forget, keepFocus, place } from "./fields.js";
 import { rewardList } from "./rewards.js";
 
+const LONGEST_SAID = 80; // characters of conditions beside the name of their fold
 const adder = (label, onclick) => el("button.btn.s.add", { type: "button", onclick }, label);
 // Draws a list when its value changes, but never under the hands of someone who is typing in it: then when they leave.
 export function keepDrawn(read, draw) {
@@ -90,9 +92,15 @@ function options(names, value) {
 }
 
 // ---- conditions: only rows that meet all of them are used ----
+// Told beside the fold's name, so that what filters rows is seen while it is closed.
+const inWords = ({ column, operator, value }) => [column, operator, value].filter(Boolean).join(" ");
+const conditionsInWords = (conditions) =>
+  conditions.length ? cut(`where ${listed(conditions.map(inWords))}`, LONGEST_SAID) : "";
 export function drawFilter() {
   const node = place("data.filter", find(".filter"));
   const list = node.querySelector(".list");
+  const told = node.closest("details").querySelector(".rows-set");
+  onView(() => setText(told, conditionsInWords(page.view?.conditions ?? [])));
   const read = () =>
     [...list.children].map((row) => ({
       column: row.querySelector(".column").value,
