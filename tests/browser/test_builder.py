@@ -49,13 +49,18 @@ def weights_are_read_as_meant(rewards: Page) -> None:
         "These scores are from before the last change. Scores come as soon as the blocks are complete."
     )
     expect(rewards.locator(".live .total.old b").nth(1)).to_have_text("0.5")  # those before it stay
+    weight.fill("1,000")  # which may be a thousand, and so stays
     way(rewards, "Code")
     expect(rewards.locator(".code-before")).to_contain_text("The blocks are not complete: this is the earlier code.")
     expect(rewards.locator("[data-do=save]")).to_have_attribute("title", re.compile("^Complete the blocks first"))
     way(rewards, "Blocks")
-    wrong.get_by_role("button", name="Use 2.5").click()
-    expect(weight).to_have_value("2.5")
+    expect(weight).to_have_value("1,000")
+    wrong.get_by_role("button", name="Use 1000").click()
+    expect(weight).to_have_value("1000")
     expect(weight).to_be_focused()
+    weight.fill("2,5")  # which is one number alone
+    weight.press("Tab")
+    expect(weight).to_have_value("2.5")
     expect(wrong).to_be_empty()
     expect(rewards.locator(".code-before")).to_have_count(1)
     expect(rewards.locator("[data-do=save]")).to_have_attribute("title", "")

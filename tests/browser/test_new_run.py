@@ -175,6 +175,11 @@ def test_where_a_value_is_wrong_the_one_that_stood_there_is_offered(new_run: Pag
     temperature = new_run.get_by_label("Temperature", exact=True)
     temperature.fill("2")  # which the text has as 2.0
     follows(new_run, "temperature: 2.0")
+    rate = new_run.get_by_label("Learning rate", exact=True)
+    rate.fill("0,0001")  # which can mean one number alone
+    rate.press("Tab")
+    expect(rate).to_have_value("0.0001")
+    follows(new_run, "learning_rate: 0.0001")
     new_run.reload()
     expect(temperature).to_have_value("2")
     expect(verdict.get_by_role("button", name="Use 20", exact=True)).to_be_visible()

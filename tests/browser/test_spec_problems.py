@@ -30,7 +30,7 @@ WRONG_FIELDS = [
     ("Group size", "7", "groups of 7 do not divide"),
     ("Group size", "1", "at least 2 completions"),
     ("Learning rate", "fast", "should be a number"),
-    ("Learning rate", "0,0002", "should be a number, not “0,0002”. Did you mean 0.0002?"),
+    ("Learning rate", "1,000", "should be a number, not “1,000”."),
     ("Completions per device", "6.5", "should be a whole number"),
     ("Model", "/no/such/folder", "there is no folder /no/such/folder"),
     ("Temperature", "0", "above 0"),

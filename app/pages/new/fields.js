@@ -1,6 +1,7 @@
 // One setting = one field: its label, what is typed, its advice, what is wrong with it, whether it differs from the
 // default. Drawn from what the server says is installed; nothing here knows TRL.
 
+import { takeDecimalComma, takesDecimals } from "../../ui/decimal_comma.js";
 import { el, option, showText } from "../../ui/dom.js";
 import { lengthWords } from "../../ui/text.js";
 import { asTyped, edit, isPending, isTyping, page, problems, shownAt } from "./core.js";
@@ -22,7 +23,7 @@ function control(about, id) {
   }
   if (about.long) return el("textarea.input", { rows: 3, placeholder: about.default, ...label });
   const number = about.types.some((type) => type === "int" || type === "float");
-  return el("input.input", {
+  const box = el("input.input", {
     type: "text",
     placeholder: about.default,
     inputmode: number ? "decimal" : "text",
@@ -30,6 +31,7 @@ function control(about, id) {
     spellcheck: "false",
     ...label,
   });
+  return takesDecimals(about) ? takeDecimalComma(box) : box;
 }
 
 function unusual(value) {

@@ -1,5 +1,6 @@
 // The cards of the builder's blocks: their settings, weight, place and what is wrong with each.
 
+import { takeDecimalComma, takesDecimals } from "../../ui/decimal_comma.js";
 import { el, numberField, option, remover, setText } from "../../ui/dom.js";
 import { button, page } from "./core.js";
 import { columnChoices, decimalOf } from "./columns.js";
@@ -207,6 +208,7 @@ function typedField(one, value, set) {
           // An empty number is the default; an empty text is empty.
           placeholder: one.types.includes("str") || one.default === null ? "" : String(one.default),
         });
+  if (takesDecimals(one)) takeDecimalComma(input);
   input.value = isList ? value.join("\n") : (value ?? "");
   input.addEventListener("input", () => set(isList ? linesOf(input) : meant(input.value, one)));
   return isList ? [input, commaHint(input)] : [input];
