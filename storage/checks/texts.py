@@ -11,6 +11,7 @@ from groupwise.storage.spec.words.problem import Fix, Problem
 from groupwise.storage.spec.words.run_names import (
     CONTROL,
     SEVERAL_LINES,
+    USUAL_NAME,
     name_fault,
     on_one_line,
     quotes_problem,
@@ -47,7 +48,7 @@ def _name_fix(name: str, fault: str) -> Fix:
         return Fix("Remove it", {"name": without_controls(name)})
     if fault == SEVERAL_LINES:
         return Fix("Write it on one line", {"name": on_one_line(name)})
-    return Fix("Use “my-run”", {"name": "my-run"})
+    return Fix(f"Use “{USUAL_NAME}”", {"name": USUAL_NAME})
 
 
 def _code_of_own(reward: RewardSpec, offer: Offer) -> str:

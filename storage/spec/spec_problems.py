@@ -33,6 +33,7 @@ from groupwise.storage.spec.words.reward_entries import (
     of_entry_above,
     weighed_entries,
 )
+from groupwise.storage.spec.words.run_names import USUAL_NAME
 from groupwise.storage.spec.words.setting_names import meant_name, unknown_setting
 from groupwise.storage.spec.words.trl_words import trl_problem
 from groupwise.storage.spec.words.value_kinds import Kinds, can_mean, kinds_of_class
@@ -328,7 +329,7 @@ def _to_truth(field: str, detail: Any) -> tuple[Fix, ...]:
 
 
 # What stands where a value must be given and has no default.
-_USUAL: dict[str, Any] = {"name": "my-run", "rewards": [{"name": "format", "weight": 1.0}]}
+_USUAL: dict[str, Any] = {"name": USUAL_NAME, "rewards": [{"name": "format", "weight": 1.0}]}
 
 
 def usual_fixes(path: list[str], parts: Parts) -> tuple[Fix, ...]:

@@ -9,8 +9,10 @@ import pytest
 
 from groupwise.app.pages.new import new_run, presets, taken_name, yaml_edit
 from groupwise.app.pages.new.past_reading import describe_files
+from groupwise.app.pages.new.view import describe_text
 from groupwise.app.pages.rewards import library_view, sources
 from groupwise.storage.home import paths
+from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.record import states
 from tests.support.made_runs import stopped_before_it_started
 from tests.support.runs import ended_run
@@ -74,7 +76,11 @@ def test_a_name_that_data_gives_is_no_other_runs(registry_home: Path) -> None:
     sources = ("file:Klasse 7b.xlsx", "hub:openai/gsm8k", "task:arithmetic", "file:.csv", None)
     assert [taken_name.name_of_data(one) for one in sources] == ["Klasse 7b", "gsm8k", "arithmetic", ".csv", ""]
     stopped_before_it_started("Klasse 7b", presets.quickstart_text())
-    assert taken_name.name_of_data("file:Klasse 7b.xlsx") == "Klasse 7b 2"
+    assert taken_name.name_of_data("file:Klasse 7b.xlsx") == "Klasse 7b-2"
+    for emptied in ("name: ''\n", ""):
+        seen = describe_text(f"{emptied}data: {{source: 'file:Klasse 7b.xlsx'}}\nrewards: [{{name: format}}]\n", Offer())
+        (problem,) = [one for one in seen["problems"] if one["field"] == "name"]
+        assert [fix["label"] for fix in problem["fixes"]] == ["Use “Klasse 7b-2”"]
 
 
 @pytest.mark.parametrize("sent", [None, 3, [], "x", {}, {"source": None}, {"limit": 3}, {"source": "a", "filter": {}}])

@@ -52,7 +52,7 @@ def test_from_a_verdict_to_its_evidence_and_to_a_new_run(open_page: OpenPage, re
     page.locator("article[data-key=kl]").get_by_role("link", name="KL weight").click()
     expect(page.locator(".arrival li")).to_have_text(["KL weight 0.02 → 0.04"], timeout=LONG)
     expect(page.locator(".arrival")).to_be_in_viewport(ratio=1)
-    expect(page.get_by_label("Name", exact=True)).to_have_value("<b>sick</b> run 2")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("<b>sick</b> run-2")
     expect(page.get_by_label("KL weight", exact=True)).to_have_value("0.04")
     page.reload()  # the address holds what it changed
     expect(page.get_by_label("KL weight", exact=True)).to_have_value("0.04", timeout=LONG)

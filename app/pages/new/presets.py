@@ -266,17 +266,16 @@ def _why_failed(run: registry.Run, text: str) -> tuple[str, str]:
 
 
 def next_name(name: str, taken: Collection[str]) -> str:
-    """A name like this one that no run has, counted on from it: arithmetic-2 after arithmetic, two words 3 after two
-    words 2, run-2024-2 after run-2024. A lower number may be free, of a run that was renamed: it says “before”."""
+    """A name like this one that no run has, counted on from it: arithmetic-2 after arithmetic, two words-3 after two
+    words-2, run-2024-2 after run-2024. A lower number may be free, of a run that was renamed: it says “before”."""
     base, number = _split_count(name, taken)
-    between = " " if " " in base else "-"
-    endings = (f"{between}{number}" for number in itertools.count(number + 1))
+    endings = (f"-{number}" for number in itertools.count(number + 1))
     names = (f"{base[: MOST_NAME - len(ending)]}{ending}" for ending in endings)
     return next(new for new in names if new not in taken)
 
 
 def _split_count(name: str, taken: Collection[str]) -> tuple[str, int]:
-    """A name without the number that `next_name` put after it, and that number, 1 where there is none. Any other number
+    """A name without the number that `next_name` put after it (or, behind a space, a person), and that number, 1 where there is none. Any other number
     at its end is part of what it says, as in lr-1e-5: a number of ours follows the name of a run, and is no higher than
     there are runs."""
     found = re.fullmatch(r"(.+)[- ]([2-9]|[1-9]\d{1,3})", name, re.S)

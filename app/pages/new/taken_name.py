@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from dataclasses import replace
 
 from groupwise.app.core import format
 from groupwise.app.core.until_written import until_written
@@ -9,6 +10,7 @@ from groupwise.app.pages.new.presets import next_name
 from groupwise.storage.registry import registry
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.storage.spec.words.problem import ADVICE, Fix, Problem
+from groupwise.storage.spec.words.run_names import USUAL_NAME
 
 LONGEST_OF_DATA = 60  # characters of a name that data gives: a number may follow
 SUFFIXES = re.compile(r"(\.(csv|tsv|txt|jsonl?|parquet|xlsx?|ods|gz|zip))+$", re.I)
@@ -26,6 +28,16 @@ def name_of_data(source: object) -> str:
     except (OSError, sqlite3.Error):
         return name
     return next_name(name, taken) if name in taken else name
+
+
+def offer_name_of_data(problems: list[Problem], source: object) -> list[Problem]:
+    """The problems, with the name that the page itself gives a run on this data in place of the usual one."""
+    name = name_of_data(source)
+    usual, better = {"name": USUAL_NAME}, Fix(f"Use “{name}”", {"name": name})
+    return [
+        replace(one, fixes=tuple(better if name and fix.settings == usual else fix for fix in one.fixes))
+        for one in problems
+    ]  # fmt: skip
 
 
 def name_problems(spec: RunSpec) -> list[Problem]:

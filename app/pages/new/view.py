@@ -23,7 +23,7 @@ from groupwise.app.pages.new.found_reading import reading_key
 from groupwise.app.pages.new.known import NO_ROWS, Known, is_chosen, known_of, rows_key, short_hash, source_key
 from groupwise.app.pages.new.preflight.report import Report
 from groupwise.app.pages.new.sound_offers import with_sound_offers
-from groupwise.app.pages.new.taken_name import name_of_data, name_problems
+from groupwise.app.pages.new.taken_name import name_of_data, name_problems, offer_name_of_data
 from groupwise.storage.checks import script
 from groupwise.storage.checks.answer_unread import is_answer_read
 from groupwise.storage.checks.reward_columns import without_column_problems
@@ -82,7 +82,8 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     out = reading.left_out
     otherwise = (*out.paths, *out.renamed)
     advised = [*out.problems_as_written(about.problems), *name_problems(as_checked)] if about and as_checked else []
-    found = reading.problems + advised
+    source = edits.value_at(raw, "data.source")
+    found = offer_name_of_data(reading.problems, source) + advised
     if as_checked and of_data.unreadable:
         found = without_column_problems(found, as_checked, offer)
     said = without_advice_on_refused(without_answered(found))
@@ -93,7 +94,7 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         "text": text,
         "shown": _as_typed(fields(raw), text),
         "plain": {path: _setting_at(raw, path) for path in PLAIN},
-        "name_of_data": name_of_data(edits.value_at(raw, "data.source")),
+        "name_of_data": name_of_data(source),
         "reading": past_reading.reading_in(raw),
         "conditions": form_rows.condition_rows(_setting_at(raw, "data.filter")),
         "stages": form_rows.stage_rows(_setting_at(raw, "stages")),

@@ -8,6 +8,7 @@ from groupwise.storage.spec.words.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.words.unseen_signs import signs_in, without_signs
 from groupwise.storage.spec.words.word_quotes import QUOTES_ARE_LETTERS, inside_quotes
 
+USUAL_NAME = "my-run"  # where nothing better is known
 NEEDED = "A run needs a name"
 UNSEEN = f"{NEEDED}: this one has no visible character."
 CONTROL = "has a control character, which cannot be seen. Remove it."
