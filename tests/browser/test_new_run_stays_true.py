@@ -356,15 +356,16 @@ def test_what_stands_below_the_data_keeps_its_place_while_it_is_read(with_file: 
     assert abs(_height_of(with_file.locator(".preview")) - high) < 2
     happening = with_file.locator(".preflight")
     expect(happening.locator(".happening-note")).to_have_text("Once the data is read, this says what the run will do.")
-    # what was counted is of the data before; what the figures assume is said with them
-    expect(happening.locator(".happening")).to_have_text(
-        "Assumes 512-token prompts until those of the data are counted."
-    )
+    # what was counted is of the data before; no figure goes by an assumed length that the next moment corrects
+    expect(happening.locator(".happening")).to_have_text("")
+    memory = happening.locator(".figures .figure", has_text="Memory")
+    expect(memory).to_have_text("Memory…once the prompts are counted")
     expect(happening.locator(".figures")).to_have_class(re.compile(r"\bold\b"))
     picture(with_file, "new-other-data-is-read")
     answers.release()
     expect(happening.locator(".happening p").nth(1)).to_be_visible(timeout=180_000)
     expect(happening.locator(".figures")).not_to_have_class(re.compile(r"\bold\b"))
+    expect(memory).to_contain_text(re.compile(r"\d (MB|GB)"), timeout=180_000)
     expect(launch_button).to_have_css("opacity", "1")
 
 

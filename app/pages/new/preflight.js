@@ -107,9 +107,14 @@ function detailOf({ detail, run, hint }) {
 // Of the text before: an estimate that was not made waited for a setting which need not be in this text at all.
 const withoutOldNames = (figures = []) =>
   figures.map((one) => (one.value === "—" ? { ...one, detail: "waits until the YAML can be read" } : one));
-// Whether the prompts were counted since these figures were made, which assume a length: they follow in a moment.
-const isCountedSince = ({ assumed, keys }) =>
-  Boolean(assumed && page.known.prompt_tokens && page.known.rows_of === keys?.rows);
+// Whether the length of the prompts, which these figures assume, is on its way: it is being counted, or was since they
+// were made. A figure by another length would only change in a moment.
+const isLengthOnItsWay = ({ assumed, keys }) => {
+  const isCountedSince = page.known.prompt_tokens && page.known.rows_of === keys?.rows;
+  return Boolean(assumed && (isCountedSince || (keys?.check_data && !isSaid("check_data"))));
+};
+const onItsWay = (one) =>
+  one.assumes ? { ...one, value: "…", detail: "once the prompts are counted", level: "", run: "", hint: "" } : one;
 function draw() {
   const view = page.view;
   if (!view) return;
@@ -132,24 +137,24 @@ function draw() {
   for (const said of [".verdicts", ".unreadable-note"]) find(said).classList.toggle("old", page.late);
   forgetAnswer();
   const reading = !unreadable && awaitsNewData();
-  const counted = isCountedSince(view);
-  const shown = [view.sentences, view.assumed, view.figures, found, Boolean(unreadable), reading, counted];
+  const awaited = !unreadable && isLengthOnItsWay(view);
+  const shown = [view.sentences, view.assumed, view.figures, found, Boolean(unreadable), reading, awaited];
   const key = JSON.stringify(shown);
   if (key === drawn) return;
   drawn = key;
   const told = unreadable && !view.figures?.length ? [] : (view.sentences ?? []);
-  // figures stand while the data is read, and what they assume with them
-  const said = told.filter((line) => (line === view.assumed ? !counted : !reading));
+  const said = told.filter((line) => (line === view.assumed ? !awaited : !reading));
   // where nothing is wrong, what the run will do is asked for as soon as this is in sight
   const unread = view.figures?.length ? OLD : UNREAD;
   const words = unreadable ? unread : blocking().length && !said.length ? NONE : reading ? READING : "";
   setText(inBox(".happening-note"), words);
   inBox(".happening-note").hidden = !words;
-  const isOld = Boolean(unreadable) || reading || counted;
+  const isOld = Boolean(unreadable) || reading;
   for (const part of [".happening", ".figures"]) inBox(part).classList.toggle("old", isOld);
   inBox(".happening").replaceChildren(...said.map((line) => el("p.s", line)));
+  const figures = unreadable ? withoutOldNames(view.figures) : (view.figures ?? []);
   inBox(".figures").replaceChildren(
-    ...(unreadable ? withoutOldNames(view.figures) : (view.figures ?? [])).map((one) =>
+    ...(awaited ? figures.map(onItsWay) : figures).map((one) =>
       figure(one.label, one.value, detailOf(one), one.level),
     ),
   );

@@ -243,7 +243,7 @@ async function check(all = false) {
   const said = blocking().some(({ field }) => field.startsWith("data.") || field === "data");
   setText(inNode(".wait-checks"), said ? "" : sentence(found.error ?? ""));
   inNode(".results").hidden = Boolean(found.error);
-  // known first: what the estimates assumed of the prompts goes as this is told, and not with the next answer
+  // known first: the estimates follow by this length, and none is told by an assumed one in between
   if (!found.error && found.lengths?.unit === "tokens")
     page.known.prompt_tokens = Math.round(found.lengths.longest?.length ?? found.lengths.p95);
   workerSaid("check_data", mine, found.problems ?? []);

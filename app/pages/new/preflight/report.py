@@ -19,14 +19,14 @@ from groupwise.storage.spec.words.problem import ADVICE, BLOCKING, WARNING, Prob
 
 ORDER = {BLOCKING: 0, WARNING: 1, ADVICE: 2}
 FIGURES = (MEMORY, TIME, DISK)
-ASSUMED = f"Assumes {PROMPT_TOKENS}-token prompts until those of the data are counted."
+ASSUMED = f"Assumes {PROMPT_TOKENS}-token prompts, as those of the data are not counted."
 
 
 @dataclass(frozen=True)
 class Report:
     """`sentences`: what will happen, in plain words. `figures`: {label, value, detail}. `problems`: gravest first.
     `estimate`: of memory, for whoever wants its terms. `awaited`: the settings that estimates wait for, by path.
-    `assumed`: the one of the sentences that says what figures assume until the data is read; "" where none
+    `assumed`: the one of the sentences that says what figures assume where the prompts are not counted; "" where none
     does."""
 
     sentences: list[str]
@@ -80,7 +80,7 @@ def report(
         said += [assumed] if assumed else []
         said += [begins] if (begins := _begin_sentence(spec)) else []
         said += [waits] if (waits := queue.wait_sentence()) else []
-        shown = _figures(in_sight, written, pace, steps)
+        shown = _figures(in_sight, written, pace, steps, assumed=bool(assumed))
         shown += [_show_waiting(label, awaited[label], typed) for label in FIGURES if label in awaited and facts]
         shown.sort(key=lambda one: FIGURES.index(one["label"]))
     sums = sums or _is_data_refused(blamed)  # of data that nobody has read nothing is advised
@@ -152,20 +152,22 @@ def _say_no_memory(facts: ModelFacts | None) -> str:
 
 
 def _figures(
-    estimate: memory.Estimate | None, written: disk.Disk | None, pace: Pace | None, steps: int | None
+    estimate: memory.Estimate | None, written: disk.Disk | None, pace: Pace | None, steps: int | None, *, assumed: bool
 ) -> list[dict[str, Any]]:
-    """Memory, time and disk, each with where it comes from; `level` where it is worth a colour."""
+    """Memory, time and disk, each with where it comes from; `level` where it is worth a colour, `assumes` where it is
+    worked out by a length of the prompts that nobody has counted (`assumed`)."""
     shown: list[dict[str, Any]] = []
     if estimate:
         of = f"of {format.size(estimate.available)}, " if estimate.available else ""
         largest = f"{of}mostly {estimate.largest.name} ({format.size(estimate.largest.bytes)}), {estimate.moment}"
         shown.append({"label": MEMORY, "value": format.size(estimate.total), "detail": largest})
-        shown[-1]["level"] = estimate.level or ""
+        shown[-1] |= {"level": estimate.level or "", "assumes": assumed}
     if pace:
         each = f"{pace.words} a step, {pace.source}"
         whole = pace.times(steps).words if steps else f"{pace.words} a step"
         shown.append({"label": TIME, "value": whole, "detail": each if steps else pace.source})
         shown[-1]["hint"] = "" if pace.run else timing.SIMILAR
+        shown[-1]["assumes"] = assumed and not pace.run
         shown[-1]["run"] = pace.run or ""  # in the detail: the page cuts it where it has no room
     if written:
         free = f" of {format.size(written.free)} free" if written.free is not None else ""
