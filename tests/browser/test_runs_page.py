@@ -326,6 +326,11 @@ def test_what_a_run_came_to_stands_beside_its_state_and_the_queue_says_who_is_ne
     for one in (live_now, *waits):
         expect(run(page, one).get_by_role("checkbox")).to_be_visible()
         run(page, one).get_by_role("checkbox").check()
+    run(page, live_now).get_by_role("checkbox").uncheck()
+    page.locator(".choosing").get_by_role("button", name="Remove 2 from the queue", exact=True).click()
+    expect(page.get_by_role("dialog")).to_contain_text("Remove 2 from the queue?They will not start.")
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    run(page, live_now).get_by_role("checkbox").check()
     page.locator(".choosing").get_by_role("button", name="Stop 3 runs", exact=True).click()
     expect(page.get_by_role("dialog")).to_contain_text("Stop 3 runs?")
     page.get_by_role("dialog").get_by_role("button", name="Stop").click()

@@ -78,17 +78,22 @@ function drawBar(there) {
 }
 // What is done to them says to how many: some may have been chosen long before.
 function drawDoers(n) {
-  const stoppable = [...chosen].filter((id) => told.stoppable.includes(id)).length;
+  const stoppable = idsToStop();
   const draw = (name, there, words) => {
     find(`.choosing .${name}`).hidden = !there;
     setText(find(`.choosing .${name}`), words);
   };
   draw("tag", !look.deleted, `Tag ${runs(n)}`);
-  draw("stop", !look.deleted && stoppable, `Stop ${runs(stoppable)}`);
+  draw("stop", !look.deleted && stoppable.length, stopWords(stoppable));
   draw("restore", look.deleted, `Restore ${runs(n)}`);
   draw("delete", !look.deleted, deleteWords(n));
   draw("erase", look.deleted, `Delete ${runs(n)} for good`);
 }
+const idsToStop = () => [...chosen].filter((id) => told.stoppable.includes(id));
+// Runs that only wait are not stopped: they leave the queue.
+const onlyWait = (ids) => !ids.some(isTraining);
+const stopWords = (ids) =>
+  onlyWait(ids) ? `Remove ${ids.length.toLocaleString("en")} from the queue` : `Stop ${runs(ids.length)}`;
 // Which chosen runs are not in the list, as far as they are known by now.
 function hiddenWords(hidden) {
   const names = told.elsewhere.slice(0, Math.min(hidden, NAMED_IN_BAR)).map(({ name }) => `“${name}”`);
@@ -278,9 +283,12 @@ find(".choosing .erase").addEventListener("click", async () => {
     toAll("erase_runs", [...chosen]);
 });
 find(".choosing .stop").addEventListener("click", async () => {
-  const ids = [...chosen].filter((id) => told.stoppable.includes(id));
-  const text = "A run that trains finishes its step and saves a checkpoint; one that waits leaves the queue.";
-  if (await ask({ title: `Stop ${runs(ids.length)}?`, text, yes: "Stop" })) changeOnce("stop_runs", ids);
+  const ids = idsToStop();
+  const text = onlyWait(ids)
+    ? "They will not start."
+    : "A run that trains finishes its step and saves a checkpoint; one that waits leaves the queue.";
+  const yes = onlyWait(ids) ? "Remove" : "Stop";
+  if (await ask({ title: `${stopWords(ids)}?`, text, yes })) changeOnce("stop_runs", ids);
 });
 find(".choosing .tag").addEventListener("click", async () => {
   const words = await ask({

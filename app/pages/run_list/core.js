@@ -11,6 +11,7 @@ const KEY = "groupwise:run-columns";
 const SORT_KEY = "groupwise:run-sort";
 const NEWEST = "-created"; // what runs are sorted by where nobody says
 const PAGE = 100; // rows at first
+const DELETED = "deleted"; // no state of a run, and a chip beside those: an address may ask for it as for one
 
 // ---- the address ----
 const list = (words) => (words ?? "").split(",").filter(Boolean);
@@ -23,13 +24,14 @@ const remembered = () => {
 };
 export function readAddress() {
   const now = params();
+  const asked = list(now.get("state"));
   look = {
     search: now.get("q") ?? "",
-    states: list(now.get("state")),
+    states: asked.filter((state) => state !== DELETED),
     sort: now.get("sort") ?? "",
     columns: read(now.get("cols")),
     shown: Number(now.get("n")) || PAGE,
-    deleted: now.get("deleted") === "1",
+    deleted: now.get("deleted") === "1" || asked.includes(DELETED),
   };
 }
 // The columns and the order that were chosen here before stand in the address too, where it can be shared.
