@@ -37,6 +37,7 @@ OWN_PATHS = {
     "/login",
     "/logout",
     "/healthz",
+    "/runs",
     "/export",
     "/download",
     "/log",

@@ -172,6 +172,7 @@ def _add_own_routes(api: FastAPI, settings: Settings) -> None:
         return RedirectResponse("/", status_code=303)
 
     api.add_route("/healthz", healthz)
+    api.add_route("/runs", nothing_to_do)  # what people type for the first page
     api.add_route(f"{modules.PREFIX}{{digest}}/{{name:path}}", page_head.module)
     api.add_route("/export", exports.export_completions, methods=["GET"])
     api.add_route("/download", downloads.download_folder, methods=["GET"])

@@ -130,6 +130,11 @@ def test_what_an_address_asks_for_and_is_not_there_is_said(open_page: OpenPage, 
     expect(handed).to_contain_text(
         "There is no draft “zzz”. This is a new one; drafts stay in the tab they were typed in."
     )
+    page.goto(f"{home}/new?view=zzz")
+    expect(handed).to_contain_text("There is no view “zzz”. Choose Form, YAML or Script.")
+    expect(page).not_to_have_url(re.compile("view="))
+    page.goto(f"{home}/?state=deleted")
+    expect(page.locator(".chips [data-state=deleted]")).to_have_attribute("aria-pressed", "true")
     page.goto(f"{home}/new?preset=quickstart")
     page.wait_for_selector(".gw-new_run[data-ready]")
     expect(handed).to_be_hidden()

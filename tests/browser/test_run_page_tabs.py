@@ -453,6 +453,9 @@ def test_unknown_addresses_get_a_page(open_page: OpenPage, address: str, logged:
     assert reply is not None and reply.status == 404
     expect(page.get_by_role("heading", name="No such run")).to_be_visible()
     expect(head(page).locator(".why")).to_have_text("There is no run “missing”.")
+    page.goto(f"{address}/runs")
+    expect(page).to_have_url(f"{address}/")
+    expect(page).to_have_title(re.compile("^Runs"))
     reply = page.goto(f"{address}/nope<b>")
     assert reply is not None and reply.status == 404
     expect(page.get_by_role("heading", name="No such page")).to_be_visible()

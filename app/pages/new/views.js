@@ -22,6 +22,11 @@ import {
 import { indentWithTab, keepIndentation } from "./indentation.js";
 
 const VIEWS = ["form", "yaml", "script"];
+// The view that the address asks for and there is none of; “” where it asks for none, or one that is there.
+export function unknownView() {
+  const asked = params().get("view") ?? "";
+  return VIEWS.includes(asked) ? "" : asked;
+}
 const tabs = VIEWS.map((name) => find(`[data-view=${name}]`));
 let goToLine = () => {};
 export function showView(name, line) {
