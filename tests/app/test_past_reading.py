@@ -78,7 +78,8 @@ def test_a_name_that_data_gives_is_no_other_runs(registry_home: Path) -> None:
     stopped_before_it_started("Klasse 7b", presets.quickstart_text())
     assert taken_name.name_of_data("file:Klasse 7b.xlsx") == "Klasse 7b-2"
     for emptied in ("name: ''\n", ""):
-        seen = describe_text(f"{emptied}data: {{source: 'file:Klasse 7b.xlsx'}}\nrewards: [{{name: format}}]\n", Offer())
+        text = f"{emptied}data: {{source: 'file:Klasse 7b.xlsx'}}\nrewards: [{{name: format}}]\n"
+        seen = describe_text(text, Offer())
         (problem,) = [one for one in seen["problems"] if one["field"] == "name"]
         assert [fix["label"] for fix in problem["fixes"]] == ["Use “Klasse 7b-2”"]
 

@@ -48,9 +48,7 @@ def answer_data_checks(question: CheckDataQuestion) -> Answer:
     """Counts, lengths and balance of the rows, and what is wrong with them."""
     try:
         completion = question.longest_completion or COMPLETION
-        return check_data(
-            question.data, question.model, completion, question.all, is_answer_read=question.answer_read
-        )
+        return check_data(question.data, question.model, completion, question.all, is_answer_read=question.answer_read)
     except DataError as error:
         return failed_preview(error, question.data)
 
@@ -73,7 +71,8 @@ def _check_named(asked: DataSpec, table: Any) -> None:
 def check_data(
     asked: DataSpec, model: ModelSpec, completion: int, every: bool, *, is_answer_read: bool = True
 ) -> CheckDataAnswer:  # fmt: skip
-    """Check the data of a spec. `is_answer_read`: whether a reward function reads the answers. Raises DataError where nothing can be checked."""
+    """Check the data of a spec. `is_answer_read`: whether a reward function reads the answers. Raises DataError where
+    nothing can be checked."""
     table = preview_source.table_of(asked)
     data.check_pattern(asked)
     _check_named(asked, table)

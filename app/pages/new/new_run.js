@@ -1,6 +1,7 @@
 // The New run page: draws the form from what is installed, and keeps form, YAML and script one.
 
 import { params } from "../../ui/address.js";
+import { setText } from "../../ui/dom.js";
 import { tellReady } from "../../ui/part.js";
 import { draftOf } from "../../ui/run_drafts.js";
 import { noSuchWords } from "../../ui/text.js";
@@ -19,6 +20,7 @@ import {
   plainAt,
   root,
   server,
+  settled,
   shownAt,
   trouble,
 } from "./core.js";
@@ -35,7 +37,7 @@ import { drawRewards } from "./rewards.js";
 import { drawStart } from "./start.js";
 import { tellDropped } from "./try_step.js";
 import { watchValues } from "./values_before.js";
-import { drawViews } from "./views.js";
+import { drawViews, unknownView } from "./views.js";
 
 function drawForm() {
   for (const slot of root.querySelectorAll("[data-fields]"))
@@ -98,6 +100,28 @@ const open = () =>
     data: dataAsked(),
     set: params().getAll("set"),
   });
+function drawParts() {
+  watchValues();
+  drawForm();
+  drawRewards();
+  drawSource();
+  drawReadAs();
+  drawNewData();
+  drawMapping();
+  drawExamples();
+  drawFilter();
+  drawColumns();
+  drawStages();
+  drawAllSettings(goTo);
+  drawViews(coming.add ? "form" : coming.draft?.view); // a function that is added is seen in the form's list
+  drawStart();
+  drawPreflight();
+  drawPreview();
+  onView(() => {
+    for (const one of fields) one.show();
+  });
+  onProblems(showProblems);
+}
 async function begin() {
   const opened = await open();
   if (!opened) {
@@ -119,33 +143,17 @@ async function begin() {
     tellHanded(noSuchWords([["draft", coming.lost]], "This is a new one; drafts stay in the tab they were typed in."), {
       wrong: true,
     });
+  const strange = unknownView();
+  if (strange) tellHanded(noSuchWords([["view", strange]], "Choose Form, YAML or Script."), { wrong: true });
   page.early = !opened.form.complete;
   // What was only looked at is begun as it would be now: a run's settings have another name, say.
   const isOther = coming.draft?.text !== opened.text || opened.arrival?.advised;
   if (!coming.draft?.changed && isOther) coming.draft = null;
   standOn(withFunctionsOfNow(coming.draft?.about ?? fresh, opened));
   page.given = coming.draft?.given ?? (opened.before ? givenBefore(opened.before) : null);
-  watchValues();
-  drawForm();
-  drawRewards();
-  drawSource();
-  drawReadAs();
-  drawNewData();
-  drawMapping();
-  drawExamples();
-  drawFilter();
-  drawColumns();
-  drawStages();
-  drawAllSettings(goTo);
-  drawViews(coming.add ? "form" : coming.draft?.view); // a function that is added is seen in the form's list
-  drawStart();
-  drawPreflight();
-  drawPreview();
-  onView(() => {
-    for (const one of fields) one.show();
-  });
-  onProblems(showProblems);
-  if (!restoreOwnDraft(coming.draft, fresh)) announceView();
+  drawParts();
+  if (restoreOwnDraft(coming.draft, fresh)) await showDraft();
+  else announceView();
   drawOffered();
   if (page.request) keepDraft();
   if (coming.draft?.early && !page.early) await catchUp(opened);
@@ -157,6 +165,11 @@ async function begin() {
   if (params().get("at") && !isNamed) goTo({ field: params().get("at") });
   waitForCatalogue();
   return undefined;
+}
+// The form is not there before it shows the draft: what it would show and take until then belongs to other settings.
+function showDraft() {
+  setText(find(".loading"), "Restoring the draft…");
+  return settled();
 }
 // What the form stands on; of a draft, functions may have been saved anew since it was left.
 function withFunctionsOfNow(about, { arrival }) {

@@ -154,9 +154,7 @@ function draw() {
   inBox(".happening").replaceChildren(...said.map((line) => el("p.s", line)));
   const figures = unreadable ? withoutOldNames(view.figures) : (view.figures ?? []);
   inBox(".figures").replaceChildren(
-    ...(awaited ? figures.map(onItsWay) : figures).map((one) =>
-      figure(one.label, one.value, detailOf(one), one.level),
-    ),
+    ...(awaited ? figures.map(onItsWay) : figures).map((one) => figure(one.label, one.value, detailOf(one), one.level)),
   );
   drawVerdicts(inBox(".verdicts"), found);
   showProblems();

@@ -275,9 +275,9 @@ def next_name(name: str, taken: Collection[str]) -> str:
 
 
 def _split_count(name: str, taken: Collection[str]) -> tuple[str, int]:
-    """A name without the number that `next_name` put after it (or, behind a space, a person), and that number, 1 where there is none. Any other number
-    at its end is part of what it says, as in lr-1e-5: a number of ours follows the name of a run, and is no higher than
-    there are runs."""
+    """A name without the number that `next_name` put after it (or, behind a space, a person), and that number, 1 where
+    there is none. Any other number at its end is part of what it says, as in lr-1e-5: a number of ours follows the name
+    of a run, and is no higher than there are runs."""
     found = re.fullmatch(r"(.+)[- ]([2-9]|[1-9]\d{1,3})", name, re.S)
     base, number = found.groups() if found else (name, "0")
     return (base, int(number)) if found and base in taken and int(number) <= len(taken) + 1 else (name, 1)

@@ -255,9 +255,7 @@ def about_lengths(spec: RunSpec, *, every: bool = False) -> CheckDataQuestion:
     longest = spec.training.get("max_completion_length")
     known = int(longest) if isinstance(longest, int) and longest >= 1 else None
     read = is_answer_read(spec, _own_code(spec))
-    return CheckDataQuestion(
-        data=spec.data, model=spec.model, longest_completion=known, all=every, answer_read=read
-    )
+    return CheckDataQuestion(data=spec.data, model=spec.model, longest_completion=known, all=every, answer_read=read)
 
 
 def _own_code(spec: RunSpec) -> dict[str, str]:
