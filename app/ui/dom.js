@@ -1,6 +1,5 @@
 // Small helpers for the DOM. Text is always placed as text.
 
-import { takeDecimalComma } from "./decimal_comma.js";
 import { visibleSigns } from "./visible_text.js";
 
 // The name of a file or a column may hold marks that turn the direction of text, and with it our own words around them,
@@ -56,9 +55,6 @@ export const option = (value, words = value) => el("option", { value }, words);
 export const remover = (label, onclick) =>
   el("button.btn.quiet.s.remove", { type: "button", "aria-label": label, title: label, onclick }, "×");
 export const table = (head, rows) => el("table", el("thead", head), el("tbody", ...rows));
-// A field for a number, as text: what is typed may not be one yet.
-export const numberField = (more) =>
-  takeDecimalComma(el("input.input.num", { type: "text", inputmode: "decimal", autocomplete: "off", ...more }));
 // Presses those of the buttons for which `is` says so, and no other.
 export function press(buttons, is) {
   for (const button of buttons) button.setAttribute("aria-pressed", `${is(button)}`);

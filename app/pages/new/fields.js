@@ -1,8 +1,8 @@
 // One setting = one field: its label, what is typed, its advice, what is wrong with it, whether it differs from the
 // default. Drawn from what the server says is installed; nothing here knows TRL.
 
-import { takeDecimalComma, takesDecimals } from "../../ui/decimal_comma.js";
 import { el, option, showText } from "../../ui/dom.js";
+import { takeDecimalComma, takesDecimals } from "../../ui/number_field.js";
 import { lengthWords } from "../../ui/text.js";
 import { asTyped, edit, isPending, isTyping, page, problems, shownAt } from "./core.js";
 import { inFormWords } from "./form_words.js";

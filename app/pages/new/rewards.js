@@ -1,6 +1,7 @@
 // The reward functions of a run, or of one of its stages: which, how much each counts, and the settings of each.
 
-import { el, numberField, option, remover, setText, table } from "../../ui/dom.js";
+import { el, option, remover, setText, table } from "../../ui/dom.js";
+import { numberField } from "../../ui/number_field.js";
 import { edit, find, onView, page, plainAt, shownAt } from "./core.js";
 import { about, bare, field, forget, keepFocus, place, setValue, showProblems } from "./fields.js";
 

@@ -1,7 +1,7 @@
 // The cards of the builder's blocks: their settings, weight, place and what is wrong with each.
 
-import { takeDecimalComma, takesDecimals } from "../../ui/decimal_comma.js";
-import { el, numberField, option, remover, setText } from "../../ui/dom.js";
+import { el, option, remover, setText } from "../../ui/dom.js";
+import { numberField, takeDecimalComma, takesDecimals } from "../../ui/number_field.js";
 import { button, page } from "./core.js";
 import { columnChoices, decimalOf } from "./columns.js";
 import { isNumber, plain } from "./text.js";

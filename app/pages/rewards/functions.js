@@ -1,6 +1,7 @@
 // The functions of a try: the one in the editor first, any others beside it, each with parameters, weight and timeout.
 
-import { el, numberField, option, remover, setText } from "../../ui/dom.js";
+import { el, option, remover, setText } from "../../ui/dom.js";
+import { numberField } from "../../ui/number_field.js";
 import { wholeNumber } from "../../ui/number.js";
 import { cut } from "../../ui/text.js";
 import { action, call, find, on, page } from "./core.js";
