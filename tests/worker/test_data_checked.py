@@ -89,6 +89,7 @@ def test_an_answer_column_that_is_the_prompts_is_said_before_a_run(template: str
     assert (problem["field"], problem["level"]) == ("data.answer_column", "warning")
     assert problem["message"].startswith("all 30 rows have the prompt itself as the answer, such as “Name the capital")
     assert [fix["label"] for fix in problem["fixes"]] == fixes
+    assert problem["message"].endswith("Did you mean “Lösung”?" if fixes else "Is it the right column?")
     if fixes:
         assert "itself" not in str(check(**fixed(asked, problem))["problems"])
     spec = make_spec(data=asked, rewards=[{"name": "format"}])  # which reads no answer

@@ -297,12 +297,17 @@ def _repeated(found: Found) -> list[Problem]:
     answered = found.rows_used - found.missing
     if not found.is_answer_read or not answered or found.repeated < REPEATED * answered:
         return []
+    elsewhere = answers_elsewhere(found.asked, found.first, found.columns)
+    meant = [fix.settings["data.answer_column"] for fix in elsewhere]
     message = (
         f"{_in_rows(found, found.repeated)} the prompt itself as the answer, such as “{found.repeated_example[:40]}”: "
-        "only completions that repeat it would be scored correct. Is it the right column?"
+        f"only completions that repeat it would be scored correct. {_ask_for_another(meant)}"
     )
-    elsewhere = answers_elsewhere(found.asked, found.first, found.columns)
     return [Problem("data.answer_column", message, level=WARNING, fixes=elsewhere)]
+
+
+def _ask_for_another(meant: list[Any]) -> str:
+    return f"Did you mean “{meant[0]}”?" if meant else "Is it the right column?"
 
 
 def _balance(found: Found) -> list[Problem]:
