@@ -26,6 +26,7 @@ from groupwise.storage.spec.words.problem import (
 )
 from groupwise.worker.builtin import models
 from tests.app.test_said_at_once import HEAD, OFFER, clicked, labels_of, said_of
+from tests.support.offered_rewards import OFFERED
 from tests.conftest import Groupwise
 from tests.support import offer
 from tests.support.launching import write
@@ -96,6 +97,32 @@ def test_a_message_without_a_subject_is_told_later_as_a_whole_sentence() -> None
     whole = Problem("rewards.0.name", "“format” is listed twice.")
     then = replace(whole, message=told_later(whole))
     assert then.message == THEN + whole.message and without_then(then) == whole.message
+
+
+@pytest.mark.parametrize(
+    ("rewards", "training", "words"),
+    [
+        ("[{name: length}, {name: correctness}]", "{max_completion_lenght: 48, max_steps: 5}",
+         "Once “max_completion_lenght” is fixed: “length” gives every completion 1:"),
+        ("[{name: length}, {name: solutions}]", "{max_steps: 5}", "Once “solutions” is fixed: no reward reads"),
+    ],
+)  # fmt: skip
+def test_what_is_told_later_of_a_reward_calls_it_by_its_name(
+    rewards: str, training: str, words: str, own_home: Path
+) -> None:
+    text = f"name: a\ndata: {{source: task:arithmetic}}\nrewards: {rewards}\ntraining: {training}\n"
+    offered = replace(OFFERED, training={**(OFFER.training or {}), "max_completion_length": LONG})
+    seen = view.describe_text(text, offered, None, {"script", "preflight"})["problems"]
+    later = [one["message"] for one in seen if one["level"] == WARNING and one["message"].startswith("Once")]
+    assert all("“name”" not in one for one in later) and any(one.startswith(words) for one in later), later
+
+
+def test_a_warning_names_what_has_to_be_fixed_before_it_is_true(own_home: Path) -> None:
+    """It stands in a list of its own, apart from the problems."""
+    name = f'name: "a\\u202e{"b" * 330}"'
+    seen = view.describe_text(HEAD.replace("name: a", name), OFFER, None, {"script", "preflight"})["problems"]
+    [said] = [one["message"] for one in seen if one["level"] == WARNING]
+    assert said.startswith("Once “name” is fixed: “name” has a character that cannot be seen")
 
 
 def test_every_message_that_begins_with_a_verb_gets_its_subject() -> None:
@@ -340,7 +367,7 @@ def test_a_package_that_the_setting_needs_which_is_meant_is_named_with_it(
     [
         ("model: {dtyp: float32}\ntraining: {learning_rate: 0.01}\n", "0.01 is far too high for training all"),
         ("model: {dtype: float33}\ntraining: {learning_rate: 0.01}\n", "0.01 is far too high for training all"),
-        ("training: {lr: 0.01}\n", f"{THEN}0.01 is far too high for training all"),
+        ("training: {lr: 0.01}\n", "Once “lr” is fixed: 0.01 is far too high for training all"),
         ("training: {learning_rate: 0.01, lora_r: 8}\n", "Once “lora_r” is fixed: 0.01 is far too high with LoRA"),
         ("model: {id: [starter, b]}\ntraining: {learning_rate: 0.01}\n", ""),  # nobody knows for which model
         ("lora: 5\ntraining: {learning_rate: 0.01}\n", ""),
@@ -356,7 +383,7 @@ def test_beside_a_setting_given_twice_a_warning_of_what_is_misspelt_is_told(own_
     slip = "training: {lr: 0.01, max_steps: 5, max_steps: 6}\n"
     seen = view.describe_text(HEAD + slip, OFFER, None, {"script", "preflight"})["unreadable"]["problems"]
     said = [one["message"] for one in seen if one["level"] == WARNING]
-    assert len(said) == 1 and said[0].startswith(f"{THEN}0.01 is far too high for training all")
+    assert len(said) == 1 and said[0].startswith("Once “lr” is fixed: 0.01 is far too high for training all")
 
 
 def test_each_of_many_slips_has_its_buttons_beside_a_setting_given_twice(own_home: Path) -> None:

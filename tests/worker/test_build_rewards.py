@@ -9,7 +9,7 @@ import pytest
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import TrustRewardCode
-from groupwise.storage.spec.words.problem import BLOCKING, THEN, WARNING
+from groupwise.storage.spec.words.problem import BLOCKING, WARNING, is_later
 from groupwise.worker.questions import build_rewards
 from groupwise.worker.training import train
 from tests.support.runs import ask_db, make_spec, queue
@@ -112,7 +112,7 @@ def test_what_a_shipped_function_refuses_itself_is_said_before_the_launch(
     """These trained to the end, or to the fifth call, without one score. The button leaves what is not to blame."""
     other = {"name": "correctness" if name == "format" else "format"}
     said = build_rewards.reward_problems(make_spec(rewards=[other, {"name": name, "parameters": parameters}]))
-    [problem] = [one for one in said if not one.message.startswith(THEN)]
+    [problem] = [one for one in said if not is_later(one.message)]
     assert problem.field == f"rewards.1.parameters.{field}" and problem.level == BLOCKING
     assert problem.message.startswith(f"“{name}” would fail on every completion: ") and problem.message.endswith(words)
     for fix in problem.fixes:
@@ -154,7 +154,7 @@ def test_what_a_shipped_function_refuses_by_the_names_that_were_meant_is_said_wi
     found = build_rewards.reward_problems(make_spec(rewards=[{"name": "length", "parameters": parameters}]))
     [problem] = [one for one in found if not one.field.endswith((".mode", ".name"))]
     words = "“length” would fail on every completion: low must be 0 or more and less than high, not 64 beside 4."
-    assert (problem.field, problem.message) == ("rewards.0.parameters", THEN + words)
+    assert (problem.field, problem.message) == ("rewards.0.parameters", f"Once “hi” of “length” is fixed: {words}")
 
 
 def test_a_default_that_stands_in_the_way_is_named_and_set_with_a_click(registry_home: Path) -> None:
@@ -174,6 +174,7 @@ def test_what_the_offered_default_leads_to_is_said_with_what_is_refused(registry
     refused, then = build_rewards.reward_problems(make_spec(rewards=rewards, training={"max_completion_length": 48}))
     assert refused.fixes[0].label == "Use the default of low"
     assert (then.field, then.level, then.fixes) == ("rewards.1.name", WARNING, ())
-    assert then.message.startswith(f"{THEN}“length” gives every completion 1: up to 64 tokens (the default of “low”)")
+    words = "Once “low” of “length” is fixed: “length” gives every completion 1: up to 64 tokens (the default of “low”)"
+    assert then.message.startswith(words)
     [alone] = build_rewards.reward_problems(make_spec(rewards=rewards, training={"max_completion_length": 256}))
     assert alone.fixes == refused.fixes

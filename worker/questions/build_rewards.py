@@ -4,6 +4,7 @@ run, in a sandbox; those that ship take the parameters they are given."""
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,7 +14,7 @@ from groupwise.storage.checks.values import value_fault
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import judge_ports, registry
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
-from groupwise.storage.spec.words.problem import THEN, WARNING, Fix, Problem, told_later
+from groupwise.storage.spec.words.problem import Fix, Problem, then_words, told_later
 from groupwise.storage.spec.words.setting_names import meant_name
 from groupwise.worker.builtin import shipped
 from groupwise.worker.sandbox import client
@@ -42,13 +43,17 @@ def _said_then(problems: list[Problem], spec: RunSpec, index: int) -> list[Probl
     offer."""
     reward, path = spec.rewards[index], f"rewards.{index}"
     fixes = [fix for one in problems for fix in one.fixes[:1]]
-    gone = {path.rpartition(".")[2] for fix in fixes for path in fix.removed}
-    rest = {name: value for name, value in reward.parameters.items() if name not in gone}
-    rest |= {path.rpartition(".")[2]: value for fix in fixes for path, value in fix.settings.items()}
+    gone = [path.rpartition(".")[2] for fix in fixes for path in fix.removed]
+    put = {path.rpartition(".")[2]: value for fix in fixes for path, value in fix.settings.items()}
+    rest = {name: value for name, value in reward.parameters.items() if name not in gone} | put
     if rest == reward.parameters or find_level_length(reward, spec.training, path):
         return []
     level = find_level_length(reward.model_copy(update={"parameters": rest}), spec.training, path)
-    return [Problem(level.field, told_later(level, subject=f"“{reward.name}”"), level=WARNING)] if level else []
+    if level is None:
+        return []
+    about = replace(level, subject=f"“{reward.name}”", fixes=())
+    causes = [f"“{name}” of “{reward.name}”" for name in dict.fromkeys((*gone, *put))]
+    return [replace(about, message=told_later(about, causes))]
 
 
 def _parts(spec: RunSpec) -> Iterator[tuple[str, RunSpec]]:
@@ -97,7 +102,8 @@ def _refused_by_meant_names(name: str, rest: dict[str, Any], path: str, told: se
     names = [one.name for one in shipped.describe_reward(name).parameters]
     meant = {given: meant_name(given, names, rest) for given in rest if given not in names}
     said = _refusal(name, {meant.get(given) or given: value for given, value in rest.items()})
-    words = f"{THEN}“{name}” would fail on every completion: {said}"
+    misspelt = [f"“{given}” of “{name}”" for given, one in meant.items() if one]
+    words = f"{then_words(misspelt)}“{name}” would fail on every completion: {said}"
     return [Problem(f"{path}.parameters", words)] if any(meant.values()) and said and said not in told else []
 
 

@@ -14,6 +14,7 @@ from groupwise.app.pages.new.known import NO_ROWS, Known, known_of
 from groupwise.app.pages.new.left_out import LeftOut, is_at_or_inside, leave_out, read_by_meant_names
 from groupwise.app.pages.new.once_readable import say_once_readable
 from groupwise.app.pages.new.preflight.report import Report, report
+from groupwise.app.pages.new.reward_subjects import with_subjects
 from groupwise.app.pages.new.whole_in_braces import join_whole_numbers
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.checks.reward_settings import say_no_parameter
@@ -145,7 +146,8 @@ def problems_of_values(raw: dict[str, Any], offer: Offer, known: Any = None) -> 
     reading = _check(_read_values(raw, {}), offer, known)
     unread = unread_settings(reading)
     about = estimates(reading.as_checked, offer, known, told=False, unread=unread) if reading.as_checked else None
-    return [*reading.problems, *(reading.left_out.problems_as_written(about.problems) if about else ())]
+    found = [*reading.problems, *(reading.left_out.problems_as_written(about.problems) if about else ())]
+    return with_subjects(found, raw)
 
 
 def say_all_at_once(
@@ -162,7 +164,7 @@ def say_all_at_once(
         found = without_advice_on_refused(problems_of_values(values, offer, known))
         return [one for one in found if unset or not is_of_unset(one)]
 
-    return said_later.say_what_follows(problems, raw, lines, judge, types)
+    return said_later.say_what_follows(with_subjects(problems, raw), raw, lines, judge, types)
 
 
 def _problems_of_raw(offer: Offer, unset: bool, raw: dict[str, Any], lines: dict[str, int]) -> list[Problem]:

@@ -1,7 +1,9 @@
 // What is wrong with a spec, of what the app found and what the worker answered: each thing once, what blocks first.
 // `answers`: of the worker, about the settings as they are now, each {problems}; `lines`: of each field. Pure.
 
-const THEN = /^Once (that|“[^”]*”) is fixed: /; // as storage.spec.words.problem has it
+const ONE = "“[^”]*”(?: of “[^”]*”)?";
+// As storage.spec.words.problem has it.
+const THEN = new RegExp(`^Once (that|all problems|${ONE}(?: and ${ONE})?) (is|are) fixed: `);
 const GRAVE = ["blocking", "warning", "advice"];
 const grave = ({ level }) => GRAVE.indexOf(level);
 const place = ({ line }) => line || Number.MAX_SAFE_INTEGER;

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from groupwise.app.pages.new import edits
@@ -122,26 +123,27 @@ class _Causes:
         self._fixable, self._alone = fixable, alone
         self._told: list[set[str]] = []
 
-    def name_of(self, doubt: Problem) -> str:
-        """The name of the setting, where it is a single one that stands elsewhere; else ""."""
+    def names_of(self, doubt: Problem) -> list[str]:
+        """What they are called: one that is enough by itself, else all. A warning stands in a list of its own, where
+        “that” would be nothing."""
         causes = self._fixable
         if len(causes) > 1:
             self._told = self._told or [{one.message for one in self._alone(cause.fixes[0])} for cause in causes[:MOST]]
-            causes = [one for one, told in zip(causes, self._told, strict=False) if doubt.message in told]
-        if len(causes) != 1:
-            return ""
-        field = causes[0].field
-        entry = doubt.field.rpartition(".")[0]
-        is_beside = is_at_or_inside(field, entry if entry.rpartition(".")[2].isdigit() else doubt.field)
-        return "" if is_beside else name_of_setting(field)
+            enough = (one for one, told in zip(causes, self._told, strict=False) if doubt.message in told)
+            causes = [*islice(enough, 1)] or causes
+        return list(dict.fromkeys(map(_called, causes)))
+
+
+def _called(cause: Problem) -> str:
+    return cause.subject or f"“{name_of_setting(cause.field)}”"
 
 
 def _say_doubts(doubts: Iterable[Problem], causes: _Causes, lines: dict[str, int]) -> list[Problem]:
     """What is then warned of, with the name of what is to be fixed first: what is meant stands in the text already."""
     return [
-        Problem(one.field, told_later(one, causes.name_of(one)), line_of(one.field, lines), WARNING)
+        replace(one, message=told_later(one, causes.names_of(one)), line=line_of(one.field, lines), fixes=())
         for one in doubts
-    ]  # fmt: skip
+    ]
 
 
 def _behind_line(found: list[Problem], line: int | None) -> int:
@@ -169,7 +171,7 @@ def say_then(
             waits = place_and_words(one) not in own and NOT_INSTALLED not in one.message
             at_once = replace(one, message=without_then(one).removeprefix(UNSET))
             message = told_later(at_once) if waits else at_once.message
-            new.append(Problem(one.field, message, line_of(one.field, lines)))
+            new.append(replace(one, message=message, line=line_of(one.field, lines), fixes=()))
     return new
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from groupwise.storage.spec.words.foreign_letters import without_accents
 
 BLOCKING, WARNING, ADVICE = "blocking", "warning", "advice"
 THEN = "Once that is fixed: "  # before what comes to sight only once something else is put right
-_LATER = re.compile(r"Once (?:that|“[^”]*”) is fixed: ")
+ALL = "all problems"
+_ONE = "“[^”]*”(?: of “[^”]*”)?"
+_LATER = re.compile(rf"Once (?:that|{ALL}|{_ONE}(?: and {_ONE})?) (?:is|are) fixed: ")  # as problem_list.js has it
 UNSET = "is not set: "  # before what is wrong with a default
 # What a message begins with that goes on behind its field's name: it has no subject of its own.
 _GOES_ON = re.compile(
@@ -52,17 +54,19 @@ class Fix:
 @dataclass(frozen=True)
 class Problem:
     """Something about a spec that a person should know. `field` is a dotted path ("training.beta"), `line` counts
-    from 1 in the YAML it came from, if it came from YAML. Only what is BLOCKING keeps a run from being launched."""
+    from 1 in the YAML it came from, if it came from YAML. Only what is BLOCKING keeps a run from being launched.
+    `subject`: what it is about, in quotes, where the last part of its field does not tell: “length” at rewards.0.name."""
 
     field: str
     message: str
     line: int | None = None
     level: str = BLOCKING
     fixes: tuple[Fix, ...] = ()
+    subject: str = field(default="", compare=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain values, for a question's answer or the page."""
-        return asdict(self)
+        """As plain values, for a question's answer or the page: its words hold the subject where they need it."""
+        return {name: value for name, value in asdict(self).items() if name != "subject"}
 
     def move(self, place: Callable[[str], str], removed: Callable[[str], str] | None = None) -> Problem:
         """The same at other paths, its fixes included. `removed`: where what they take away is, if not at `place`."""
@@ -96,9 +100,15 @@ def nearest_name(name: str, names: list[str], alike: float = 0.6) -> str | None:
     return by_plain[close[0]] if close else None
 
 
-def then_words(name: str = "") -> str:
-    """What stands before what comes to sight only later; `name`: of a setting to be fixed elsewhere."""
-    return f"Once “{name}” is fixed: " if name else THEN
+def then_words(causes: Sequence[str] = ()) -> str:
+    """What stands before what comes to sight only later; `causes`: what is to be fixed first, each in quotes."""
+    if not causes:
+        return THEN
+    return f"Once {causes[0]} is fixed: " if len(causes) == 1 else f"Once {_both_or_all(causes)} are fixed: "
+
+
+def _both_or_all(causes: Sequence[str]) -> str:
+    return " and ".join(causes) if len(causes) == 2 else ALL
 
 
 def is_later(message: str) -> bool:
@@ -106,16 +116,15 @@ def is_later(message: str) -> bool:
     return _LATER.match(message) is not None
 
 
-def told_later(problem: Problem, cause: str = "", subject: str = "") -> str:
-    """What is told later, as a whole sentence; `cause`: the name of a setting to be fixed elsewhere; `subject`: what
-    it is about, where that is not its field."""
-    return then_words(cause) + whole_sentence(problem, subject)
+def told_later(problem: Problem, causes: Sequence[str] = ()) -> str:
+    """What is told later, as a whole sentence; `causes`: what is to be fixed elsewhere."""
+    return then_words(causes) + whole_sentence(problem)
 
 
 def whole_sentence(problem: Problem, subject: str = "") -> str:
     """What it says, by itself: a message that goes on behind its field's name gets that, or another `subject`."""
     goes_on = problem.field and _GOES_ON.match(problem.message)
-    return f"{subject or _quoted_name(problem.field)} {problem.message}" if goes_on else problem.message
+    return f"{subject or what_it_is_about(problem)} {problem.message}" if goes_on else problem.message
 
 
 def without_then(problem: Problem) -> str:
@@ -123,8 +132,14 @@ def without_then(problem: Problem) -> str:
     if not is_later(problem.message):
         return problem.message
     message = _LATER.sub("", problem.message, count=1)
-    behind = message.removeprefix(f"{_quoted_name(problem.field)} ")
+    behind = message.removeprefix(f"{what_it_is_about(problem)} ")
     return behind if _GOES_ON.match(behind) else message
+
+
+def what_it_is_about(problem: Problem) -> str:
+    """What a problem is about, in quotes; an entry of a list with its place."""
+    name = name_of_setting(problem.field)
+    return problem.subject or f"“{name}{problem.field.rpartition(name)[2]}”"
 
 
 def name_of_setting(field: str) -> str:
@@ -135,12 +150,6 @@ def name_of_setting(field: str) -> str:
 def is_of_unset(problem: Problem) -> bool:
     """Whether it is wrong with a default, as its setting is not set."""
     return without_then(problem).startswith(UNSET)
-
-
-def _quoted_name(field: str) -> str:
-    """Of an entry of a list with its place."""
-    name = name_of_setting(field)
-    return f"“{name}{field.rpartition(name)[2]}”"
 
 
 def did_you_mean(name: str, names: list[str]) -> str:
