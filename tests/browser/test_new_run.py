@@ -281,7 +281,11 @@ def test_a_search_finds_what_people_call_it_and_settings_that_stand_elsewhere(ne
     for words in ("lora rank", "rank lora", "rank"):
         search.fill(words)
         expect(first).to_have_attribute("data-path", "lora.r")
+    count = new_run.locator(".all .count")
+    search.fill("")
+    total = re.match(r"\d+ settings", count.inner_text())
     search.fill("adaptive kl")
+    assert total and total[0] in count.inner_text() and count.inner_text().endswith(" above")  # one count of the list
     expect(above.locator("code")).to_have_text(["kl.target", "kl.rate", "kl.least", "kl.most"])
     picture(new_run, "new-search-elsewhere")
     above.first.get_by_role("button", name="Target KL").click()

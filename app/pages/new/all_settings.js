@@ -50,7 +50,9 @@ function drawFound(asked, all) {
   const shown = hits.slice(0, MOST);
   const here = shown.filter((one) => one.section);
   const there = shown.filter((one) => !one.section);
-  count(hits.length ? `${hits.length} of ${all.length}` : "");
+  const listed = hits.filter((one) => one.section).length;
+  const above = hits.length - listed; // the list has none of them, nor has its count
+  count(hits.length ? `${listed} of ${settings().length} settings${above ? `, ${above} above` : ""}` : "");
   const gone = removedAs(asked, page.form.removed);
   const shorter = /\s/.test(asked) ? "Try fewer words." : "Try a shorter word.";
   const nothing = gone ?? `No setting has “${asked}” in its name or help. ${shorter}`;
