@@ -93,6 +93,29 @@ def test_a_past_run_s_completions_are_tried(rewards: Page, finished_run: str) ->
     expect(results.locator(".group")).to_have_count(8)
 
 
+def test_what_was_chosen_stays_beside_a_past_run(rewards: Page, shared_dashboard: str) -> None:
+    """Seen: the run that had just begun took the place of the chosen data, for good, and nothing said so."""
+    chosen, later = (made_run(name, 3, groups=1) for name in ("chosen", "later"))
+    made_run("just begun", 0, groups=0)
+    rewards.goto(f"{shared_dashboard}/rewards?name=format")
+    data, run, why = (ready(rewards).locator(one) for one in ("select.data", "select.run", ".why-data"))
+    data.select_option("preset:quickstart")
+    source(rewards, "A past run")
+    expect(run).to_have_value(later)  # the newest that has completions
+    expect(data).to_have_value(f"run:{later}")
+    expect(why).to_have_text("(of the run whose completions are scored)")
+    source(rewards, "The model")
+    expect(data).to_have_value("preset:quickstart")
+    expect(why).to_have_text("(as before)")
+    data.select_option(f"run:{chosen}")
+    source(rewards, "A past run")
+    expect(run).to_have_value(chosen)
+    expect(data).to_have_value(f"run:{chosen}")
+    run.select_option(later)
+    rewards.reload()
+    expect(ready(rewards).locator("select.data")).to_have_value(f"run:{chosen}")
+
+
 def test_a_run_s_history_is_scored_anew_and_advantages_flip(
     open_page: OpenPage, shared_dashboard: str, rewards: Page, finished_run: str
 ) -> None:

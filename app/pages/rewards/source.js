@@ -2,7 +2,7 @@
 
 import { params } from "../../ui/address.js";
 import { tryStore } from "../../ui/browser_store.js";
-import { el, option, press, remover, setText, showText } from "../../ui/dom.js";
+import { el, option, press, setText, showText } from "../../ui/dom.js";
 import { currentDraft } from "../../ui/run_drafts.js";
 import { builtOn, keepBuiltOn } from "./built_on.js";
 import { givenNames } from "./columns.js";
@@ -11,6 +11,7 @@ import { dataOfFile, guessOfFile, howRead, isFile, mapFile, readAnew, slipOfFile
 import { tagsLookedFor } from "./looked_for.js";
 import { guessOfDraft, mapDraft, mappedText, mappingWords } from "./mapped_drafts.js";
 import { plain } from "./text.js";
+import { drawTyped, typedNow } from "./typed_boxes.js";
 import { MOST_ROWS, readRows } from "./written_rows.js";
 
 export let from = "model";
@@ -139,6 +140,7 @@ const listed = ({ presets, files, runs }) =>
   JSON.stringify([...presets, ...files, ...runs].map(({ value, stored }) => [value, stored]));
 function chooseLikely(then = () => {}) {
   const select = find("select.data");
+  dataBefore = null;
   for (const [value, why] of likelyData()) {
     select.value = value;
     if (select.selectedIndex < 0) continue;
@@ -167,23 +169,20 @@ export function drawSource() {
   chooseLikely();
   const run = chosenHere().startsWith("run:") ? chosenHere().slice("run:".length) : CAME_FROM;
   if (page.about.sources.runs.some((one) => one.stored && one.id === run))
-    for (const select of root.querySelectorAll("select.run, select.history")) select.value = run;
+    for (const select of root.querySelectorAll("select.run, select.history")) select.value = runChosen = run;
   setInterval(refresh, AGES);
   document.addEventListener("visibilitychange", refresh);
   for (const tab of root.querySelectorAll("[data-from]")) tab.addEventListener("click", () => choose(tab.dataset.from));
   find("select.data").addEventListener("change", ({ target }) => chooseData(target.value, askColumns));
-  find("select.run").addEventListener("change", ({ target }) => chooseData(`run:${target.value}`, askColumns));
+  find("select.run").addEventListener("change", ({ target }) => {
+    runChosen = target.value;
+    takeDataOfRun();
+  });
   find("select.pick").addEventListener("change", ({ target }) => {
     find(".input.groups").hidden = target.value !== "first";
     find(".input.rows").hidden = target.value === "first";
   });
-  find(".from-typed .adds").append(
-    button("Add a completion", () => {
-      addTyped();
-      find(".from-typed .list").lastChild.querySelector("textarea").focus();
-    }),
-  );
-  addTyped();
+  drawTyped();
   askColumns();
 }
 // Where this data is not there (any more), what is likely.
@@ -192,10 +191,39 @@ function chooseData(value, then = () => {}) {
   tryStore(() => sessionStorage.setItem(CHOSEN, value));
   noteChosenHere(value);
   isOfOpened = false;
+  dataBefore = null;
   select.value = value;
   if (select.selectedIndex < 0) chooseLikely();
   else sayWhy("");
+  if (from === "run" && runOfValue(value)) find("select.run").value = runChosen = runOfValue(value).id;
   then();
+}
+const runOfValue = (value) => page.about.sources.runs.find((one) => one.stored && one.value === value);
+
+// A past run's completions bring that run's data with them, until others are wanted again: what was chosen stays so.
+let runChosen = ""; // of “A past run”
+let dataBefore = null;
+function takeDataOfRun() {
+  const value = `run:${find("select.run").value}`;
+  const { value: before } = find("select.data");
+  if (value !== before) setData(value, "of the run whose completions are scored", dataBefore ?? before);
+}
+function takeDataBack() {
+  if (dataBefore !== null) setData(dataBefore, "as before");
+}
+function setData(value, why, before = null) {
+  dataBefore = before;
+  isOfOpened = false;
+  find("select.data").value = value;
+  if (find("select.data").selectedIndex < 0) chooseLikely();
+  else sayWhy(why);
+  askColumns();
+}
+// The run of the chosen data, else the one that was chosen there, else the newest that has completions.
+function runToBegin() {
+  const stored = page.about.sources.runs.filter((one) => one.stored);
+  const chosen = runOfValue(find("select.data").value) ?? stored.find((one) => one.id === runChosen);
+  return (chosen ?? stored.find((one) => one.stepped) ?? stored[0])?.id ?? "";
 }
 let said = ""; // why the data is chosen
 // Why this data is chosen; and as what a file is read, with the ways to read it otherwise.
@@ -226,40 +254,17 @@ export function runOfData() {
   const stored = runs.filter((one) => one.stored);
   return stored.find((one) => one.value === chosen) ?? stored.find((one) => one.data === page.given?.source) ?? null;
 }
-export function choose(kind) {
+// `keepsData`: also the data of a run whose completions were scored.
+export function choose(kind, { keepsData = false } = {}) {
   from = kind;
   press(root.querySelectorAll("[data-from]"), (tab) => tab.dataset.from === kind);
   for (const part of root.querySelectorAll(".workbench .from")) part.hidden = !part.classList.contains(`from-${kind}`);
-  if (kind === "run" && find("select.run").value) chooseData(`run:${find("select.run").value}`, askColumns);
+  if (kind === "run" && runToBegin()) {
+    find("select.run").value = runToBegin();
+    takeDataOfRun();
+  } else if (kind !== "run" && !keepsData) takeDataBack();
   tell("source");
 }
-function addTyped() {
-  const list = find(".from-typed .list");
-  const n = list.children.length + 1;
-  const row = el("input.input.num.row-of", {
-    type: "text",
-    inputmode: "numeric",
-    value: "1",
-    "aria-label": `Row of completion ${n}`,
-  });
-  const area = el("textarea.input.mono.text", {
-    rows: "2",
-    "aria-label": `Completion ${n}`,
-    spellcheck: "false",
-    placeholder: "<think>…</think><answer>…</answer>",
-  });
-  const made = el(
-    "div.typed.row.tight",
-    el("label.xs.mut", "row", row),
-    area,
-    remover(`Remove completion ${n}`, () => {
-      made.remove();
-      find(".from-typed .adds button").focus();
-    }),
-  );
-  list.append(made);
-}
-
 // What the worker is asked, whose text tells one set of completions from another; {sentence} where it cannot be.
 export function sourceAsked() {
   const count = (selector, otherwise) => {
@@ -275,14 +280,7 @@ export function sourceAsked() {
     const step = parseInt(find(".step").value, 10);
     return { ...asked, run: find("select.run").value, step: Number.isInteger(step) ? step : null };
   }
-  if (from === "typed")
-    return {
-      ...asked,
-      typed: [...find(".from-typed .list").children].map((one) => ({
-        row: Math.max(0, (parseInt(one.querySelector(".row-of").value, 10) || 1) - 1),
-        text: one.querySelector(".text").value,
-      })),
-    };
+  if (from === "typed") return { ...asked, typed: typedNow() };
   return { ...asked, rows, tags: tagsLookedFor() };
 }
 // Whose completions are asked for, as a sentence names them.

@@ -20,8 +20,8 @@ RUNS = 100  # runs that are offered
 
 def list_sources() -> dict[str, list[dict[str, Any]]]:
     """What settings can be taken from, {presets, files, runs}, the newest run first: each {value, label}; a run's
-    `stored` says whether completions of it are kept, `begun` whether it made a step or still may, `data` where its
-    rows are from. A file is read and mapped as the newest run of it did (`past`), else as its preview suggests."""
+    `stored` says whether completions of it are kept, `begun` whether it made a step or still may, `stepped`
+    whether it made one, `data` where its rows are from. A file is read and mapped as the newest run of it did (`past`), else as its preview suggests."""
     listed = registry.list_runs()
     named = [{"value": f"preset:{one['name']}", "label": one["title"]} for one in presets.list_presets()]
     runs = [
@@ -32,6 +32,7 @@ def list_sources() -> dict[str, list[dict[str, Any]]]:
             "data": run.data,
             "stored": run.folder.db.is_file(),
             "begun": past_reading.has_begun(run),
+            "stepped": run.step > 0,
         }
         for run in listed[:RUNS]
     ]
