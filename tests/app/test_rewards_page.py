@@ -355,7 +355,7 @@ def test_a_long_name_is_taken_whole_whatever_is_asked_of_it() -> None:
     two = f"{CODE}def {long}(completions, anser, **kwargs):\n    return [0.5 for _ in completions]\n"
     found = page.analyse_code({"text": two, "name": long, "columns": ["answer"]})["problems"]
     assert any("anser" in one["message"] for one in found)
-    renamed = page.rename_column({"text": two, "name": long, "old": "anser", "new": "answer"})["text"]
+    renamed = page.rename_column({"text": two, "names": [long], "old": "anser", "new": "answer"})["text"]
     assert f"{long}(completions, answer," in renamed
 
 

@@ -202,6 +202,12 @@ def test_hints_on_style_do_not_bury_errors_and_a_column_is_renamed_with_a_click(
     expect(problems).to_have_count(0)
     assert "def f(completions, answer, **kwargs)" in text_of(rewards) and "zip(answer, completions)" in text_of(rewards)
     assert first in text_of(rewards), "the one that is not chosen stays as it is"
+    rewards.locator(".ace_content").click()
+    rewards.keyboard.press("Control+z")
+    expect(problems).to_contain_text("“given” takes it, too.")
+    do(rewards, "Use it in both functions")
+    expect(problems).to_have_count(0)
+    assert "solution" not in text_of(rewards)
     expect(rewards.locator(".which")).to_have_value("f")
     hints.locator("summary").click()
     expect(hints.locator("li")).to_contain_text("`os` imported but unused")

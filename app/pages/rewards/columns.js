@@ -2,7 +2,7 @@
 
 import { el } from "../../ui/dom.js";
 import { cut } from "../../ui/text.js";
-import { page } from "./core.js";
+import { button, page } from "./core.js";
 import { plain } from "./text.js";
 
 // page.given: {columns: [{name, sample, decimal}], answer: the row's, null where none is mapped, mapped: its column's
@@ -75,4 +75,13 @@ export function columnList() {
     el("summary.s", "Columns of the data besides the prompt"),
     names.length ? el("dl.s", ...names.slice(0, 60).flatMap(row)) : el("p.s.mut", "None: it has prompts only."),
   );
+}
+// A name that the data has under another: the clicks that write that one, in the chosen function or also in the others of
+// the text that take it. `rename(names of functions, old, meant)`.
+export function waysToRename({ rename: [name, old, meant], also = [] }, rename) {
+  const all = also.length === 1 ? "both functions" : `all ${also.length + 1} functions`;
+  return [
+    button(`Use “${meant}”`, () => rename([name], old, meant), "link s"),
+    ...(also.length ? [" · ", button(`Use it in ${all}`, () => rename([name, ...also], old, meant), "link s")] : []),
+  ];
 }

@@ -3,6 +3,7 @@
 import { el, option, setText, showText } from "../../ui/dom.js";
 import { load } from "../../ui/libraries.js";
 import { button, call, find, on, page, server, setOff, tell } from "./core.js";
+import { waysToRename } from "./columns.js";
 import { namesake } from "./namesakes.js";
 import { plain, plural } from "./text.js";
 import { isOfScript, offerImport } from "./whole_script.js";
@@ -205,15 +206,13 @@ function problemLists(all) {
   ].filter(Boolean);
 }
 function problemItem(one) {
-  const [name, old, meant] = one.rename ?? [];
+  const rename = (names, old, meant) => cleanUp("rename_column", { names, old, new: meant });
   return el(
     "li",
     { class: `verdict-at ${GRAVE[one.level] ?? "warning"}` },
     isOfScript(one) ? null : button(`line ${one.line}`, () => goToLine(one.line), "link s"),
     ` ${plain(one.message)} `,
-    old && !page.open.builtIn
-      ? button(`Use “${meant}”`, () => cleanUp("rename_column", { name, old, new: meant }), "link s")
-      : null,
+    ...(one.rename && !page.open.builtIn ? waysToRename(one, rename) : []),
   );
 }
 const marked = [];

@@ -106,7 +106,8 @@ def analyse_text(code: str, name: str = "", columns: set[str] | None = None, scr
     reading = builder.read_blocks(code, chosen.name) if chosen else None
     blocks = reading.blocks if reading is not None else None
     ours = [_problem(each, UNLOADABLE if each == fault else "") for each in analysis.problems]
-    ours += [_asked_in_vain(each, chosen.name, blocks) for each in asked if chosen]
+    others = [one for one in analysis.functions if one != chosen]
+    ours += [_with_others(_asked_in_vain(each, chosen.name, blocks), others, columns) for each in asked if chosen]
     refused = [*_secrets_in(code, blocks), *_names_too_long(analysis.functions)]
     whole = "" if analysis.functions else whole_script.say_script_alone(clean)
     # what each line of it would do in a reward function is of no use where none is
@@ -162,6 +163,21 @@ def _asked_in_vain(problem: signature.CodeProblem, name: str, blocks: list[build
     which (`block`, from 0), instead of a line."""
     found = _problem(problem)
     return found | _of_blocks(*say_missing_column(problem, name, blocks)) if blocks and problem.asked else found
+
+
+def _with_others(
+    problem: dict[str, Any], others: list[signature.FunctionSig], columns: set[str] | None
+) -> dict[str, Any]:  # fmt: skip
+    """A name that the data has under another, with those of the `others` in the text that take it too (`also`)."""
+    if not problem["rename"]:
+        return problem
+    _, *names_of_both = problem["rename"]
+    asked = [(one.name, each.rename) for one in others for each in signature.problems_for(one, columns)]
+    also = [name for name, rename in asked if rename and [*rename[1:]] == names_of_both]
+    if not also:
+        return problem
+    too = f"{names.quote_name(also[0])} takes" if len(also) == 1 else f"{len(also)} other functions here take"
+    return problem | {"message": f"{problem['message']} {too} it, too.", "also": also}
 
 
 def _of_blocks(message: str, block: int | None) -> dict[str, Any]:

@@ -138,9 +138,12 @@ def strip_code(payload: Payload) -> dict[str, Any]:
 
 @answer
 def rename_column(payload: Payload) -> dict[str, Any]:
-    """The text with one of a function's arguments named as the data names the column."""
-    old, new = text(payload, "old", 200), text(payload, "new", 200)
-    return {"text": rename.rename_argument(code_of(payload), name_of(payload), old, new)}
+    """The text with an argument of some functions (`names`) named as the data names the column."""
+    old, new, code = text(payload, "old", 200), text(payload, "new", 200), code_of(payload)
+    functions = payload.get("names")
+    for name in functions if isinstance(functions, list) else []:
+        code = rename.rename_argument(code, str(name), old, new)
+    return {"text": code}
 
 
 @answer
