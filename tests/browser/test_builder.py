@@ -94,7 +94,7 @@ def test_the_empty_page_offers_to_build_without_code_and_three_rows_are_scored_a
     expect_points(rewards, 1, "1", "0", "0.5")
     expect(long).to_be_hidden()
     paid = rewards.locator(".live .paid")  # a short wrong answer earns the length, a long right one the number
-    expect(paid).to_contain_text("A wrong answer scores as much as a right one. Row 1: <answer>")
+    expect(paid).to_contain_text("A wrong answer scores as much as a right one. Row 1: a wrong example that Groupwise ")
     picture(rewards, "rewards-paid-wrong")
     rewards.locator(".live textarea").nth(1).fill("I do not know")
     expect_points(rewards, 1, "0", "1", "0.5")

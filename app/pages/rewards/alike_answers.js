@@ -3,8 +3,13 @@
 import { el } from "../../ui/dom.js";
 import { plain } from "./text.js";
 
-// The end of a text, where its answer stands.
-const ending = (text) => (text.length > MOST ? `…${text.slice(-MOST)}` : text);
+// The end of a text, where its answer stands: from its last tag, or else a whole word.
+function ending(text) {
+  if (text.length <= MOST) return text;
+  const end = text.slice(-MOST);
+  const tag = [...end.matchAll(/<\w[^>]*>/g)].at(-1)?.index;
+  return `…${end.slice(tag ?? end.search(/\s/) + 1)}`;
+}
 const MOST = 60; // characters
 
 export const codeOf = ({ text }) => el("code.mono", text.trim() ? ending(plain(text).trim()) : "(empty)");
@@ -26,7 +31,7 @@ export function alikeNote(scored, worth, isOfExamples, written = []) {
   if (score === undefined && ofModel === undefined) return [];
   if (score === undefined) return [noteOf(`The model's answers here all score ${worth(ofModel)}. `)];
   const said = isOfExamples
-    ? [`All answers shown score ${worth(score)}, and so do wrong ones, such as `, codeOf(unseenWrong(scored)), ". "]
+    ? [`All answers shown score ${worth(score)}, and so do wrong examples that Groupwise made, such as `, codeOf(unseenWrong(scored)), ". "]
     : [`All answers here score ${worth(score)}. `];
   return [noteOf(...said)];
 }

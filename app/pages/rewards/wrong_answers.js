@@ -18,7 +18,9 @@ export function findPaidWrong([typed, right, wrong, alone], blocks) {
   const telling = blocks.map((_, n) => n).filter((n) => right.points[n] > wrong.points[n]);
   if (!telling.length) return null;
   const isRight = ({ points }) => telling.every((n) => points[n] >= right.points[n]);
-  const scored = [typed, right, wrong, alone].filter(({ total }) => typeof total === "number");
+  const scored = [typed, right, wrong, alone]
+    .filter(({ total }) => typeof total === "number")
+    .map((one) => ({ ...one, isShown: one.text === typed.text }));
   const rights = scored.filter(isRight).sort((a, b) => a.total - b.total);
   const wrongs = scored.filter((one) => !isRight(one)).sort((a, b) => b.total - a.total);
   if (!rights.length || !wrongs.length || wrongs[0].total < rights[0].total - 1e-9) return null;
@@ -26,6 +28,12 @@ export function findPaidWrong([typed, right, wrong, alone], blocks) {
   return { wrong: wrongs[0], right: rights[0], block };
 }
 
+// What stands in the row's box is seen there; whose the others are is told.
+const earning = ({ text, total, isShown }, ofOurs, worth) => [
+  isShown ? "the answer shown there, " : ofOurs,
+  codeOf({ text }),
+  `, earns ${worth(total)}`,
+];
 export function paidWrongNote({ row, wrong, right, block }, worth, requireBlock) {
   const more = wrong.total > right.total + 1e-9 ? "more than" : "as much as";
   return el(
@@ -35,10 +43,10 @@ export function paidWrongNote({ row, wrong, right, block }, worth, requireBlock)
       "p",
       el("b", `A wrong answer scores ${more} a right one. `),
       `Row ${row + 1}: `,
-      codeOf(wrong),
-      ` earns ${worth(wrong.total)}, the right `,
-      codeOf(right),
-      ` earns ${worth(right.total)}.`,
+      ...earning(wrong, "a wrong example that Groupwise made, ", worth),
+      "; ",
+      ...earning(right, "a right example that Groupwise made, ", worth),
+      ".",
     ),
     block === undefined ? "" : button(`Make block ${block + 1} required`, () => requireBlock(block)),
   );
