@@ -26,10 +26,10 @@ from groupwise.storage.spec.words.problem import (
 )
 from groupwise.worker.builtin import models
 from tests.app.test_said_at_once import HEAD, OFFER, clicked, labels_of, said_of
-from tests.support.offered_rewards import OFFERED
 from tests.conftest import Groupwise
 from tests.support import offer
 from tests.support.launching import write
+from tests.support.offered_rewards import OFFERED
 
 ROOT = Path(__file__).parents[2]
 LONG: dict[str, Any] = {"types": ["int"], "default": 512}

@@ -170,7 +170,8 @@ def test_from_new_run_a_function_of_its_own_is_begun_on_the_data_of_that_run(rew
     expect(why).to_have_text("(what New run is set to)")
     rewards.locator(".kinds").get_by_role("button", name="Right length").click()
     alike = rewards.locator(".live .paid .alike")
-    expect(alike).to_contain_text("All answers shown score 1, and so do wrong examples that Groupwise made, such as ", timeout=180_000)
+    said = "All answers shown score 1, and so do wrong examples that Groupwise made, such as "
+    expect(alike).to_contain_text(said, timeout=180_000)
     wrong = alike.locator("code").inner_text()
     shown = [box.input_value() for box in rewards.locator(".live textarea").all()]
     assert wrong and not any(wrong in one for one in shown), "the answer that is called wrong is one that is shown"

@@ -1,4 +1,4 @@
-"""What problems of reward functions are about, by the functions' names: of rewards.0.name nobody knows which that is."""
+"""What problems of reward functions are about, by the functions' names: rewards.0.name does not say which that is."""
 
 import re
 from collections.abc import Iterable

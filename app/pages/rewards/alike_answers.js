@@ -31,7 +31,11 @@ export function alikeNote(scored, worth, isOfExamples, written = []) {
   if (score === undefined && ofModel === undefined) return [];
   if (score === undefined) return [noteOf(`The model's answers here all score ${worth(ofModel)}. `)];
   const said = isOfExamples
-    ? [`All answers shown score ${worth(score)}, and so do wrong examples that Groupwise made, such as `, codeOf(unseenWrong(scored)), ". "]
+    ? [
+        `All answers shown score ${worth(score)}, and so do wrong examples that Groupwise made, such as `,
+        codeOf(unseenWrong(scored)),
+        ". ",
+      ]
     : [`All answers here score ${worth(score)}. `];
   return [noteOf(...said)];
 }

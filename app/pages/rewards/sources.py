@@ -20,8 +20,9 @@ RUNS = 100  # runs that are offered
 
 def list_sources() -> dict[str, list[dict[str, Any]]]:
     """What settings can be taken from, {presets, files, runs}, the newest run first: each {value, label}; a run's
-    `stored` says whether completions of it are kept, `begun` whether it made a step or still may, `stepped`
-    whether it made one, `data` where its rows are from. A file is read and mapped as the newest run of it did (`past`), else as its preview suggests."""
+    `stored` says whether completions of it are kept, `stepped` whether it made a step, `begun` whether it did or still
+    may, `data` where its rows are from. A file is read and mapped as the newest run of it did (`past`), else as its
+    preview suggests."""
     listed = registry.list_runs()
     named = [{"value": f"preset:{one['name']}", "label": one["title"]} for one in presets.list_presets()]
     runs = [

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from groupwise.storage.spec.words.foreign_letters import without_accents
@@ -55,14 +56,14 @@ class Fix:
 class Problem:
     """Something about a spec that a person should know. `field` is a dotted path ("training.beta"), `line` counts
     from 1 in the YAML it came from, if it came from YAML. Only what is BLOCKING keeps a run from being launched.
-    `subject`: what it is about, in quotes, where the last part of its field does not tell: “length” at rewards.0.name."""
+    `subject`: what it is about, in quotes, where its field does not end with that: “length” at rewards.0.name."""
 
     field: str
     message: str
     line: int | None = None
     level: str = BLOCKING
     fixes: tuple[Fix, ...] = ()
-    subject: str = field(default="", compare=False)
+    subject: str = dataclasses.field(default="", compare=False)
 
     def as_dict(self) -> dict[str, Any]:
         """As plain values, for a question's answer or the page: its words hold the subject where they need it."""
