@@ -226,6 +226,15 @@ def scores_of_a_re_scoring_before_are_marked(page: Page) -> None:
     expect(view.locator(".go.failed")).to_have_count(0)
     expect(view.locator(".go .wait")).to_contain_text("completions in", timeout=180_000)
     expect(view.locator(".outdated")).to_be_hidden()
+    weight = page.locator(".chosen input.weight").first
+    weight.fill("3")
+    expect(view.locator(".outdated")).to_have_text(
+        "These are the scores of the weights before your last change. Re-score again."
+    )
+    weight.fill("1")
+    expect(view.locator(".outdated")).to_be_hidden()
+    page.get_by_label("Advantages scaled by").select_option("none")
+    expect(view.locator(".outdated")).to_contain_text("of the settings before your last change")
 
 
 def test_re_scoring_is_cancelled_and_asked_again(open_page: OpenPage, shared_dashboard: str, finished_run: str) -> None:
@@ -249,7 +258,8 @@ def test_a_re_scoring_of_a_run_without_scores_shows_dashes(rewards: Page) -> Non
       const box = document.createElement("div");
       drawRescored(box, {
         sentences: [], totals, functions: [], steps: { step: [] }, groups: [],
-        advantages: { total: 2, flipped: 0, share: 0 }, ranks: { pairs: share, swapped: 0, share: 0 },
+        advantages: { total: 2, flipped: 0, share: 0 },
+        ranks: { pairs: share, swapped: 0, share: 0, merged: 3, parted: 0 },
         ties: { old: { bearing: 0, groups: 1 }, new: { bearing: 1, groups: 1 } },
       });
       return [...box.querySelectorAll(".figure")].slice(0, 2).flatMap((one) => [...one.children].slice(1))
@@ -257,5 +267,6 @@ def test_a_re_scoring_of_a_run_without_scores_shows_dashes(rewards: Page) -> Non
     }"""
     page = bring(rewards, "pages/rewards/rescored.js", "drawRescored")
     assert page.evaluate(drawn, [None, 0]) == ["–", "no scores to compare with"] * 2
-    assert page.evaluate(drawn, [0.5, 1]) == ["0\u202f%", "0 of 2 change sign", "0\u202f%", "0 of 1 within their group"]
+    pairs = "0 of 1 pair within a group, not counting ties · 3 more tied now"
+    assert page.evaluate(drawn, [0.5, 1]) == ["0\u202f%", "0 of 2 change sign", "0\u202f%", pairs]
     assert page.evaluate(drawn, [0.5, 0])[2:] == ["–", "no pairs to compare"]

@@ -37,14 +37,20 @@ def ask(folder: RunFolder, *functions: dict[str, Any], **payload: Any) -> dict[s
 
 
 def test_the_same_function_changes_nothing() -> None:
-    folder = run_with(stored([0.5, 1.0], [0.0, None, 2.0]), stored([2.0, 3.0], step=2))
+    """Advantages that a run had rounded otherwise stood there as changes of 0.00."""
+    rounded = [
+        replace(group, completions=[replace(one, advantage=one.advantage + 0.001) for one in group.completions])
+        for group in stored([2.0, 3.0], step=2)
+    ]
+    folder = run_with(stored([0.5, 1.0], [0.0, None, 2.0]), rounded)
     found = ask(folder, own(READS))
     assert found["completions"] == 7 and found["functions"][0]["changed"] == 0
     assert found["totals"]["old"] == found["totals"]["new"] and found["totals"]["old_mean"] == pytest.approx(8.5 / 7)
     assert (found["advantages"]["flipped"], found["ranks"]["swapped"], found["groups"]) == (0, 0, [])
     assert found["functions"][0]["none"] == 1 and found["functions"][0]["was_there"]
-    assert found["sentences"][:2] == ["The mean reward stays at 1.21.", "No advantage changes its sign."]
-    assert found["sentences"][-1].startswith("The new total counts ") and found["functions"][0]["counts"]
+    said, counted = found["sentences"]
+    assert said == "Nothing changes: every completion keeps its reward and its advantage."
+    assert counted.startswith("The new total counts ") and found["functions"][0]["counts"]
 
 
 def test_the_opposite_function_turns_everything_round() -> None:
@@ -175,7 +181,7 @@ def test_a_weight_that_moved_between_two_logs_is_the_one_of_its_step(reward: dic
     folder = moving_weight(reward, by_stage, lambda step: 0.5 if step % 3 == 0 else None)  # means, of logged steps
     found = ask(folder, own(READS))
     assert found["steps"]["new"] == pytest.approx(found["steps"]["old"])
-    assert found["sentences"][0].startswith("The mean reward stays at ") and not found["groups"]
+    assert found["sentences"][0].startswith("Nothing changes:") and not found["groups"]
     assert "reads (weight 0.2 to 1, as it changed in training)" in found["sentences"][-1]
     mine = ask(folder, own(READS.replace("reads", "my_reads")), instead="reads")
     assert mine["totals"]["new_mean"] == pytest.approx(found["totals"]["old_mean"])

@@ -29,7 +29,7 @@ export const page = {
   failures: [],
 };
 // What one part tells and others hear: a function was opened (“open”), its text was “typed” or “looked” at; where the
-// completions come from (“source”), the “data” or its “columns” changed, the list of “runs” or the “library” did, or
+// completions come from (“source”), with what functions and weights they are scored (“scoring”), the “data” or its “columns” changed, the list of “runs” or the “library” did, or
 // the “way” to write it; blocks were “built”; what the address names is “missing”; and what is asked for from elsewhere
 // (“try”, “save”, “build”: another function of blocks).
 const listeners = {};

@@ -4,7 +4,7 @@ import { el, option, remover, setText } from "../../ui/dom.js";
 import { numberField } from "../../ui/number_field.js";
 import { wholeNumber } from "../../ui/number.js";
 import { cut } from "../../ui/text.js";
-import { action, call, find, on, page } from "./core.js";
+import { action, call, find, on, page, tell } from "./core.js";
 import { loadFault, signature, withLine } from "./editor.js";
 import { dataChosen } from "./source.js";
 import { isNumber, plain } from "./text.js";
@@ -93,6 +93,7 @@ const parametersOf = (name) =>
 const argumentsOf = (name) => (name === editedName() ? signature()?.arguments : about_(name)?.arguments) ?? [];
 
 export function drawFunctions() {
+  tell("scoring");
   const body = find(".chosen tbody");
   const names = [editedName(), ...others];
   // Under the hands of someone who types here nothing is exchanged.
@@ -121,6 +122,7 @@ function functionRow(name, n) {
       set[key] = input.value;
       if (key === "weight") set.touched = true;
       mark();
+      tell("scoring");
     });
     const mark = () => {
       input.classList.toggle("wrong", !isNumber(input.value));
@@ -174,6 +176,7 @@ function parameterField(name, set, one) {
   input.value = set.parameters[one.name] ?? "";
   input.addEventListener(choices ? "change" : "input", () => {
     set.parameters[one.name] = input.value;
+    tell("scoring");
   });
   return el("label.xs", { title: plain(one.help ?? "") }, el("span.mono", plain(one.name)), input);
 }
@@ -188,6 +191,7 @@ export function nameSettings() {
   setText(find("select.scale option"), `as ${whose} has it`);
 }
 export function drawFunctionActions() {
+  find("select.scale").addEventListener("change", () => tell("scoring"));
   find("select.add").addEventListener("change", ({ target }) => {
     if (target.value && !others.includes(target.value)) others.push(target.value);
     target.value = "";

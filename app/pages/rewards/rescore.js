@@ -13,19 +13,31 @@ import {
   settingsOf,
   takeWeightsOfRun,
 } from "./functions.js";
-import { sayWhose } from "./outdated.js";
+import { sayWhose, settingsOfScores } from "./outdated.js";
 import { drawRescored } from "./rescored.js";
 import { sourceWords } from "./source.js";
 import { plural, seconds } from "./text.js";
 
 let scoring = false;
-let rescored = null; // {text, which, run, passed}: whose scores are shown, as sayWhose takes them
+let rescored = null; // {text, which, run, set, passed}: whose scores are shown, as sayWhose takes them
 function sayRescored() {
   const now = find("select.history").value;
   const of =
     rescored && rescored.run !== now ? { words: sourceWords(ofRun(rescored.run)), now: sourceWords(ofRun(now)) } : null;
-  sayWhose(".view-rescore", rescored, scoring, { again: "Re-score again", before: "the re-scoring before", of });
+  sayWhose(".view-rescore", rescored, scoring, {
+    again: "Re-score again",
+    before: "the re-scoring before",
+    of,
+    set: rescored && setNow(),
+  });
 }
+// A weight that nobody typed is the run's.
+const setNow = () =>
+  settingsOfScores(
+    historyFunctions().map((one, n) => ({ ...one, weight: one.weight ?? weightInRun(one.name, n) })),
+    find("select.scale").value,
+    find("select.instead").value,
+  );
 const ofRun = (run) => ({ from: "run", run });
 export function drawRescore() {
   action("rescore", rescore);
@@ -53,7 +65,7 @@ export function drawRescore() {
   });
   takeWeightsOfRun(weightInRun);
   on("looked", chooseInstead);
-  for (const what of ["typed", "open"]) on(what, sayRescored);
+  for (const what of ["typed", "open", "scoring"]) on(what, sayRescored);
 }
 // Which of the run's own functions the edited one takes the place of.
 let ran = [];
@@ -84,6 +96,7 @@ function chooseInstead() {
   select.value = names.includes(name)
     ? name
     : (names.find((one) => name === `my_${one}` || name.startsWith(`my_${one}_`)) ?? "");
+  sayRescored();
 }
 
 function followProgress(done, total) {
@@ -126,7 +139,7 @@ async function rescore() {
     return;
   }
   const instead = find("select.instead").value || null;
-  const asked = { text: page.text, which: page.which, run };
+  const asked = { text: page.text, which: page.which, run, set: setNow() };
   const got = await askWorker(
     "rescore",
     { run, functions: historyFunctions(), instead, scale_rewards: find("select.scale").value },

@@ -25,7 +25,7 @@ export function drawRescored(box, found) {
       figure(
         "Pairs that change order",
         ranks.pairs ? finePercent(ranks.share) : "–",
-        ranks.pairs ? `${many(ranks.swapped)} of ${many(ranks.pairs)} within their group` : noPairs(scored),
+        ranks.pairs ? pairWords(ranks) : noPairs(scored),
       ),
       figure(
         "Groups with a learning signal",
@@ -48,6 +48,13 @@ export function drawRescored(box, found) {
     ...found.groups.map(changedGroup),
   );
 }
+// A pair that is tied has no order that could change: how many are so now is told, as the number of pairs goes with it.
+const pairWords = ({ swapped, pairs, merged, parted }) =>
+  dotted(
+    `${many(swapped)} of ${plural(pairs, "pair")} within a group, not counting ties`,
+    merged ? `${many(merged)} more tied now` : "",
+    parted ? `${many(parted)} no longer tied` : "",
+  );
 const noPairs = (scored) => (scored ? "no pairs to compare" : "no scores to compare with");
 const scoreOr = (value) => orDash(value, score);
 

@@ -8,7 +8,7 @@ import { NOT_TAKEN, settle } from "./builder.js";
 import { NO_BLOCK, looked, noFunction, notBuilt, showFailures, unfinished } from "./editor.js";
 import { chosenFunctions, drawFunctions, editedName, faultOfChosen, nameSettings } from "./functions.js";
 import { tagsLookedFor } from "./looked_for.js";
-import { sayWhose } from "./outdated.js";
+import { sayWhose, settingsOfScores } from "./outdated.js";
 import { drawResults } from "./results.js";
 import { choose, from, sourceAsked, sourceWords } from "./source.js";
 import { many, plain, plural } from "./text.js";
@@ -19,7 +19,7 @@ const go = () => find(".view-try .go");
 const waitWords = (words) => setText(go().querySelector(".wait"), words);
 
 on("try", tryNow);
-on("typed", sayOutdated);
+for (const what of ["typed", "scoring"]) on(what, sayOutdated);
 for (const what of ["source", "data"]) on(what, sayChosen);
 
 export function drawWorkbench() {
@@ -54,10 +54,16 @@ export function drawWorkbench() {
     sayOutdated();
   });
 }
-let tried = null; // {text, which, asked: on which completions, passed: a later try brought no scores}
+let tried = null; // {text, which, set: how, asked: on which completions, passed: a later try brought no scores}
 export function sayOutdated() {
-  sayWhose(".view-try", tried, trying, { again: "Try again", before: "the try before", of: triedOn() });
+  sayWhose(".view-try", tried, trying, {
+    again: "Try again",
+    before: "the try before",
+    of: triedOn(),
+    set: tried && setNow(),
+  });
 }
+const setNow = () => settingsOfScores(chosenFunctions(), find("select.scale").value);
 const keyOf = (asked) => JSON.stringify(asked);
 // Where other completions are chosen than those that were tried: both, in words.
 function triedOn() {
@@ -138,7 +144,7 @@ async function tryOnce(asked) {
   const fault = faultOfChosen();
   if (fault) return fault;
   if (asked.sentence) return asked.sentence;
-  const [now, scoring] = [{ text: page.text, which: page.which, asked, passed: false }, scoringNow()];
+  const [now, scoring] = [{ text: page.text, which: page.which, set: setNow(), asked, passed: false }, scoringNow()];
   for (let times = 0; times < 2; times += 1) {
     if (have?.key !== keyOf(asked)) {
       const got = await askWorker("completions", asked, waitWords);
@@ -206,7 +212,7 @@ function drawLoopholes(answer, offer) {
   if (!judged) return;
   box.classList.toggle("none", !found.length);
   const show = () => {
-    choose("probes");
+    choose("probes", { keepsData: true }); // they are told of the data that was tried
     tryNow();
   };
   box.replaceChildren(

@@ -12,6 +12,7 @@ from groupwise.worker.questions.workbench.analysis import SAME, Floats, Ints
 BUCKETS = 500  # points of a curve over the steps
 PAIRS = 2_000_000  # pairs of completions that are compared at once
 FLAT = 1e-6  # an advantage no larger has no sign: what rounding leaves of 0
+UNSEEN = 0.005  # advantages are shown with two digits: what moves less has not moved, as a run keeps them rounded
 
 
 def compare_totals(old: Floats, new: Floats) -> dict[str, Any]:
@@ -95,10 +96,11 @@ def by_step(steps: Ints, old: Floats, new: Floats, starts: Ints) -> dict[str, An
 
 
 def most_changed(old: Floats, new: Floats, starts: Ints, count: int) -> list[tuple[int, float]]:
-    """(number of the group, mean absolute change of its advantages) of those that change most; none that does not."""
+    """(number of the group, mean absolute change of its advantages) of those that change most; none that is shown as
+    it was."""
     changes = analysis.mean_of(np.abs(np.nan_to_num(new) - np.nan_to_num(old)), starts)
     order = np.argsort(-changes, kind="stable")[:count]
-    return [(int(number), float(changes[number])) for number in order if changes[number] > FLAT]
+    return [(int(number), float(changes[number])) for number in order if changes[number] >= UNSEEN]
 
 
 def total_sentence(names: list[str], used: Floats, asked: Floats) -> str:
@@ -141,8 +143,19 @@ def _mean_sentence(old: float, new: float) -> str:
     return f"The mean reward {f'stays at {was}' if was == becomes else f'goes from {was} to {becomes}'}."
 
 
+def is_unchanged(rewards: tuple[Floats, Floats], advantages: tuple[Floats, Floats]) -> bool:
+    """Whether every completion keeps its reward, where there are any, and its advantage; each old, then new."""
+    old, new = (np.isnan(each) for each in rewards)
+    if old.all() or (old != new).any():
+        return False
+    paid, moved = (np.abs(np.nan_to_num(after) - np.nan_to_num(before)) for before, after in (rewards, advantages))
+    return bool((paid <= SAME).all() and (moved < UNSEEN).all())
+
+
 def sentences(found: dict[str, Any]) -> list[str]:
-    """What the comparison showed, in words."""
+    """What the comparison showed, in words; `unchanged`: nothing."""
+    if found["unchanged"]:
+        return ["Nothing changes: every completion keeps its reward and its advantage."]
     said, flipped, pairs = [], found["advantages"], found["ranks"]
     old, new = found["totals"]["old_mean"], found["totals"]["new_mean"]
     if old is not None and new is not None:

@@ -232,7 +232,8 @@ class _Weighed:
             "groups": top_groups.describe_groups(record, self),
         }
         counted = compare.total_sentence(self.names, self.used, self.asked)
-        said = [*compare.sentences(found), counted, *self._failure_sentences()]
+        unchanged = compare.is_unchanged((self.old, self.new), (self.old_advantages, self.new_advantages))
+        said = [*compare.sentences({**found, "unchanged": unchanged}), counted, *self._failure_sentences()]
         return {**found, "sentences": said}
 
     def _compare_function(self, record: Record, outcome: Outcome) -> dict[str, Any]:
