@@ -76,8 +76,8 @@ export function columnList() {
     names.length ? el("dl.s", ...names.slice(0, 60).flatMap(row)) : el("p.s.mut", "None: it has prompts only."),
   );
 }
-// A name that the data has under another: the clicks that write that one, in the chosen function or also in the others of
-// the text that take it. `rename(names of functions, old, meant)`.
+// A name that the data has under another: the clicks that write that one, in the chosen function or also in the others
+// of the text that take it. `rename(names of functions, old, meant)`.
 export function waysToRename({ rename: [name, old, meant], also = [] }, rename) {
   const all = also.length === 1 ? "both functions" : `all ${also.length + 1} functions`;
   return [

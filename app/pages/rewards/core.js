@@ -29,9 +29,10 @@ export const page = {
   failures: [],
 };
 // What one part tells and others hear: a function was opened (“open”), its text was “typed” or “looked” at; where the
-// completions come from (“source”), with what functions and weights they are scored (“scoring”), the “data” or its “columns” changed, the list of “runs” or the “library” did, or
-// the “way” to write it; blocks were “built”; what the address names is “missing”; and what is asked for from elsewhere
-// (“try”, “save”, “build”: another function of blocks).
+// completions come from (“source”), with what functions and weights they are scored (“scoring”), the “data” or its
+// “columns” changed, the list of “runs” or the “library” did, or the “way” to write it; blocks were “built”; what the
+// address names is “missing”; and what is asked for from elsewhere (“try”, “save”, “build”: another function of
+// blocks).
 const listeners = {};
 export const on = (what, then) => (listeners[what] ??= []).push(then);
 export const tell = (what) => {

@@ -1,5 +1,5 @@
-// Scores are of the code that was tried, on the completions and with the weights that it was tried with: what is typed or
-// chosen after that makes them old, and so does a try that brought none. They say so, also while another try runs.
+// Scores are of the code that was tried, on the completions and with the weights that it was tried with: what is typed
+// or chosen after that makes them old, and so does a try that brought none. They say so, also while another try runs.
 
 import { showText } from "../../ui/dom.js";
 import { find, page, root } from "./core.js";
