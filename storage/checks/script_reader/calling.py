@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from groupwise.storage.checks.script_reader.callees import copies_config, functions_of, generates, outer_base
 from groupwise.storage.checks.script_reader.command_line import (
     PARSES,
     PARSING,
@@ -28,11 +29,13 @@ from groupwise.storage.checks.script_reader.members import (
 )
 from groupwise.storage.checks.script_reader.places import configs_of, is_config, owner_of_dict
 from groupwise.storage.checks.script_reader.plain import Unknown
+from groupwise.storage.checks.script_reader.plain_calls import items_over
 from groupwise.storage.checks.script_reader.scopes import AllNames, Scope, either
 from groupwise.storage.checks.script_reader.values import (
     Arm,
     Batch,
     Class,
+    Deleted,
     Either,
     Function,
     Given,
@@ -40,9 +43,9 @@ from groupwise.storage.checks.script_reader.values import (
     Made,
     Mapping,
     Outer,
-    Part,
     Plain,
     Row,
+    Super,
     Value,
     plain_or,
     where_unmet,
@@ -65,9 +68,12 @@ class Setting:
 
 @dataclass(eq=False)
 class Frame:
-    """A function of the script while it is followed: what it has returned so far."""
+    """A function of the script while it is followed: what it has returned so far; of a method, the class that it stands
+    in and whose it is."""
 
     returns: list[Value] = field(default_factory=list)
+    within: Class | None = None
+    owner: Value | None = None
 
 
 class Caller(Evaluator):
@@ -95,17 +101,20 @@ class Caller(Evaluator):
         self._commands: dict[int, list[Function]] = {}
         self._frames: list[Frame] = []
         self._active: list[ast.AST] = []
-        self._loops = 0
 
     # ---- what a subclass does ----
     def follow_block(self, body: list[ast.stmt], scope: Scope) -> bool:
         """Follow statements; whether they end what they stand in."""
         raise NotImplementedError
 
+    def perhaps(self, body: list[ast.stmt], scope: Scope, node: ast.AST) -> None:
+        """Follow statements that may be done, and when, nobody can tell here."""
+        raise NotImplementedError
+
     # ---- functions and classes ----
     def call_function(self, function: Function, call: Arguments, node: ast.AST) -> Value:
         body = function.node
-        if body in self._active or len(self._active) >= MAX_CALLS or _generates(body):
+        if body in self._active or len(self._active) >= MAX_CALLS:
             return Value(node)
         read = any(not isinstance(value, Given) for value in function.options.values())
         if read and not call.given and not call.named:
@@ -120,13 +129,17 @@ class Caller(Evaluator):
             value = self.evaluate(body.body, scope)
             self._active.pop()
             return value
-        frame = Frame()
+        frame = Frame(within=function.within, owner=call.given[0] if call.given else None)
         self._frames.append(frame)
         self._active.append(body)
-        if not self.follow_block(body.body, scope):
+        if generates(body):  # whoever takes what it yields decides when each part is done, and whether
+            self.perhaps(body.body, scope, body)
+        elif not self.follow_block(body.body, scope):
             frame.returns.append(Plain(node, None))
         self._active.pop()
         self._frames.pop()
+        if generates(body):
+            return Value(node)
         found: Value | None = None
         for value in frame.returns:
             found = value if found is None else either(node, found, value)
@@ -160,9 +173,16 @@ class Caller(Evaluator):
             names[given.kwarg.arg] = Mapping(node, dict(extra), list(call.dark))
         return names
 
+    def read_defaults(self, given: ast.arguments, scope: Scope) -> None:
+        """Follow what a function's defaults call, which happens as it is defined."""
+        for said in (*given.defaults, *given.kw_defaults):
+            if isinstance(said, ast.Call):
+                self._default_of(said, scope)
+
     def _default_of(self, said: ast.expr, scope: Scope) -> Value:
-        """An argument's default; a list or dict is made once, so that one call finds what the one before did to it."""
-        if not isinstance(said, (ast.Dict, ast.List)):
+        """An argument's default; a list, a dict or what a call makes is made once, so that one call finds what the one
+        before did to it."""
+        if not isinstance(said, (ast.Dict, ast.List, ast.Call)):
             return self.evaluate(said, scope)
         key = (id(said), id(scope))
         if key not in self._lasting:
@@ -174,11 +194,14 @@ class Caller(Evaluator):
         outer = outer_base(cls)
         made = self.record_call(outer or cls.name, call, node, None, cls)
         start = class_member(cls, "__init__")
+        after = class_member(cls, "__post_init__") if start is None and not outer else None
         if isinstance(start, Function) and not outer:
             self.call_function(start, Arguments([made, *call.given], call.named, call.dark), node)
         elif not outer:
             made.later |= dict(zip([n for n in cls.members if not isinstance(cls.members[n], Function)], call.given,
                                    strict=False)) | call.named  # fmt: skip
+        if isinstance(after, Function):
+            self.call_function(after, Arguments([made]), node)
         return made
 
     def call(self, callee: Value, call: Arguments, node: ast.AST) -> Value:
@@ -190,6 +213,18 @@ class Caller(Evaluator):
         ):
             self._set(call.given[0], name, call.given[2], node)
             return Plain(node, None)
+        if path == "super" and not call.given and (parent := self._parent(node)) is not None:
+            return parent
+        if path in ("map", "filter") and len(call.given) == 2 and isinstance(function := call.given[0], Function):
+            self.each_time(function, call.given[1], node)
+        if (choices := functions_of(callee)) and isinstance(node, ast.Call):
+            return Either(node, [self.read_perhaps(functools.partial(self.call, one, call, node)) for one in choices])
+        if path == "delattr" and len(call.given) == 2 and isinstance(name := plain_or(call.given[1]), str):
+            self._set(call.given[0], name, Deleted(node), node)
+            return Plain(node, None)
+        if path == "os.environ.setdefault" and len(call.given) == 2:
+            self._set_item(Outer(node, "os.environ"), call.given[0], call.given[1], node)
+            return call.given[1]
         if path == "getattr" and len(call.given) >= 2 and isinstance(name := plain_or(call.given[1]), str):
             return self.attribute(call.given[0], name, node)
         if path == "hasattr" and call.given and is_trl_class(call.given[0]):
@@ -211,7 +246,7 @@ class Caller(Evaluator):
             method = class_member(callee.cls, "__call__")
             if isinstance(method, Function):
                 return self.call_function(method, Arguments([callee, *call.given], call.named, call.dark), node)
-        if _copies_config(path, call) and isinstance(old := call.given[0], Made):
+        if copies_config(path, call) and isinstance(old := call.given[0], Made):
             self.calls = [one for one in self.calls if one is not old]
             changed = Arguments(old.arguments, {**old.keywords, **old.later, **call.named}, old.dark + call.dark)
             made = self.record_call(old.path, changed, node, None, old.cls)
@@ -231,6 +266,23 @@ class Caller(Evaluator):
                 self._commanded.add(id(value.node))
                 self.call_function(value, Arguments([]), node)
         return super().call(callee, call, node)
+
+    def _parent(self, node: ast.AST) -> Super | None:
+        """What super() is in a method of a class that derives from others of the script."""
+        frame = self._frames[-1] if self._frames else None
+        if frame is None or frame.within is None or frame.owner is None:
+            return None
+        bases = [base for base in frame.within.bases if isinstance(base, Class)]
+        return Super(node, bases, frame.owner) if bases else None
+
+    def each_time(self, function: Function, over: Value, node: ast.AST) -> None:
+        """Follow a function for each item of a list; where they cannot be told, once, perhaps."""
+        for item in items_over(over) or []:
+            self.call(function, Arguments([item]), node)
+        if items_over(over) is None:
+            self.loops += 1
+            self.read_perhaps(lambda: self.call(function, Arguments([Value(node)]), node))
+            self.loops -= 1
 
     def _fields(self, path: str, of: Value, node: ast.AST) -> Mapping | None:
         """What asdict(settings) and vars(args) give; None where not all fields are known."""
@@ -319,7 +371,7 @@ class Caller(Evaluator):
         self, path: str, call: Arguments, node: ast.AST, receiver: Value | None = None, cls: Class | None = None
     ) -> Made:
         made = super().record_call(path, call, node, receiver, cls)
-        if self._loops:
+        if self.loops:
             self.repeated.add(id(made))
         return made
 
@@ -397,41 +449,8 @@ RUNNERS = {"run", "Fire", "launch", "notebook_launcher", "CLI"}
 _FIELDS_OF = {"asdict", "dataclasses.asdict", "vars"}
 
 
-def _copies_config(path: str, call: Arguments) -> bool:
-    """Whether a call makes another object like the one that it is given: replace(args, beta=0), deepcopy(args)."""
-    if len(call.given) != 1 or not isinstance(call.given[0], Made):
-        return False
-    copied = path in ("copy.deepcopy", "copy.copy", "copy.replace") and is_config(call.given[0])
-    return copied or (path in ("dataclasses.replace", "replace") and call.given[0].receiver is None)
-
-
 def rows_of_batch(value: Value, count: int) -> list[Value]:
     """What each of so many rows has of a batch's column; unknown where rows do not match."""
     if isinstance(value, Items) and len(value.items) == count and not value.open:
         return value.items
     return [Value(value.node)] * count
-
-
-def outer_base(cls: Class) -> str:
-    """The path of what a class derives from that the script does not define itself; "" for none, and for plain ones."""
-    for base in cls.bases:
-        if isinstance(base, Outer) and base.path.rpartition(".")[2] not in ("object", "ABC", "Protocol", "Generic"):
-            return base.path
-        if isinstance(base, Class) and (found := outer_base(base)):
-            return found
-        if isinstance(base, (Part, Made, Either)):
-            return getattr(base, "path", None) or cls.name
-    return ""
-
-
-@functools.cache
-def _generates(node: ast.AST) -> bool:
-    """Whether a function yields, so that a call of it does nothing yet."""
-    inner: list[ast.AST] = [node] if isinstance(node, ast.Lambda) else list(ast.iter_child_nodes(node))
-    while inner:
-        now = inner.pop()
-        if isinstance(now, (ast.Yield, ast.YieldFrom)):
-            return True
-        if not isinstance(now, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            inner += ast.iter_child_nodes(now)
-    return False

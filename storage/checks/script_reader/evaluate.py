@@ -2,6 +2,7 @@
 the script is executed: known values are followed, and calls of what it does not define are kept as they are said."""
 
 import ast
+from dataclasses import replace
 from typing import Any
 
 from groupwise.storage.checks.script_reader import plain_calls
@@ -30,9 +31,12 @@ from groupwise.storage.checks.script_reader.values import (
     Part,
     Plain,
     Row,
+    Super,
     Value,
     plain_or,
 )
+
+_Comprehension = ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp
 
 
 class Evaluator(Expressions):
@@ -43,6 +47,7 @@ class Evaluator(Expressions):
         self.module = Scope({})
         self.calls: list[Made] = []
         self.order = 0  # how many calls there were, also those that are told otherwise by now
+        self.loops = 0  # > 0: inside a loop whose rounds cannot be told
         self.quiet = 0  # > 0: inside a function that shapes rows, whose calls are no steps of the script
 
     # ---- what a subclass does ----
@@ -60,6 +65,11 @@ class Evaluator(Expressions):
         """What stands at an attribute."""
         if isinstance(of, Outer):
             return Outer(node, f"{of.path}.{name}")
+        if isinstance(of, Super):
+            found = next((one for base in of.bases if (one := class_member(base, name)) is not None), None)
+            if isinstance(found, Function):
+                return replace(found, owner=of.owner)
+            return found or Part(node, of, name)
         found = self._member(of, name)
         if isinstance(found, Function) and isinstance(of, (Made, Class)):
             decorators = [ast.unparse(one) for one in getattr(found.node, "decorator_list", [])]
@@ -154,43 +164,57 @@ class Evaluator(Expressions):
 
     def _read_listcomp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, scope: Scope) -> Value:
         """[f(x) for x in LIST] over a list that is known; what else a comprehension makes is not."""
-        first = node.generators[0]
-        of = self.evaluate(first.iter, scope)
-        over = plain_calls.items_over(of)
-        inner = Scope({}, scope)
-        if over is None:
-            return comprehended_rows(node, of, scope) or Value(node)
-        if len(node.generators) > 1 or len(over) > MOST_ITEMS:
-            return Value(node)
-        made = Items(node, [])
-        for item in over:
-            self.assign(first.target, item, inner, node)
-            kept = [self.truth(self.evaluate(test, inner)) for test in first.ifs]
-            if None in kept:
-                return Value(node)
-            if all(kept):
-                made.items.append(self.evaluate(node.elt, inner))
-        return made
+        of = self.evaluate(node.generators[0].iter, scope)
+        if plain_calls.items_over(of) is None and (rows := comprehended_rows(node, of, scope)) is not None:
+            return rows
+        rounds = self._rounds(node, of, scope)
+        if rounds is None:
+            return self._round_perhaps(node, scope, node.elt)
+        return Items(node, [self.evaluate(node.elt, inner) for inner in rounds])
 
     _read_generatorexp = _read_setcomp = _read_listcomp
 
     def _read_dictcomp(self, node: ast.DictComp, scope: Scope) -> Value:
-        first, made, inner = node.generators[0], Mapping(node), Scope({}, scope)
-        over = plain_calls.items_over(self.evaluate(first.iter, scope))
-        if over is None or len(node.generators) > 1 or len(over) > MOST_ITEMS:
-            return Value(node)
-        for item in over:
-            self.assign(first.target, item, inner, node)
-            kept = [self.truth(self.evaluate(test, inner)) for test in first.ifs]
-            if None in kept:
-                return Value(node)
-            if not all(kept):
-                continue
-            key = plain_or(self.evaluate(node.key, inner), Unknown)
+        made = Mapping(node)
+        rounds = self._rounds(node, self.evaluate(node.generators[0].iter, scope), scope)
+        if rounds is None:
+            return self._round_perhaps(node, scope, node.key, node.value)
+        for inner in rounds:
+            key, value = plain_or(self.evaluate(node.key, inner), Unknown), self.evaluate(node.value, inner)
             if not is_hashable(key):
                 return Value(node)
-            made.entries[key] = self.evaluate(node.value, inner)
+            made.entries[key] = value
         return made
+
+    def _rounds(self, node: _Comprehension, of: Value, scope: Scope) -> list[Scope] | None:
+        """The names in each round of a comprehension that makes something; None where they cannot be told."""
+        first, over = node.generators[0], plain_calls.items_over(of)
+        if over is None or len(node.generators) > 1 or len(over) > MOST_ITEMS:
+            return None
+        rounds = []
+        for item in over:
+            self.assign(first.target, item, inner := Scope({}, scope), node)
+            kept = [self.truth(self.evaluate(test, inner)) for test in first.ifs]
+            if None in kept:
+                return None
+            if all(kept):
+                rounds.append(inner)
+        return rounds
+
+    def _round_perhaps(self, node: _Comprehension, scope: Scope, *made: ast.expr) -> Value:
+        """Follow a comprehension once whose rounds cannot be told, for what it calls: perhaps it never does."""
+        inner = Scope({}, scope)
+        self.loops += 1
+        for number, each in enumerate(node.generators):
+            if number:
+                self._read_perhaps(each.iter, inner)
+            self.assign(each.target, Value(node), inner, node)
+            for test in each.ifs:
+                self._read_perhaps(test, inner)
+        for part in made:
+            self._read_perhaps(part, inner)
+        self.loops -= 1
+        return Value(node)
 
     def assign(self, target: ast.expr, value: Value, scope: Scope, node: ast.AST) -> None:
         """Give a target (a name, a tuple of them) a value; other targets are a subclass's."""

@@ -2,7 +2,7 @@
 the script is executed: plain values are computed within bounds, and what cannot be told stays a value of its own."""
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from groupwise.storage.checks.script_reader import plain, plain_calls
 from groupwise.storage.checks.script_reader.members import (
@@ -169,8 +169,12 @@ class Expressions:
 
     def _read_perhaps(self, node: ast.expr, scope: Scope) -> Value:
         """An expression that an undecided condition leads to."""
+        return self.read_perhaps(lambda: self.evaluate(node, scope))
+
+    def read_perhaps(self, read: Callable[[], Value]) -> Value:
+        """What is read where an undecided condition leads to it."""
         around, self.arms = self.arms, (*self.arms, Arm())
-        value = self.evaluate(node, scope)
+        value = read()
         self.arms = around
         return value
 

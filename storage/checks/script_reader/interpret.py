@@ -6,7 +6,7 @@ import functools
 
 from groupwise.storage.checks.script_reader import plain_calls
 from groupwise.storage.checks.script_reader.calling import Caller
-from groupwise.storage.checks.script_reader.members import Arguments, note_unknown_change
+from groupwise.storage.checks.script_reader.members import Arguments, class_member, note_unknown_change
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.scopes import Scope, join, restore
 from groupwise.storage.checks.script_reader.values import (
@@ -14,7 +14,9 @@ from groupwise.storage.checks.script_reader.values import (
     Arm,
     Batch,
     Class,
+    Deleted,
     Function,
+    Items,
     Made,
     Mapping,
     Outer,
@@ -101,10 +103,15 @@ class Interpreter(Caller):
             join(after[0], after[1], node, before)
         return all(ends)
 
+    def perhaps(self, body: list[ast.stmt], scope: Scope, node: ast.AST) -> None:
+        self._branches([body, []], scope, node)
+
     def _do_match(self, node: ast.Match, scope: Scope) -> bool:
         self.evaluate(node.subject, scope)
         for case in node.cases:
-            self._branches([case.body, []], scope, node)
+            if case.guard is not None:
+                self._read_perhaps(case.guard, scope)
+            self.perhaps(case.body, scope, node)
         return False
 
     def _do_for(self, node: ast.For | ast.AsyncFor, scope: Scope) -> bool:
@@ -114,9 +121,12 @@ class Interpreter(Caller):
                 self.assign(node.target, item, scope, node)
                 if self.follow_block(node.body, scope):
                     break
-        else:
-            self._round(node, scope)
-        return self.follow_block(node.orelse, scope)
+            return self.follow_block(node.orelse, scope)
+        self._round(node, scope)
+        if not _leaves(node):
+            return self.follow_block(node.orelse, scope)
+        self.perhaps(node.orelse, scope, node)
+        return False
 
     _do_asyncfor = _do_for
 
@@ -124,21 +134,35 @@ class Interpreter(Caller):
         """Follow a loop once whose rounds cannot be told: perhaps it never runs."""
         if not isinstance(node, ast.While):
             self.assign(node.target, Value(node), scope, node)
-        self._loops += 1
-        self._branches([node.body, []], scope, node)
-        self._loops -= 1
+        self.loops += 1
+        self.perhaps(node.body, scope, node)
+        self.loops -= 1
 
     def _do_while(self, node: ast.While, scope: Scope) -> bool:
-        if self.truth(self.evaluate(node.test, scope)) is not False:
-            self._round(node, scope)
+        if self.truth(self.evaluate(node.test, scope)) is False:
+            return self.follow_block(node.orelse, scope)
+        self._round(node, scope)
+        self.perhaps(node.orelse, scope, node)
         return False
 
     def _do_with(self, node: ast.With | ast.AsyncWith, scope: Scope) -> bool:
+        managers = []
         for item in node.items:
-            value = self.evaluate(item.context_expr, scope)
+            managers.append(value := self.evaluate(item.context_expr, scope))
+            entered = self._own_method(value, ("__enter__", "__aenter__"), node)
             if item.optional_vars is not None:
-                self.assign(item.optional_vars, value, scope, node)
-        return self.follow_block(node.body, scope)
+                self.assign(item.optional_vars, entered or value, scope, node)
+        ends = self.follow_block(node.body, scope)
+        for value in reversed(managers):
+            self._own_method(value, ("__exit__", "__aexit__"), node)
+        return ends
+
+    def _own_method(self, of: Value, names: tuple[str, ...], node: ast.AST) -> Value | None:
+        """What a method gives that Python calls by itself; None where the script's class has none."""
+        methods = (class_member(of.cls, name) for name in names) if isinstance(of, Made) else ()
+        found = next((one for one in methods if isinstance(one, Function)), None)
+        given = [of] + [Plain(node, None) for _ in found.node.args.args[1:]] if found is not None else []
+        return self.call_function(found, Arguments(given), node) if found is not None else None
 
     _do_asyncwith = _do_with
 
@@ -152,6 +176,7 @@ class Interpreter(Caller):
 
     def _do_functiondef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
         function = Function(node, scope, node.name, None, scope is self.module)
+        self.read_defaults(node.args, scope)
         scope.bind(node.name, function)
         if node.decorator_list:
             self.quiet += 1
@@ -184,7 +209,13 @@ class Interpreter(Caller):
         return True
 
     def _do_raise(self, node: ast.Raise, scope: Scope) -> bool:
+        for said in (node.exc, node.cause):  # raise SystemExit(main())
+            if said is not None:
+                self.evaluate(said, scope)
         return True
+
+    def _do_assert(self, node: ast.Assert, scope: Scope) -> None:
+        self.evaluate(node.test, scope)
 
     def _do_break(self, node: ast.stmt, scope: Scope) -> bool:
         return True
@@ -211,12 +242,16 @@ class Interpreter(Caller):
         for target in node.targets:
             if isinstance(target, ast.Name):
                 scope.names.pop(target.id, None)
+            elif isinstance(target, ast.Attribute):
+                self.assign(target, Deleted(node), scope, node)
             elif isinstance(target, ast.Subscript):
                 of, key = self.evaluate(target.value, scope), plain_or(self.evaluate(target.slice, scope), Unknown)
                 if isinstance(of, Mapping) and isinstance(key, str) and key in of.entries and not self.arms:
                     del of.entries[key]
-                else:
+                elif isinstance(of, (Items, Mapping)):
                     note_unknown_change(of, node)
+                else:
+                    self.assign(target, Deleted(node), scope, node)
 
 
 def _name_lambda(value: Value, target: ast.expr) -> None:

@@ -9,11 +9,11 @@ from groupwise.storage.checks.script_reader.chosen_rows import step_arguments
 from groupwise.storage.checks.script_reader.joined import joins
 from groupwise.storage.checks.script_reader.members import is_builtin
 from groupwise.storage.checks.script_reader.moments import (
+    options_of,
     training_moment,
     training_words,
     trainings,
     trains,
-    trains_other,
 )
 from groupwise.storage.checks.script_reader.places import is_config, owner_of_dict
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
@@ -26,6 +26,7 @@ from groupwise.storage.checks.script_reader.unmet import note_unmet
 from groupwise.storage.checks.script_reader.unsaid import BY_TRL, FOR_THE_SHELL, NO_CHANGE, list_names
 from groupwise.storage.checks.script_reader.values import (
     Column,
+    Deleted,
     Either,
     Function,
     Item,
@@ -53,7 +54,6 @@ _QUIET_ROOTS = {
     "typer", "click", "fire", "tyro", "hydra", "OmegaConf", "omegaconf",
 }  # fmt: skip
 _QUIET_PATHS = ("os.path", "os.makedirs", "os.getcwd", "os.environ.get", "os.environ.keys", "os.getenv",
-                "os.environ.setdefault",
                 "torch.cuda.is_available", "torch.cuda.is_bf16_supported", "torch.cuda.empty_cache",
                 "torch.cuda.get_device", "torch.cuda.device_count", "torch.cuda.max_memory", "torch.cuda.memory",
                 "torch.device", "transformers.logging", "datasets.logging", "trl.trainer.utils.disable",
@@ -121,21 +121,24 @@ def note_leftovers(reading: Reading) -> None:
             _note_setting(reading, setting)
     note_rounds(reading, trainings(reading))
     after = training_moment(reading).order
+    begins = {id(call.node): call.order for call in reversed(reading.script.calls)}  # when a line calls it first
     inside: set[int] = set()
     lost: set[int] = set()
     late: list[Made] = []
     for call in reversed(reading.script.calls):  # the outermost of an expression comes last
-        if reading.is_said(call) or id(call.node) in inside or _is_quiet(call):
+        hidden = id(call.node) in inside and not _has_own_words(call)
+        if reading.is_said(call) or id(call) in lost or hidden or _is_quiet(call):
             continue
-        inside |= {id(node) for node in ast.walk(call.node)}
         if call.path == ".train" and trains(reading, call):
             _note_train(reading, call)
-        elif trains_other(call):
-            continue  # of which is said that only the first was taken
-        elif call.order > after and call.name not in _BY_NAME:
+        elif call.path == ".train" and _trains_another(call):
+            continue  # said of that trainer
+        elif begins[id(call.node)] > after and call.name not in _BY_NAME:
             late.append(call)
         else:
             _note_call(reading, call, lost)
+        # what is in it is said with it; not the call itself, which a loop or a function makes again
+        inside |= {id(node) for node in ast.walk(call.node) if node is not call.node}
     _note_late(reading, list(reversed(late)))
     note_unmet(reading)
     for statement in reading.script.skipped:
@@ -146,10 +149,27 @@ def _note_train(reading: Reading, call: Made) -> None:
     """trainer.train(resume_from_checkpoint=…)."""
     given = dict(zip(["resume_from_checkpoint"], call.arguments, strict=False)) | call.keywords
     for name, value in given.items():
-        if plain_or(value, 0) in (None, False):
+        if _resumes_nothing(value):
             continue
         after = "was not taken: use Resume on the run's page." if name == "resume_from_checkpoint" else "was not taken."
         reading.note(f"train's {name}", value, after)
+
+
+def _has_own_words(call: Made) -> bool:
+    """Whether more is said of a call than that a spec has no place for it: log(trainer.train(…)) is both."""
+    return call.path == ".train" or call.name in _BY_NAME or call.name.endswith("Trainer")
+
+
+def _resumes_nothing(value: Value) -> bool:
+    """Whether training begins anew: by None or False, or by what a config that the script makes has by default."""
+    known = plain_or(value, ...)
+    unset = isinstance(value, Part) and is_config(value.of) and value.name == "resume_from_checkpoint"
+    return unset or known is None or known is False
+
+
+def _trains_another(call: Made) -> bool:
+    """Whether a call trains by a trainer, of whatever kind."""
+    return any(isinstance(one, Made) and one.name.endswith("Trainer") for one in options_of(call.receiver))
 
 
 def _is_quiet(call: Made) -> bool:
@@ -200,8 +220,6 @@ def _note_call(reading: Reading, call: Made, lost: set[int]) -> None:
         reading.note(
             f"{name}(…)", call, "was not taken: Groupwise trains by GRPO. What it trains can be this run's model."
         )
-    elif call.path == ".train" and isinstance(call.receiver, Made) and call.receiver.name.endswith("Trainer"):
-        pass  # said of that trainer
     elif name not in _BY_NAME and _is_data(call):
         _note_data(reading, call, lost)
     elif joins(root := beginning(call)) and not reading.is_said(root):
@@ -330,7 +348,10 @@ def _note_setting(reading: Reading, setting: Setting) -> None:
     """An attribute or key that is set on what the script does not define."""
     path = _path_of(setting.of)
     root = beginning(setting.of)
-    if path == "os.environ" and setting.name.startswith("UNSLOTH_"):
+    if isinstance(setting.value, Deleted):
+        after = "is deleted, which was not taken: a spec has no place for it."
+        reading.note(f"“{_target(setting)}”", setting.node, after)
+    elif path == "os.environ" and setting.name.startswith("UNSLOTH_"):
         reading.note(setting.name, setting.node, "is Unsloth's own, and was not taken: TRL trains here.")
     elif path == "os.environ" and note_variable(reading, setting):
         pass
@@ -394,9 +415,12 @@ def _path_of(value: Value) -> str:
 
 
 def _note_handler(reading: Reading, statement: ast.stmt) -> None:
-    """What the script does where something fails: only what trains is worth a word."""
+    """What the script does where something fails: what would be told of elsewhere by its name, and what it sets."""
     for node in ast.walk(statement):
         name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
-        last = name.rpartition(".")[2]
-        if last.endswith(("Trainer", "Config", "from_pretrained")) or last in ("load_dataset", "train", "setattr"):
+        root, _, last = name.rpartition(".")
+        by_name = (last in _BY_NAME or last in ("train", "setattr")) and root.partition(".")[0] not in _QUIET_ROOTS
+        if last.endswith(("Trainer", "Config", "from_pretrained")) or by_name:
             reading.note(f"{name[:60]}(…)", node, "is called where something fails: it was not taken.")
+        elif isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
+            reading.note(f"“{ast.unparse(node)[:60]}”", node, "is set where something fails: it was not taken.")

@@ -10,6 +10,7 @@ from groupwise.storage.checks.script_reader.interpret import Interpreter
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.unsaid import FOLDER, NO_CHANGE, Unsaid, list_names
 from groupwise.storage.checks.script_reader.values import (
+    Deleted,
     Either,
     Given,
     Made,
@@ -182,6 +183,8 @@ def _why_unknown(value: Value) -> str:
     if isinstance(value, Either):
         said = [_option_in_words(plain_or(one)) for one in value.options]
         return f"{CONDITION} (it may be {list_names([one for one in said if one])})" if any(said) else CONDITION
+    if isinstance(value, Deleted):
+        return "is deleted by the script"
     first = origin(value)
     if isinstance(value, Made) and isinstance(first, Made) and first is not value and first.name.endswith("Config"):
         return f"is what {short_path(value)}(…) makes of it, which cannot be followed"

@@ -36,6 +36,11 @@ class Given(Value):
 
 
 @dataclass(eq=False)
+class Deleted(Value):
+    """What is no longer there: del args.beta."""
+
+
+@dataclass(eq=False)
 class Items(Value):
     """A list, tuple or set. `open`: more may be in it than is seen."""
 
@@ -114,6 +119,14 @@ class Made(Value):
     def name(self) -> str:
         """The last part of the path."""
         return self.path.rpartition(".")[2]
+
+
+@dataclass(eq=False)
+class Super(Value):
+    """What super() is in a method: what the classes `bases` say, done with the object `owner`."""
+
+    bases: list[Class]
+    owner: Value
 
 
 @dataclass(eq=False)
