@@ -113,9 +113,9 @@ def test_a_function_with_parameters_and_one_that_is_named_twice():
     )
     assert found.raw["rewards"] == [
         {"name": "score", "parameters": {"most": 5}, "weight": 1.0},
-        {"name": "score", "weight": 1.0},
+        {"name": "score_2", "weight": 1.0},
     ]
-    assert [one.places for one in found.functions] == [[0, 1]]
+    assert [one.places for one in found.functions] == [[0], [1]]
 
 
 def test_what_a_partial_gives_by_place_is_the_parameter_of_that_place():

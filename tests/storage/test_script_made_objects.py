@@ -220,3 +220,35 @@ def test_a_setting_is_taken_as_it_is_outside_of_a_condition(lines: str, taken: i
 def test_a_reward_of_a_function_that_cannot_be_followed_names_it() -> None:
     _, notes = read("def pick():\n    for one in sys.argv:\n        return score\nfuncs = [pick()]\n", "funcs")
     assert "A reward (line 14) is made by calling pick, which cannot be followed, and was not taken" in notes
+
+
+TWICE = """import functools
+from x import y
+from trl.rewards import get_soft_overlong_punishment as short
+def kw(completions, scale=1.0, **kwargs):
+    return [scale * len(c) for c in completions]
+GRPOTrainer('a/m', [%s], GRPOConfig('o', reward_weights=[1.0, 0.3])).train()
+"""
+
+
+@pytest.mark.parametrize(
+    ("functions", "rewards", "words"),
+    [
+        ("kw, functools.partial(kw, scale=2.0)", [("kw", None, 1.0), ("kw_2", {"scale": 2.0}, 0.3)],
+         "“kw” (line 6) is in reward_funcs more than once: with scale 2.0, weight 0.3 it was imported as “kw_2”."),
+        ("functools.partial(kw, scale=2.0), kw", [("kw", {"scale": 2.0}, 1.0), ("kw_2", None, 0.3)],
+         "with weight 0.3 it was imported as “kw_2”."),
+        ("kw, functools.partial(kw)", [("kw", None, 1.3)], "so its weights were added: it weighs 1.3."),
+        ("y, functools.partial(y, a=2)", [("y", None, 1.0), ("y_2", {"a": 2}, 0.3)],
+         "with a 2, weight 0.3 it was taken as “y_2”. Save its code under that name, too."),
+        ("'a/rm', 'b/rm'", [("reward_model", {"models": ["a/rm"]}, 1.0)],
+         "once: this one was not taken (models [\"b/rm\"], weight 0.3). Copy it under Rewards, and choose the copy."),
+    ],
+)  # fmt: skip
+def test_a_reward_that_is_used_twice_has_a_name_of_its_own_each_time(functions, rewards, words) -> None:
+    """TRL counts rewards by their place, and a run by their names."""
+    found = read_script(TWICE % functions)
+    taken = [(one["name"], one.get("parameters"), one["weight"]) for one in found.raw["rewards"]]
+    assert taken == rewards and words in "\n".join(found.notes)
+    for one in found.functions:
+        assert f"def {one.name}(" in one.code and [taken[place][0] for place in one.places] == [one.name]

@@ -13,6 +13,13 @@ from groupwise.storage.checks.script_reader.kept_parameters import keep_paramete
 from groupwise.storage.checks.script_reader.members import class_member
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.reading import CONDITION, Reading, short_path
+from groupwise.storage.checks.script_reader.repeated_rewards import (
+    TWICE,
+    add_to_same,
+    copy_under,
+    free_name,
+    settings_words,
+)
 from groupwise.storage.checks.script_reader.reward_code import ScriptFunction, extract_function
 from groupwise.storage.checks.script_reader.scopes import AllNames
 from groupwise.storage.checks.script_reader.slow_objects import WITHOUT_NETWORK, slow_words
@@ -50,6 +57,7 @@ class RewardReader:
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self._own: dict[tuple[int, str], ScriptFunction] = {}  # by what is called, and the name that it gets
+        self._elsewhere: set[str] = set()  # functions that are imported, of which only the names are known
         self.needs_solution = False
 
     @property
@@ -94,12 +102,34 @@ class RewardReader:
             named = self.of_function(each)
             if named is None:
                 continue
-            self._note_place(named["name"], len(found))
-            found.append({**named, "weight": weight, **self.of_change(change)})
+            reward = {**named, "weight": weight, **self.of_change(change)}
+            if self.reading.own or (reward := self._once(found, reward, each)):
+                self._note_place(reward["name"], len(found))
+                found.append(reward)
         if not found:
             self.reading.unsaid.forget(WEIGHTS)
             self._name_likely(value)
         return found or None
+
+    def _once(self, found: list[dict[str, Any]], reward: dict[str, Any], at: Value) -> dict[str, Any]:
+        """A reward under a name that none of those before has; {}, and a note, where it needs no place or has none."""
+        name, given = reward["name"], settings_words(reward)
+        taken = {one["name"] for one in found}
+        if name not in taken:
+            return reward
+        if add_to_same(self.reading, found, reward, at):
+            return {}
+        code = next((one for one in self.own if one.name == name), None)
+        if code is None and name not in self._elsewhere:
+            why = f"a run takes each built-in once: this one was not taken ({given})"
+            self.reading.note(f"“{name}”", at, f"{TWICE}, and {why}. Copy it under Rewards, and choose the copy.")
+            return {}
+        other = free_name(name, taken | {one.name for one in self.own})
+        if code is not None:
+            self._own[(id(at), other)] = copy_under(code, other)
+        how = f"imported as “{other}”." if code else f"taken as “{other}”. Save its code under that name, too."
+        self.reading.note(f"“{name}”", at, f"{TWICE}: with {given} it was {how}")
+        return {**reward, "name": other}
 
     def _name_likely(self, value: Value) -> None:
         """Where no reward was taken: which functions of the script look like rewards."""
@@ -163,6 +193,7 @@ class RewardReader:
         if isinstance(value, (Outer, Part)):
             name = value.path.rpartition(".")[2] if isinstance(value, Outer) else value.name
             self._note_elsewhere(name, value, along)
+            self._elsewhere.add(name)
         if NAME.fullmatch(name):
             return {"name": name}
         self.reading.note("A reward", value, f"{_in_words(value)}, and was not taken: choose a reward here.")
@@ -177,7 +208,7 @@ class RewardReader:
         if known not in self._own:
             script = self.reading.script
             try:
-                name, place = self._free_name(wanted), self.reading.place
+                name, place = free_name(wanted, (one.name for one in self.own)), self.reading.place
                 made = extract_function(self.reading.lines, script.tree, function, name, place)
             except Unclosed as error:
                 self.reading.note(f"The reward “{function.name}”", function.made_by or function,
@@ -209,11 +240,6 @@ class RewardReader:
             self.reading.note(f"The __name__ “{name}” of a reward", said, f"was not taken. {problem}")
             return ""
         return str(name)
-
-    def _free_name(self, name: str) -> str:
-        """A name; with a number where another reward of the script has it."""
-        taken = {one.name for one in self.own}
-        return next(one for one in (name, *(f"{name}_{n}" for n in range(2, 10_000))) if one not in taken)
 
     def _note_made(self, function: Function, made: ScriptFunction) -> None:
         name, at = made.name, function.made_by or function
