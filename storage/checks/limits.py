@@ -18,6 +18,7 @@ LEAST: dict[str, tuple[float, bool]] = {
     "top_k": (0, False),
 }  # fmt: skip
 SEEDS, MOST_SEED = ("seed", "data_seed"), 2**32 - 1  # numpy's, which transformers sets, too
+USUAL_SEED = 42  # TrainingArguments' own
 TOO_LARGE = "should be below"  # by which such a problem is known
 MOST = 10**9  # steps, tokens or epochs: from here on it is a slip of the hand, and nothing is counted with it
 # Shares, and from where to where above 1 they are per cent: a top_p of 2 is none that anybody means.

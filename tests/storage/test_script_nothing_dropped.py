@@ -153,6 +153,7 @@ def test_every_argument_of_the_trainer_is_taken_or_said(name: str):
 
 
 OWN_CLASS = "class T(GRPOTrainer):\n    def {}(self, *a, **k):\n        return 0"
+SEED_HOLDS = "was not taken: a run trains with training.seed (42 by default), which TRL sets by itself."
 DROPPED = [
     # what a script does, and the words that say so
     (script(more=", callbacks=[Stop()]"), "callbacks (line 12) was not taken"),
@@ -202,14 +203,16 @@ DROPPED = [
     (script(data="Dataset.from_list(rows)"), "Dataset.from_list(…) (line 9) makes the data in the script"),
     (script("setattr(args, name, 3)"), "setattr(…) (line 11) was not taken"),
     (script("__import__('os').system('x')"), "os.system(…) (line 11) was not taken"),
-    (script("set_seed(3)"), "set_seed(…) (line 11) was not taken: training.seed sets the seed here: set it to 3."),
+    (script("set_seed(3)"), "was not taken: a run trains with training.seed (42 by "
+     "default), which TRL sets by itself. To train with 3, set it there."),
     (script("set_seed(3)", config=", seed=4"),
-     "set_seed(…) (line 11) was not taken: training.seed sets the seed here."),
-    (script("set_seed(f(3))"), "set_seed(…) (line 11) was not taken: training.seed sets the seed here."),
-    (script("if f():\n    set_seed(3)"), "set_seed(…) (line 12) was not taken: training.seed sets the seed here."),
-    (script("set_seed(3)\nrandom.seed(4)"), "set_seed(…) (line 11) was not taken: training.seed sets the seed here."),
-    (script("torch.manual_seed(3)\nrandom.seed(4)"), "torch.manual_seed(…) (line 11) was not taken: training.seed"),
-    (script("torch.manual_seed(3)\nrandom.seed(4)"), "random.seed(…) (line 12) was not taken: training.seed"),
+     "training.seed (4 in the script’s config), which TRL sets by itself."),
+    (script("set_seed(3)", config=", seed=f(4)"), "trains with training.seed, which TRL sets by itself."),
+    (script("set_seed(f(3))"), f"set_seed(…) (line 11) {SEED_HOLDS}"),
+    (script("if f():\n    set_seed(3)"), f"set_seed(…) (line 12) {SEED_HOLDS}"),
+    (script("set_seed(3)\nrandom.seed(4)"), f"set_seed(…) (line 11) {SEED_HOLDS}"),
+    (script("torch.manual_seed(3)\nrandom.seed(4)"), f"torch.manual_seed(…) (line 11) {SEED_HOLDS}"),
+    (script("torch.manual_seed(3)\nrandom.seed(4)"), f"random.seed(…) (line 12) {SEED_HOLDS}"),
     (script("os.environ['CUDA_VISIBLE_DEVICES'] = '0'"), "CUDA_VISIBLE_DEVICES (line 11) is set: it was not taken."),
     (script("os.environ['WANDB_PROJECT'] = 'p'"), "WANDB_PROJECT (line 11) was not taken: every metric is"),
     (script(after="trainer.push_to_hub()"), "trainer.push_to_hub(…) (line 14) was not taken: set training.push_to_hub"),

@@ -24,7 +24,7 @@ const isKnown = (path) => page.form.fields.some((one) => one.path === path);
 const valueAt = (path) => (isKnown(path) ? shownAt(path) : undefined);
 // The seed that a note says the script sets, as a change: where the settings say none.
 function seedInNote(note) {
-  const [, typed] = note.match(/: training\.seed sets the seed here: set it to (\d+)\.$/) ?? [];
+  const [, typed] = note.match(/ training\.seed .* To train with (\d+), set it there\.$/) ?? [];
   return typed && valueAt(SEED) === "" ? { path: SEED, typed } : null;
 }
 const doNow = (change) => {

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from groupwise.storage.checks.limits import USUAL_SEED
 from groupwise.storage.checks.script_reader import conditions
 from groupwise.storage.checks.script_reader.places import is_config
 from groupwise.storage.checks.script_reader.reading import Reading, quote_code
@@ -265,13 +266,10 @@ def _within(window: Window, start: int, end: int | None) -> Window:
     return first + start, min(ends, default=None)
 
 
-_USUAL_SEED = 42  # TrainingArguments' own
-
-
 def _seed_said(value: Value | None) -> Any:
     """A seed; also of `training_args.seed`, which has TRL's default where the script sets none."""
     if isinstance(value, Part) and value.name == "seed" and isinstance(value.of, Made) and is_config(value.of):
-        return _USUAL_SEED if not value.of.dark else None
+        return USUAL_SEED if not value.of.dark else None
     return plain_or(value)
 
 

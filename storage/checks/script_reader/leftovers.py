@@ -3,7 +3,6 @@
 import ast
 
 from groupwise.storage.checks.known_rewards import known_reward
-from groupwise.storage.checks.limits import MOST_SEED
 from groupwise.storage.checks.script_reader.calling import Setting
 from groupwise.storage.checks.script_reader.chosen_rows import step_arguments
 from groupwise.storage.checks.script_reader.joined import joins
@@ -18,6 +17,7 @@ from groupwise.storage.checks.script_reader.moments import (
 from groupwise.storage.checks.script_reader.places import is_config, owner_of_dict
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
 from groupwise.storage.checks.script_reader.rounds import note_rounds
+from groupwise.storage.checks.script_reader.seeds import SEEDING, seed_words
 from groupwise.storage.checks.script_reader.source import is_source
 from groupwise.storage.checks.script_reader.table_file import reads_file
 from groupwise.storage.checks.script_reader.tracker_calls import note_tracker, note_variable
@@ -68,7 +68,6 @@ _LOOKS = {"apply_chat_template", "decode", "batch_decode", "encode", "get_added_
 _QUIET_NAMES = {"SimpleNamespace", "Namespace", "EasyDict", "getLogger", "get_logger", "TrlParser", "HfArgumentParser"}
 _LOUD = {"exec", "eval", "setattr", "open", "compile"}  # of Python's own
 _NOT_TOLD = "was not taken: what it sets is known only when the script runs. Set it here."
-SEED = "was not taken: training.seed sets the seed here."
 _TOKENS = "was not taken: tokens belong in the environment (HF_TOKEN)."
 _SAVED = "was not taken: each run keeps its model in its own folder."
 _HUB = "was not taken: set training.push_to_hub and hub_model_id to push what was trained."
@@ -76,7 +75,7 @@ _TRACKER = "was not taken: every metric is recorded in the run's own file."
 _UNTRAINED = "does not reach the trainer as its training data: it was not taken."
 _NO_LORA = "does not reach the trainer: no LoRA was taken."
 _BY_NAME = {
-    "set_seed": SEED, "manual_seed": SEED, "manual_seed_all": SEED, "seed": SEED, "seed_everything": SEED,
+    **dict.fromkeys(SEEDING, ""),  # seed_words
     "wandb.login": "was not taken: keys belong in the environment of Groupwise (WANDB_API_KEY).",
     "login": _TOKENS, "notebook_login": _TOKENS, "interpreter_login": _TOKENS,
     "save_model": _SAVED, "save_pretrained": _SAVED, "save_state": _SAVED, "save_lora": _SAVED, "save_metrics": _SAVED,
@@ -250,13 +249,13 @@ def _comes_along(reading: Reading, call: Made) -> bool:
 
 def _say_by_name(reading: Reading, call: Made) -> str:
     """What is said of a call by its name; of LoRA that goes nowhere, beside one that was taken, which that is."""
+    if call.name in SEEDING:
+        return seed_words(reading, call)
     said = _BY_NAME.get(call.path, _BY_NAME[call.name])
     if call.name == "load_dataset" and reading.makes_rows:
         return "was not taken: where the script makes its rows of it, choose it here, and say prompt and answer."
     if said.startswith("does not reach") and (times := _times_beside_taken(reading, call)):
         return f"is called {times} times: only what reaches the trainer was taken."
-    if said == SEED and (seed := _certain_seed(reading, call)) is not None:
-        return f"{SEED.removesuffix('.')}: set it to {seed}."
     if said != _NO_LORA or reading.adapter is None:
         return said
     taken = f"{short_path(reading.adapter)}(…) ({reading.place(script_line(reading.adapter))})"
@@ -267,15 +266,6 @@ def _times_beside_taken(reading: Reading, call: Made) -> int:
     """How often a loop or a function makes a call of which one was taken; 0 where none was."""
     same = [one for one in reading.script.calls if one.node is call.node]
     return len(same) if any(map(reading.is_said, same)) else 0
-
-
-def _certain_seed(reading: Reading, call: Made) -> int | None:
-    """What set_seed(3) sets, where no condition stands around it and nothing else sets another seed; None else."""
-    seeding = [one for one in reading.script.calls if one.name in _BY_NAME and _BY_NAME[one.name] == SEED]
-    given = [plain_or(next(iter((*one.arguments, *one.keywords.values())), None)) for one in seeding]
-    is_one = type(given[0]) is int and 0 <= given[0] <= MOST_SEED and given.count(given[0]) == len(given)
-    is_sure = is_one and not any(one.arms or one.dark for one in seeding)
-    return given[0] if call.name == "set_seed" and is_sure and "seed" not in config_values(reading) else None
 
 
 def _sets_unknown(call: Made) -> bool:
