@@ -6,6 +6,7 @@ from typing import Any
 
 from groupwise.storage.checks.choices import choices_in_words, meant_choice
 from groupwise.storage.spec.rows.number_text import meant_number_words, number_fixes
+from groupwise.storage.spec.words.fallbacks import fallback_fix, fallback_of, variable_words
 from groupwise.storage.spec.words.misfits import entry_fix, listed_fix, meant_truth, text_fix, truth_words
 from groupwise.storage.spec.words.odd_spaces import trimmed_words
 from groupwise.storage.spec.words.problem import Fix
@@ -38,10 +39,10 @@ def value_fault(value: Any, field: dict[str, Any]) -> str:
         hint = hint or (truth_words(value) if "bool" in types else "")
         if value is None:
             return f"has no value: it should be {wanted}."
-        return f"should be {wanted}, not {_as_given(value)}.{hint}"
+        return f"should be {wanted}, not {_as_given(value)}.{hint or variable_words(value)}"
     if choices and value is not None and value not in choices:
         meant = meant_choice(value, choices, field.get("default"))
-        hint = trimmed_words(value) + (f" Did you mean “{meant}”?" if meant else "")
+        hint = variable_words(value) or trimmed_words(value) + (f" Did you mean “{meant}”?" if meant else "")
         return f"should be one of {choices_in_words(choices, field.get('default'))}.{hint}"
     if isinstance(value, float) and not math.isfinite(value):
         return "should be a finite number."
@@ -50,6 +51,10 @@ def value_fault(value: Any, field: dict[str, Any]) -> str:
 
 def fixes_of_value(path: str, value: Any, field: dict[str, Any]) -> tuple[Fix, ...]:
     """The number, word or choice that was meant, and the default."""
+    if (fallback := fallback_of(value)) is not None:
+        if value_fault(fallback, field):
+            return fixes_of_value(path, fallback, field)
+        return (fallback_fix(path, fallback), default_fix(path, field))
     fixes: list[Fix] = _list_or_entry(path, value, field)
     if (meant := _meant_by_boolean(value, field)) and not fixes:
         fixes.append(Fix(f"Use {meant}", {path: meant}))

@@ -13,6 +13,7 @@ from groupwise.storage.spec.rows.number_names import number_by_name
 from groupwise.storage.spec.rows.number_text import meant_number_words, number_fixes
 from groupwise.storage.spec.rows.units import say_unit
 from groupwise.storage.spec.words.data_words import held_out_by_name, source_by_kind
+from groupwise.storage.spec.words.fallbacks import fallback_fix, fallback_of, variable_words
 from groupwise.storage.spec.words.foreign_letters import without_accents
 from groupwise.storage.spec.words.misfits import entry_fix, in_words, listed_fix, meant_truth, text_fix, truth_words
 from groupwise.storage.spec.words.misplaced import (
@@ -74,15 +75,16 @@ def problem_of_error(detail: Any, lines: dict[str, int], raw: dict[str, Any], pa
     quoted = text_fix(field, value) if detail["type"] == "string_type" else ()
     settings = without_colons(field, value, _names_of(path, parts))
     message += colon_words(value, settings)
-    choice, truth = _to_choice(field, detail), _to_truth(field, detail)
+    fallback = _of_fallback(path, detail, parts)
+    choice, truth = () if fallback else _to_choice(field, detail), _to_truth(field, detail)
     message += f" Did you mean “{choice[0].settings[field]}”?" if choice else ""
-    message += truth_words(value) if truth else ""
+    message += truth_words(value) if truth else variable_words(value)
     written = () if settings else (*_to_part(field, value), *_to_named(field, detail))
     message += _example(field, written)
     above, join = of_entry_above(field, raw) if detail["type"] == "missing" else ("", ())
     message += above
     wrapped = () if written or settings else _wrapped(path, detail, parts)
-    clear = (*_to_entries(field, detail, raw), *wrapped, *choice, *truth, *numbers, *quoted)
+    clear = (*_to_entries(field, detail, raw), *fallback, *wrapped, *choice, *truth, *numbers, *quoted)
     meant = (*join, *colon_fix(field, settings), *written, *clear)
     if shorter := _shortened(field, detail):
         return Problem(field, message, line, fixes=(shorter,))
@@ -289,6 +291,14 @@ def _wrapped(path: list[str], detail: Any, parts: Parts) -> tuple[Fix, ...]:
         return (listed_fix(field, value),) if _fits([value], info) else ()
     single = isinstance(value, list) and len(value) == 1 and not isinstance(value[0], (list, dict))
     return (entry_fix(field, value[0]),) if single and _fits(value[0], info) else ()
+
+
+def _of_fallback(path: list[str], detail: Any, parts: Parts) -> tuple[Fix, ...]:
+    """Of ${LIMIT:-100}: what stands there for want of the variable, where the setting takes it."""
+    meant, field = fallback_of(detail["input"]), ".".join(path)
+    owner = _part_at(path[:-1], parts) if tuple(p for p in path[:-1] if not p.isdigit()) in parts else None
+    info = owner.model_fields.get(path[-1]) if owner else None
+    return (fallback_fix(field, meant),) if info is not None and meant is not None and _fits(meant, info) else ()
 
 
 def _fits(value: Any, info: FieldInfo) -> bool:

@@ -156,3 +156,29 @@ def test_accents_hide_no_near_name(typed: str) -> None:
     problem = next(one for one in error.value.problems if one.field == "rewards.0.name")
     assert problem.message.lower().endswith("did you mean “format”?")
     assert list(problem.fixes[0].settings) == ["rewards.0.name"]
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "meant"),
+    [
+        ("seed", "${SEED:-7}", 7), ("seed", "${SEED-7}", 7), ("seed", "${oc.env:SEED,7}", 7), ("seed", "${SEED}", None),
+        ("seed", "${SEED:-soon}", None), ("learning_rate", "${LR:-1e-5}", 1e-5), ("bf16", "${BF16:-true}", True),
+        ("loss_type", "${LOSS:-dr_grpo}", "dr_grpo"),
+    ],
+)  # fmt: skip
+def test_what_a_variable_is_written_to_fall_back_to_is_offered_where_it_fits(name: str, written: str, meant: Any):
+    found = about(f"training.{name}", training={name: written})
+    own = [fix for fix in found.fixes if not fix.fallback]
+    assert [fix.settings for fix in own] == ([{f"training.{name}": meant}] if meant is not None else [])
+    assert found.message.endswith(" Variables are not read here.") and found.fixes[-1].fallback
+
+
+def test_what_a_variable_falls_back_to_is_offered_of_every_part_of_a_spec():
+    text = "name: x\nmodel: {id: starter, dtype: '${D:-bfloat16}'}\ndata: {limit: '${N:-100}', shuffle: '${S:-soon}'}\n"
+    with pytest.raises(SpecError) as caught:
+        parse_spec(f"{text}rewards:\n- {{name: format, weight: '${{W:-0.5}}'}}\n")
+    offered = {one.field: one.fixes[0].settings.get(one.field) for one in caught.value.problems}
+    assert offered == {
+        "model.dtype": "bfloat16", "data.limit": 100, "data.shuffle": None, "rewards.0.weight": 0.5,
+    }  # fmt: skip
+    assert all("Variables are not read here." in one.message for one in caught.value.problems)
