@@ -333,7 +333,7 @@ def test_a_scripts_functions_are_saved_under_free_names_and_never_over_others(re
     taken = new_run.take_import({"name": "", "text": text, "functions": ["format"]})
     assert taken["saved"] == ["my_format"] and [one["name"] for one in taken["rewards"] if one["own"]] == ["my_format"]
     assert "return [len(my_format.__name__)" in library.get_reward("my_format").code
-    assert [one.name for one in specs.parse_spec(taken["text"]).rewards] == ["my_format", "my_format"]
+    assert [(one.name, one.weight) for one in specs.parse_spec(taken["text"]).rewards] == [("my_format", 2.0)]
     again = new_run.take_import({"name": "", "text": text, "functions": ["format"]})
     assert again["saved"] == ["my_format"] and len(library.versions("my_format")) == 1  # the same code is the same
     other = new_run.take_import({"name": "", "text": text.replace("[len(", "[1 + len("), "functions": ["format"]})

@@ -34,7 +34,8 @@ COMPLETION = {"text": "4", "tokens": 1, "truncated": False, "ids": [7], "probe":
 GROUP = {"row": 0, "prompt": "2+2?", "columns": {"answer": "4"}, "completions": [COMPLETION], "step": 3, "group": 1}
 ASKED: dict[str, dict[str, Any]] = {
     "preview": {"data": SPEC["data"], "model": SPEC["model"], "row": 3},
-    "check_data": {"data": SPEC["data"], "model": SPEC["model"], "longest_completion": 64, "all": True},
+    "check_data": {"data": SPEC["data"], "model": SPEC["model"], "longest_completion": 64, "all": True,
+                   "answer_read": True},
     "build": {"spec": SPEC},
     "model": {"model": SPEC["model"]},
     "call_rewards": {"data": SPEC["data"], "model": SPEC["model"],
