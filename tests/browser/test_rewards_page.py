@@ -265,7 +265,7 @@ def test_scores_of_other_code_say_so_and_a_failure_is_no_clean_bill(rewards: Pag
     wait = rewards.locator(".view-try .go .wait")
     expect(wait).to_have_text("The weight of short has to be a number, not “1.234,5”.")
     expect(weight).to_have_attribute("aria-invalid", "true")
-    expect(rewards.locator(".view-try .outdated")).to_have_text("These are the scores of the try before.")
+    expect(rewards.locator(".view-try .outdated")).to_contain_text("scores of the weights before your last change")
     expect(rewards.locator(".view-try .go.failed")).to_have_count(1)
     weight.fill("1e308")
     do(rewards, "Try")
