@@ -168,7 +168,10 @@ def test_a_first_line_that_is_a_row_is_noticed_and_taken_for_one(registry_home: 
     ]
     mapped = {"data.prompt_template": "{Column 1}", "data.answer_column": "Column 2"}
     assert (level, fixes[0].settings) == ("blocking", {"data.heading": "none", **mapped})
-    assert [fix.label for fix in fixes] == ["It is a row: there is no heading", "Keep the first line as the heading"]
+    assert [fix.label for fix in fixes] == [
+        "It is a row: there is no heading",
+        "Keep the first line as the heading, then choose the columns",
+    ]
     assert len(shown("a.csv").problems) == 1 and shown("a.csv").guess == {}  # one cause, one problem
     chosen = shown("a.csv", prompt_template="{What is 1+1?}", answer_column=None).problems
     assert [(each.level, each.fixes[0].settings) for each in chosen] == [("warning", {"data.heading": "none"})]

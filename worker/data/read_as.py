@@ -153,7 +153,7 @@ def without_effects(problems: list[Problem]) -> list[Problem]:
     effects = [one for one in problems if one.level == BLOCKING and one.field in _BY_COLUMNS]
     if heading is None or not effects:
         return problems
-    line = Fix("Keep the first line as the heading", {"data.heading": "line"})
+    line = Fix("Keep the first line as the heading, then choose the columns", {"data.heading": "line"})
     cause = replace(heading, level=BLOCKING, fixes=(*heading.fixes, line))
     return [cause if one is heading else one for one in problems if one not in effects]
 

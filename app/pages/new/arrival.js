@@ -170,7 +170,7 @@ function drawArrival(said, from, before) {
   arrival.classList.toggle("advises", advised !== null);
   arrival.replaceChildren(
     el("div.row.tight.between", el("p", el("b", run ? "From run " : from), where, none), closer(dismiss)),
-    el("div.told", { role: "group", "aria-label": "What the form stands on", tabindex: "0" }, ...told), // it scrolls
+    el("div.told.scrolls", { role: "group", "aria-label": "What the form stands on", tabindex: "0" }, ...told),
   );
   arrival.querySelector(".told").scrollTop = top;
   arrival.hidden = false;

@@ -60,7 +60,7 @@ export function drawNotes() {
   node.className = "import-note note";
   const dismiss = el("button.link.s", { type: "button", onclick: dropNotes }, "Dismiss");
   const summary = el("summary.s", notesHeading(lines));
-  const list = el("ul.s", { "aria-label": "Notes of the import", tabindex: "0" }); // it scrolls
+  const list = el("ul.s.scrolls", { "aria-label": "Notes of the import", tabindex: "0" });
   const first = lines.filter(asksForMore);
   const others = lines.filter((line) => !first.includes(line));
   list.append(...[...first, ...others].map(noteLine));

@@ -19,6 +19,7 @@ from groupwise.storage.library.rewards import builder, library, pasted, rename, 
 from groupwise.storage.registry.messages.functions import MOST_CODE
 
 LONGEST = 100_000  # characters of what is taken as a function's name
+MOST_NAMES = 64  # functions of a text that are renamed in at once
 
 
 def code_of(payload: Payload, key: str = "text") -> str:
@@ -140,8 +141,8 @@ def strip_code(payload: Payload) -> dict[str, Any]:
 def rename_column(payload: Payload) -> dict[str, Any]:
     """The text with an argument of some functions (`names`) named as the data names the column."""
     old, new, code = text(payload, "old", 200), text(payload, "new", 200), code_of(payload)
-    functions = payload.get("names")
-    for name in functions if isinstance(functions, list) else []:
+    sent = payload.get("names")
+    for name in sent[:MOST_NAMES] if isinstance(sent, list) else []:
         code = rename.rename_argument(code, str(name), old, new)
     return {"text": code}
 
