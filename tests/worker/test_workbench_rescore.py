@@ -234,6 +234,14 @@ def test_some_rows_that_fail_have_no_score_and_are_named() -> None:
     assert "failed on 1 completion," in found["sentences"][-1]
 
 
+def test_a_failure_of_several_calls_counts_all_that_it_left_without_a_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rescore, "AT_ONCE", 16)
+    code = READS.replace("float(text)", "1 / (float(text) // 2)")
+    found = ask(run_with(*[stored([0.0, 1.0, 2.0] * 5, step=step) for step in (1, 2, 3)]), own(code))
+    (function,) = found["functions"]
+    assert [one["count"] for one in function["failures"]] == [function["errors"]] == [30]
+
+
 def test_what_fails_again_and_again_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rescore, "AT_ONCE", 2)
     folder = run_with(*[stored([0.0, 1.0], step=step) for step in range(1, 9)])

@@ -251,6 +251,13 @@ def f(completions, **kwargs):
     assert found["groups"][1]["tie"] == "unscored"
 
 
+def test_a_failure_counts_all_completions_that_it_left_without_a_score() -> None:
+    """Of 64 that failed alike 40 were told of, beside “64 errors”."""
+    bad = "def bad(completions, **kwargs):\n    return [int('x') for c in completions]\n"
+    (function,) = ask([own(bad)], [group(*"abcdefgh") for _ in range(8)])["functions"]
+    assert [(one["count"], one["line"]) for one in function["failures"]] == [(64, 2)] and function["errors"] == 64
+
+
 def test_the_sandbox_stays_from_one_question_to_the_next() -> None:
     code = """
 calls = 0

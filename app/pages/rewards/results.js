@@ -57,16 +57,11 @@ export const factsOf = ({ errors, none, seconds: took }) =>
     none ? `${many(none)} without a score` : "",
     took ? `took ${seconds(took)}` : "", // its code could not be read: it was not called
   );
-// The same failure on many completions is said once.
+// Each kind of failure, of which the worker counted all.
 export function failuresOf(one) {
-  const same = new Map();
-  for (const failure of one.failures ?? []) {
-    const key = `${failure.line} ${failure.message}`;
-    same.set(key, { ...failure, times: (same.get(key)?.times ?? 0) + 1 });
-  }
   const edited = one.name === editedName() && !page.open.builtIn;
   const isOfBlocks = edited && Boolean(page.reading?.blocks); // whoever builds sees no lines
-  return [...same.values()]
+  return (one.failures ?? [])
     .slice(0, 5)
     .map((failure) =>
       el(
@@ -78,7 +73,7 @@ export function failuresOf(one) {
           : "",
         " ",
         el("span", plain(cut(failure.message ?? "", 600))),
-        failure.times > 1 ? el("span.mut", ` (${many(failure.times)} completions)`) : "",
+        failure.count > 1 ? el("span.mut", ` (${many(failure.count)} completions)`) : "",
         failure.traceback
           ? el("details", el("summary.xs", "Traceback"), el("pre.mono", { tabindex: "0" }, plain(failure.traceback)))
           : "",

@@ -175,10 +175,7 @@ const countOf = (answer, which = () => true) =>
 // Lines of the edited function at which it failed, into the editor.
 function markFailures(answer) {
   const mine = answer.functions.find((one) => one.name === editedName());
-  const byLine = new Map();
-  for (const one of mine?.failures ?? [])
-    if (one.line) byLine.set(`${one.line} ${one.message}`, { line: one.line, message: one.message });
-  showFailures(page.open.builtIn ? [] : [...byLine.values()]);
+  showFailures(page.open.builtIn ? [] : (mine?.failures ?? []).filter((one) => one.line));
 }
 
 // After every try the probes are tried, too, quietly: what a model would find, it will find.

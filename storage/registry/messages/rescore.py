@@ -9,7 +9,7 @@ from groupwise.storage.registry.messages.message import Answer, Ask, Message
 from groupwise.storage.registry.messages.score import Agreement, Ties
 from groupwise.storage.spec.spec import Weight
 
-SHOWN_FAILURES, SHOWN_OUT, SHOWN_TRACE = 20, 4000, 4000  # failures, characters printed, characters of a traceback
+SHOWN_FAILURES, SHOWN_OUT, SHOWN_TRACE = 20, 4000, 4000  # kinds of failures, characters printed, of a traceback
 SHOWN_GROUPS = 20  # groups that change most
 TEXT, CELL = 4000, 1000  # characters of a completion, and of a column
 MOST_TEXT = 4_000_000  # characters of all completions that are shown
@@ -37,7 +37,8 @@ class Side(Message):
 
 
 class RescoreFailure(Message):
-    """index None: the whole call failed, whose first group this is."""
+    """Completions without a score for one reason, and how many (count): 0 where it touched no score. step, group, index:
+    the first of them; index None: the whole call failed, whose first group this is."""
 
     step: int
     group: int
@@ -45,6 +46,7 @@ class RescoreFailure(Message):
     message: str
     line: int | None
     traceback: str
+    count: int = 1
 
 
 class FunctionChange(Message):

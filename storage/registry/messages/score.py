@@ -11,7 +11,7 @@ from groupwise.storage.registry.messages.message import Answer, Ask, Message, Pl
 
 MOST_GROUPS, MOST_SCORED = 256, 4096  # groups in one question, and completions of them all
 SHOWN_OUT = 8000  # characters that are shown of what a function printed
-SHOWN_FAILURES, SHOWN_TRACE = 40, 4000  # failures that are told of, and characters of each one's traceback
+SHOWN_FAILURES, SHOWN_TRACE = 40, 4000  # kinds of failures that are told of, characters of a traceback
 SHOWN_CELL = 2000  # characters of a value that a function logged
 
 Status = Literal["ok", "none", "error", "timeout"]
@@ -81,13 +81,15 @@ class Histogram(Message):
 
 
 class Failure(Message):
-    """A call or a completion without a score; group, index: which completion, None for the whole call."""
+    """Completions without a score for one reason, and how many (count): 0 where it touched no score. group, index: the
+    first of them, None for the whole call."""
 
     group: int | None
     index: int | None
     message: str
     line: int | None
     traceback: str
+    count: int = 1
 
 
 class FunctionScores(Message):

@@ -27,6 +27,7 @@ from groupwise.storage.registry.messages.rescore import (
 from groupwise.storage.spec.words.number_words import count_words
 from groupwise.worker.questions.workbench import analysis, compare, history, ids, request, top_groups, used_weights
 from groupwise.worker.questions.workbench.analysis import Floats, Ints
+from groupwise.worker.questions.workbench.alike_failures import AlikeFailures
 from groupwise.worker.questions.workbench.calling import Caller, Rows, chat
 from groupwise.worker.questions.workbench.history import Record, Stored
 from groupwise.worker.questions.workbench.request import Refused
@@ -43,7 +44,7 @@ class Outcome:
     function: Function
     values: list[float | None] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=lambda: {"ok": 0, "none": 0, "error": 0, "timeout": 0})
-    failures: list[dict[str, Any]] = field(default_factory=list)
+    failures: AlikeFailures = field(default_factory=lambda: AlikeFailures(SHOWN_FAILURES, SHOWN_TRACE))
     seconds: float = 0.0
     out: str = ""
     failed_calls: int = 0  # in a row
@@ -155,10 +156,12 @@ def _score(caller: Caller, outcome: Outcome, rows: Rows, chunk: list[Stored]) ->
         outcome.counts[status] += 1
     outcome.out = (outcome.out + result.out)[:SHOWN_OUT]
     places = [(group, index) for group in chunk for index in range(group.size)]
-    for one in result.failures[: SHOWN_FAILURES - len(outcome.failures)]:
-        group, index = (chunk[0], None) if one.row is None else places[one.row]
-        outcome.failures.append({"step": group.step, "group": group.id, "index": index, "message": one.message,
-                                 "line": one.line, "traceback": one.traceback[-SHOWN_TRACE:]})  # fmt: skip
+
+    def place(row: int | None) -> dict[str, Any]:
+        group, index = (chunk[0], None) if row is None else places[row]
+        return {"step": group.step, "group": group.id, "index": index}
+
+    outcome.failures.add(result, place)
     whole = all(status in ("error", "timeout") for status in result.statuses)
     outcome.failed_calls = outcome.failed_calls + 1 if whole else 0
     if outcome.failed_calls >= GIVE_UP:
@@ -250,7 +253,7 @@ class _Weighed:
                for side in ("old", "new")},
             "changed": int(different.sum()), "none": outcome.counts["none"],
             "errors": outcome.counts["error"] + outcome.counts["timeout"], "seconds": outcome.seconds,
-            "out": outcome.out, "failures": outcome.failures,
+            "out": outcome.out, "failures": outcome.failures.told(),
         }  # fmt: skip
 
     def _failure_sentences(self) -> list[str]:

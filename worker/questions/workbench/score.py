@@ -24,6 +24,7 @@ from groupwise.storage.registry.messages.score import (
 from groupwise.storage.spec.spec import RewardSpec
 from groupwise.storage.spec.words.number_words import count_words
 from groupwise.worker.questions.workbench import analysis, loopholes, request, tries, words
+from groupwise.worker.questions.workbench.alike_failures import AlikeFailures
 from groupwise.worker.questions.workbench.calling import Caller, Rows, chat
 from groupwise.worker.sandbox import client
 from groupwise.worker.sandbox.limits import Limits
@@ -188,11 +189,13 @@ def _function(
     mean, std = analysis.mean_and_std(values)
     edges = analysis.edges(values)
     places = [(g, i) for g, group in enumerate(groups) for i in range(len(group.completions))]
-    failures = []
-    for one in result.failures[:SHOWN_FAILURES]:
-        group, index = (None, None) if one.row is None else places[one.row]
-        failures.append({"group": group, "index": index, "message": one.message, "line": one.line,
-                         "traceback": one.traceback[-SHOWN_TRACE:]})  # fmt: skip
+
+    def place(row: int | None) -> dict[str, Any]:
+        group, index = (None, None) if row is None else places[row]
+        return {"group": group, "index": index}
+
+    failures = AlikeFailures(SHOWN_FAILURES, SHOWN_TRACE)
+    failures.add(result, place)
     return {
         "name": function.name, "weight": 1.0 if function.weight is None else function.weight, "mean": mean, "std": std,
         "none": result.statuses.count("none"),
@@ -200,7 +203,7 @@ def _function(
         "seconds": result.seconds, "out": result.out[:SHOWN_OUT],
         "extras": {str(name)[:80]: [_cell(value) for value in values] for name, values in result.extras.items()},
         "metrics": result.metrics, "histogram": {"edges": edges, "counts": analysis.count_in_bins(values, edges)},
-        "failures": failures,
+        "failures": failures.told(),
     }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from groupwise.storage.library.rewards.message_lists import MESSAGES, takes_mess
 from groupwise.storage.spec.words.number_words import count_part, count_words
 from groupwise.worker.questions.workbench.analysis import SAME, Floats
 
+FAILED = ("error", "timeout")  # the statuses of completions on which a function failed
 DOMINATES, ALIKE, AGAINST = 0.9, 0.95, -0.5  # shares and correlations that are worth a sentence
 
 
@@ -60,7 +61,7 @@ def _how_many(count: int) -> str:
 
 def count_failed(statuses: list[str]) -> int:
     """On how many completions a function failed, too late included."""
-    return statuses.count("error") + statuses.count("timeout")
+    return sum(statuses.count(status) for status in FAILED)
 
 
 def about_failures(name: str, statuses: list[str]) -> list[str]:
