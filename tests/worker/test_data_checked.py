@@ -370,6 +370,9 @@ def test_where_the_answers_are_is_offered_first_when_their_column_is_empty() -> 
     assert fixes == [
         ("Use “Lösung”", {"data.answer_column": "Lösung"}), ("There is no answer", {"data.answer_column": None}),
     ]  # fmt: skip
+    write("marked.jsonl", [{"q": f"{n}+1?", "answer": "", "solution": f"so #### {n + 1}"} for n in range(9)])
+    marked = DataSpec(source="file:marked.jsonl", prompt_template="{q}", answer_column="answer")
+    assert fixes_of(marked)[0][1][0][0] == r"Use “solution” with the answer pattern ####\s*(.+)", "all that it sets"
     only = exercises(prompt_template="{Lösung}", answer_column="Antwort", holdout=1)  # which is what is asked
     assert [label for label, _ in fixes_of(only)[0][1]] == ["There is no answer"]
 

@@ -148,7 +148,8 @@ def test_one_click_maps_the_columns_that_were_not_found():
     assert [p["message"].split(".")[0] for p in written] == [
         "there is no column “question”", "there is no column “antwort”",
     ]  # fmt: skip
-    assert found["problems"][0]["fixes"][0]["label"] == "Use “problem”"
+    labels = [problem["fixes"][0]["label"] for problem in found["problems"]]
+    assert labels == ["Use “problem”", r"Use “solution” with the answer pattern ####\s*(.+)"], "all that it sets"
     for problem in found["problems"]:
         parts = fixed(parts, problem)
     mended = ask(**parts)

@@ -203,11 +203,7 @@ def _answer_problems(
         return []
     if name not in columns:
         better = guessed.get("data.answer_column")
-        pattern = guessed.get("data.answer_pattern")
-        settings = {"data.answer_column": better}
-        if pattern and not data.answer_pattern:  # one that was typed stays: the check of it says whether it fits
-            settings["data.answer_pattern"] = pattern
-        fixes = (Fix(f"Use “{better}”", settings),) if better else ()
+        fixes = (use_answers(better, guessed.get("data.answer_pattern"), data),) if better else ()
         label = "There is no answer" + (": remove the answer pattern, too" if data.answer_pattern else "")
         none = Fix(label, {"data.answer_column": None}, ("data.answer_pattern",))
         unsaid = name == UNSAID.answer_column
@@ -222,6 +218,15 @@ def _answer_problems(
             fix = Fix(f"Take what {pattern} finds", {"data.answer_pattern": pattern})
             return [Problem("data.answer_pattern", message, level="warning", fixes=(fix,))]
     return []
+
+
+def use_answers(column: str, pattern: str | None, data: DataSpec) -> Fix:
+    """The button that takes the answers from another column, and names the pattern that it sets with it. `pattern`: what
+    finds them there; one that was typed stays: the check of it says whether it fits."""
+    if not pattern or data.answer_pattern:
+        return Fix(f"Use “{column}”", {"data.answer_column": column})
+    settings = {"data.answer_column": column, "data.answer_pattern": pattern}
+    return Fix(f"Use “{column}” with the answer pattern {pattern}", settings)
 
 
 def _say_empty_answers(columns: list[str], rows: Rows, most: int | None) -> str:

@@ -40,10 +40,7 @@ def answers_elsewhere(asked: DataSpec, rows: mapping.Rows, columns: list[str]) -
     better, pattern = guessed.get("data.answer_column"), guessed.get("data.answer_pattern")
     if not better or better in (*asking_columns(asked, columns), asked.answer_column):
         return ()
-    settings = {"data.answer_column": better}
-    if pattern and not asked.answer_pattern:
-        settings["data.answer_pattern"] = pattern
-    return _use(better, settings)
+    return (mapping.use_answers(better, pattern, asked),) if len(better) <= LONGEST_BUTTON else ()
 
 
 def _guessed(filled: list[str], rows: mapping.Rows) -> DataSpec:
