@@ -221,8 +221,8 @@ def _answer_problems(
 
 
 def use_answers(column: str, pattern: str | None, data: DataSpec) -> Fix:
-    """The button that takes the answers from another column, and names the pattern that it sets with it. `pattern`: what
-    finds them there; one that was typed stays: the check of it says whether it fits."""
+    """The button that takes the answers from another column, and names the pattern that it sets with it. `pattern`:
+    what finds them there; one that was typed stays: the check of it says whether it fits."""
     if not pattern or data.answer_pattern:
         return Fix(f"Use “{column}”", {"data.answer_column": column})
     settings = {"data.answer_column": column, "data.answer_pattern": pattern}

@@ -37,8 +37,8 @@ class Side(Message):
 
 
 class RescoreFailure(Message):
-    """Completions without a score for one reason, and how many (count): 0 where it touched no score. step, group, index:
-    the first of them; index None: the whole call failed, whose first group this is."""
+    """Completions without a score for one reason, and how many (count): 0 where it touched no score. step, group and
+    index: the first of them; index None: the whole call failed, whose first group this is."""
 
     step: int
     group: int

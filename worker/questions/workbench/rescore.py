@@ -26,8 +26,8 @@ from groupwise.storage.registry.messages.rescore import (
 )
 from groupwise.storage.spec.words.number_words import count_words
 from groupwise.worker.questions.workbench import analysis, compare, history, ids, request, top_groups, used_weights
-from groupwise.worker.questions.workbench.analysis import Floats, Ints
 from groupwise.worker.questions.workbench.alike_failures import AlikeFailures
+from groupwise.worker.questions.workbench.analysis import Floats, Ints
 from groupwise.worker.questions.workbench.calling import Caller, Rows, chat
 from groupwise.worker.questions.workbench.history import Record, Stored
 from groupwise.worker.questions.workbench.request import Refused
