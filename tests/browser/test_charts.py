@@ -70,6 +70,7 @@ def runs(reading_dashboard: str) -> dict[str, str]:
         "late": running(made_run("late", 50, groups=0, resumed_at=47, state=states.QUEUED)),
         "bare": made_run("bare", 8, groups=0, metrics=bare, training={"beta": 0.0}),
         "seldom": made_run("seldom", 30, groups=1, every=10),
+        "only-logs": made_run("only-logs", 30, groups=0, every=10),
         "killed": made_run("killed", 17, groups=1, every=10, state=states.FAILED),
         "mine": made_run("mine", 8, functions=("mine",), groups=0, metrics=otherwise),
         "ones": made_run("ones", 8, functions=("ones",), groups=0, metrics=constant),
@@ -134,8 +135,10 @@ def test_all_charts_share_one_zoom_one_pointer_and_one_axis(open_page: OpenPage,
     expect(page.locator(".controls .smoothed")).to_have_text(SMOOTHED)
     logged = "Bold: the mean of the last 10 logged steps. Faint: as logged. Dotted: from before a resume."
     expect(overview(open_page, runs, "late").locator(".controls .smoothed")).to_have_text(logged)
-    of_few = "Bold: the mean of each log (10 steps). Faint: each step."
+    of_few = "Bold: the mean of each log (10 steps). Faint, as in “solved”: each step."
     expect(overview(open_page, runs, "seldom").locator(".controls .smoothed")).to_have_text(of_few)
+    means = "Lines: the mean of each log (10 steps)."  # none is of each step
+    expect(overview(open_page, runs, "only-logs").locator(".controls .smoothed")).to_have_text(means)
     page = overview(open_page, runs, "long")
 
     # a stretch of one chart is the stretch of all of them, and is looked at as finely as it can be drawn

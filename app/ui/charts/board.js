@@ -12,6 +12,7 @@ import { anchorLabels } from "./mark_labels.js";
 import { Plots } from "./plots.js";
 import { Smoother } from "./smoother.js";
 import { Taps } from "./taps.js";
+import { Traces } from "./traces.js";
 
 const aside = (words) => (words ? ` (${words})` : "");
 const DOTTED = " Dotted: from before a resume.";
@@ -76,9 +77,11 @@ export class Board {
     const { interval, logs } = this.curves;
     const reach = Smoother.reach(x.length);
     const dotted = this.past.length ? DOTTED : "";
+    const example = this.withFaint();
+    const told = (mean, faint, where = "") => (example ? `Bold: ${mean}. Faint${where}: ${faint}.` : `Lines: ${mean}.`);
     if (!reach)
       return interval > 1 && x.length
-        ? `Bold: the mean of each log${aside(Logged.sizeWords(logs))}. Faint: each step.`
+        ? told(`the mean of each log${aside(Logged.sizeWords(logs))}`, "each step", `, as in “${example?.panel.title}”`)
         : "";
     if (!(of > x.length)) {
       const now = logs.length ? Logged.closing(logs, this.curves.window) : null;
@@ -87,10 +90,14 @@ export class Board {
       const steps = now ? now.until - now.after : last * interval;
       const of =
         interval > 1 ? `${countWords(last, "log")} (${countWords(steps, "step")})` : countWords(last, "logged step");
-      return `Bold: the mean of the last ${of}. Faint: as logged.${dotted}`;
+      return `${told(`the mean of the last ${of}`, "as logged")}${dotted}`;
     }
     const last = countWords(Math.round((reach * of) / x.length), interval > 1 ? "logged step" : "step");
-    return `Bold: the mean of the last about ${last}. Faint: as logged.${dotted}`;
+    return `${told(`the mean of the last about ${last}`, "as logged")}${dotted}`;
+  }
+  // The first chart that shows a fainter line beside the bold one; where a point is a log by itself, few do.
+  withFaint() {
+    return this.charts.find((chart) => Traces.hasFaint(chart, chart.names()));
   }
   amount(number) {
     const from = this.close && this.zoom ? this.close : this.curves;

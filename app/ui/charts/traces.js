@@ -6,22 +6,24 @@ import { AXES } from "./axis.js";
 import { Curves } from "./curves.js";
 import { Plots } from "./plots.js";
 
+const FAINT = 3; // points, from which the line through them is fainter than the smoothed one
+const SAME = 1e-9; // of a value: a mean of the same values is rounded
 export const Traces = {
   base: { mode: "lines", type: "scatter", hoverinfo: "skip", showlegend: false },
 
   // All of it, the farthest back first.
   of(chart, names) {
-    const [first, ...rest] = names;
-    const stacked = chart.panel.stack ? rest : [];
+    const lined = Traces.lined(chart, names);
+    const stacked = names.slice(lined.length);
     return [
-      ...(names.length === 1 ? Traces.spread(chart, first) : []),
+      ...(names.length === 1 ? Traces.spread(chart, names[0]) : []),
       ...names.flatMap((name) => Traces.past(chart, name)),
       ...stacked.map((name) => Traces.area(chart, name, names.indexOf(name))),
-      ...names
-        .filter((one) => !stacked.includes(one))
-        .flatMap((name) => Traces.lines(chart, name, chart.colour(names.indexOf(name)))),
+      ...lined.flatMap((name) => Traces.lines(chart, name, chart.colour(names.indexOf(name)))),
     ];
   },
+  // Those that are lines: of what is stacked, the first alone.
+  lined: (chart, names) => (chart.panel.stack ? names.slice(0, 1) : names),
 
   x(chart, curve, own = null) {
     const x = chart.board.axis.all(curve.x, own);
@@ -40,13 +42,24 @@ export const Traces = {
     return { ...look, x: x.slice(0, end), customdata: customdata.slice(0, end), y: y.slice(0, end) };
   },
 
+  // Whether the raw line of any of these is seen beside the smoothed one, and fainter: points that are a mean by
+  // themselves lie under it.
+  hasFaint(chart, names) {
+    return Traces.lined(chart, names).some((name) => {
+      const { x, y } = chart.curve(name) ?? { x: [] };
+      if (x.length < FAINT || !Traces.isSmoothed(chart, name)) return false;
+      const smooth = Traces.smooth(chart, name, { x, y });
+      return y.some((value, i) => value !== null && !(Math.abs(value - smooth[i]) <= SAME * Math.abs(value)));
+    });
+  },
+  isSmoothed: (chart, name) => chart.panel.smooth !== false && !Curves.single(name),
+
   // Lines per metric: band (two), raw, smoothed. The raw line answers the pointer.
   lines(chart, name, colour) {
     const curve = chart.curve(name);
     const y = Traces.y(chart, curve.y);
     const count = curve.x.length;
-    const isSmoothed = chart.panel.smooth !== false && !Curves.single(name); // it ends where “now” is
-    const smooth = isSmoothed ? Traces.smooth(chart, name, curve, y) : y;
+    const smooth = Traces.isSmoothed(chart, name) ? Traces.smooth(chart, name, curve, y) : y; // it ends where “now” is
     const place = { ...Traces.base, ...Traces.x(chart, curve) };
     return [
       ...Traces.band(chart, curve, place, colour, 0.12),
@@ -58,7 +71,7 @@ export const Traces = {
         mode: count <= 12 ? "lines+markers" : "lines",
         marker: { color: colour, size: 5 },
         cliponaxis: false, // a point on the axis, such as one at step 0, is drawn whole
-        line: { color: count < 3 ? colour : Plots.beneath(colour), width: 1 },
+        line: { color: count < FAINT ? colour : Plots.beneath(colour), width: 1 },
         hovertemplate: Traces.told(chart, name),
       },
       { ...Traces.ended(place, smooth), line: { color: colour, width: 2 } },
