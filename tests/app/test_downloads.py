@@ -159,10 +159,15 @@ def test_each_checkpoint_is_listed_with_what_it_scored_and_can_be_downloaded(
         compile(row["code"], "snippet", "exec")
 
 
-def test_a_weight_that_changed_makes_no_checkpoint_the_best(run: registry.Run) -> None:
-    """“format” counted 1.0 at step 10 and 0.2 at step 30: both scores rose, and the held-out reward fell."""
+@pytest.mark.parametrize("by_chance", [False, True])
+def test_a_weight_that_changed_makes_no_checkpoint_the_best(run: registry.Run, by_chance: bool) -> None:
+    """“format” counted 1.0 at step 10 and 0.2 at step 30: both scores rose, and the held-out reward fell. `by_chance`:
+    one of its two prompts did worse."""
     from groupwise.storage.record.record import RunWriter
-    from groupwise.storage.record.step_record import Checkpoint
+    from groupwise.storage.record.step_record import Checkpoint, Completion, Group
+
+    def group(step: int, scores: tuple[float, float], mode: str, prompt: str) -> Group:
+        return Group(mode, step, prompt, {}, [Completion("x", 1, False, sum(scores), 0.0, [(s, "ok") for s in scores])])
 
     writer = RunWriter(run.folder.db, 2, {"format": 1.0, "correctness": 1.0})
     for step, weight, form, right in ((41, 1.0, 0.5, 0.5), (50, 1.0, 0.5, 0.5), (60, 0.2, 0.7, 0.6)):
@@ -170,9 +175,17 @@ def test_a_weight_that_changed_makes_no_checkpoint_the_best(run: registry.Run) -
         known = scored | {"eval_reward": weight * form + right, "rewards/format/weight": weight}
         saved = Checkpoint(step, f"checkpoints/checkpoint-{step}", 4000) if step > 41 else None
         writer.commit(step, metrics=dict(known), checkpoint=saved)
+        if by_chance and step > 41:
+            asked = [(form + off, right + off) for off in ((0.3, -0.3) if step == 60 else (0.0, 0.0))]
+            groups = [group(step, scores, mode="eval", prompt=f"{n}") for n, scores in enumerate(asked)]
+            writer.commit(step, groups=groups)
     writer.close()
     for step in (50, 60):
         seal_checkpoint(run.folder.checkpoints / f"checkpoint-{step}")
+    if by_chance:
+        best = checkpoints.list_checkpoints({"run": run.id})["rows"][0]["best"]
+        assert best == "highest held-out reward at equal weights, may be chance"
+        return
     told = checkpoints.list_checkpoints({"run": run.id})
     assert [(row["step"], row["best"], row["values"]["held-out reward"]) for row in told["rows"]] == [
         (60, "best held-out reward at equal weights", "0.74"), (50, "", "1.00"),

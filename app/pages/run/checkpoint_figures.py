@@ -1,7 +1,7 @@
 """What was measured at the checkpoints of a run, of which steps that tells, and which checkpoint is the best by it.
 Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from groupwise.app.core import format
@@ -12,7 +12,8 @@ from groupwise.storage.spec.words.number_words import join_words
 
 MEANS = ("reward", "KL")
 MEASURED = {"reward": "reward", "KL": "kl", "held-out reward": "eval_reward"}  # columns, and the metrics in them
-JUDGES = ("held-out reward", "reward")  # by which a checkpoint is the best: by the first that there is
+HELD_OUT = "held-out reward"
+JUDGES = (HELD_OUT, "reward")  # by which a checkpoint is the best: by the first that there is
 COMPARABLE = 0.5  # of the steps that the longest mean is of: one of fewer is not compared with it
 
 
@@ -71,10 +72,13 @@ def figures_of(told: Mapping[str, Told]) -> dict[str, Any]:
 
 
 def with_best(
-    rows: list[dict[str, Any]], at_equal_weights: Mapping[int, Mapping[str, float]] | None = None
+    rows: list[dict[str, Any]],
+    at_equal_weights: Mapping[int, Mapping[str, float]] | None = None,
+    may_be_chance: Callable[[Mapping[int, float]], bool] = lambda worth: False,
 ) -> list[dict[str, Any]]:
     """The rows, of which the whole one with the highest reward is named, where there are several to choose from and no
-    other reads the same. `at_equal_weights`: what the rewards come to, by step, where weights changed."""
+    other reads the same. `at_equal_weights`: what the rewards come to, by step, where weights changed. `may_be_chance`:
+    whether held-out rewards of two steps differ by no more than that."""
     for by in JUDGES:
         compared = _comparable(rows, by)
         if at_equal_weights is None:
@@ -89,7 +93,9 @@ def with_best(
             where = " at equal weights" if at_equal_weights is not None else ""
             for row in compared:
                 if row["step"] == best and list(said.values()).count(said[best]) == 1:
-                    row["best"] = f"best {by}{where}"
+                    pairs = ({best: worth[best], step: worth[step]} for step in worth if step != best)
+                    doubtful = by == HELD_OUT and any(may_be_chance(pair) for pair in pairs)
+                    row["best"] = f"highest {by}{where}, may be chance" if doubtful else f"best {by}{where}"
             break
     return [{name: value for name, value in row.items() if name != "measured"} for row in rows]
 

@@ -5,6 +5,7 @@ import contextlib
 import itertools
 import sqlite3
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,8 @@ def _named_by_record(run: registry.Run, aside: Sequence[Path]) -> Recorded:
         if row["path"] in there
     ]
     equal = {step: equal_weights.rewards_at(moved, told) for step, told in values.items()} if moved else None
-    return checkpoint_figures.with_best(rows, equal), sorted(gone), moved.names if moved else ()
+    judged = checkpoint_figures.with_best(rows, equal, partial(equal_weights.may_be_chance, run.folder.db, moved))
+    return judged, sorted(gone), moved.names if moved else ()
 
 
 def _found_in_folder(run: registry.Run) -> list[dict[str, Any]]:

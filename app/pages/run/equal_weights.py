@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from groupwise.storage.analysis.doctor import held_out_shift
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import lineage, metrics, record_check
 from groupwise.storage.record.lineage import Part
@@ -53,6 +54,15 @@ def rewards_at(moved: Moved, values: Mapping[str, Told]) -> dict[str, float]:
         if means and len(known) == len(means):
             found[column] = sum(moved.last[name] * value for name, value in known.items())
     return found
+
+
+def may_be_chance(path: Path, moved: Moved | None, worth: Mapping[int, float]) -> bool:
+    """Whether what held-out reward came to (`worth`) at the first and the last of these steps differs by no more than
+    by chance, as Overview judges it: at the weights of the last step, where these moved."""
+    then, now = min(worth), max(worth)
+    with record_check.read_record(path) as run:
+        shift = held_out_shift.read_shift(run, then, now, moved.last if moved else None)
+    return held_out_shift.may_be_chance(worth[now] - worth[then], shift)
 
 
 def _counting(moved: Moved) -> list[str]:

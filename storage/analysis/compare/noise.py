@@ -3,7 +3,7 @@ be others."""
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import recent
@@ -20,10 +20,9 @@ def error_of_mean(groups: Sequence[Group]) -> float | None:
     return statistics.stdev(means) / math.sqrt(len(means)) if len(means) > 1 else None
 
 
-def error_of_change(run: Database, then: int, now: int) -> float | None:
-    """The standard error of how far held-out reward has moved between the evaluations of two steps: by prompt, where
-    both asked the same. None where that cannot be told."""
-    first, last = _held_out_means(run, then), _held_out_means(run, now)
+def error_between(first: Mapping[int, float], last: Mapping[int, float]) -> float | None:
+    """The standard error of how far held-out reward has moved between two evaluations of these means: by prompt,
+    where both asked the same. None where that cannot be told."""
     shared = first.keys() & last.keys()
     if len(shared) > 1:
         return error_of_mean([(1, last[prompt] - first[prompt]) for prompt in shared])
@@ -31,13 +30,28 @@ def error_of_change(run: Database, then: int, now: int) -> float | None:
     return None if None in errors else math.hypot(*(error or 0.0 for error in errors))
 
 
-def _held_out_means(run: Database, step: int) -> dict[int, float]:
+_LAST_EVALUATION = (
+    "g.mode = 'eval' AND g.step = ? AND g.attempt = (SELECT max(attempt) FROM grp WHERE mode = 'eval' AND step = ?)"
+)
+
+
+def held_out_means(run: Database, step: int) -> dict[int, float]:
     """The mean reward of each prompt of the evaluation of a step, the last one there."""
-    sql = "SELECT max(attempt) FROM grp WHERE mode = 'eval' AND step = ?"
     found = run.execute(
-        f"SELECT prompt, avg(mean) FROM grp WHERE mode = 'eval' AND step = ? AND attempt = ({sql}) "
-        "AND mean IS NOT NULL GROUP BY prompt LIMIT ?",
+        f"SELECT g.prompt, avg(g.mean) FROM grp g WHERE {_LAST_EVALUATION} AND g.mean IS NOT NULL "
+        "GROUP BY g.prompt LIMIT ?",
         [step, step, MOST],
+    )
+    return dict(found.fetchall())
+
+
+def held_out_scores(run: Database, step: int, function: str) -> dict[int, float]:
+    """The same of what one function gave."""
+    found = run.execute(
+        "SELECT g.prompt, avg(s.value) FROM grp g JOIN score s ON s.grp = g.id "
+        f"JOIN reward_function f ON f.id = s.function WHERE {_LAST_EVALUATION} AND f.name = ? "
+        "AND s.value IS NOT NULL GROUP BY g.prompt LIMIT ?",
+        [step, step, function, MOST],
     )
     return dict(found.fetchall())
 

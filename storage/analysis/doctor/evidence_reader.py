@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from groupwise.storage.analysis.compare import noise
-from groupwise.storage.analysis.doctor import each_step, known_by_code
+from groupwise.storage.analysis.doctor import each_step, held_out_shift, known_by_code, last_weights
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
+from groupwise.storage.analysis.doctor.held_out_shift import Shift
 from groupwise.storage.analysis.doctor.sample_reader import (
     GROUPS,
     ORDERS,
@@ -39,7 +40,7 @@ from groupwise.storage.record import group_metrics, lineage, recent, record_chec
 from groupwise.storage.record.lineage import Part
 from groupwise.storage.record.recent import Course
 from groupwise.storage.record.rollup import SIZES
-from groupwise.storage.spec.spec import KlSpec, RunSpec
+from groupwise.storage.spec.spec import KlSpec, RewardSpec, RunSpec
 from groupwise.storage.spec.words.problem import Problem
 
 # The metrics that the rules look at, besides rewards/NAME/….
@@ -117,6 +118,7 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
         run, "SELECT json_extract(data, '$.total') FROM event WHERE kind IN ('begin', 'stage') ORDER BY id DESC LIMIT 1"
     )
     facts = model_files.facts_at_hand(spec.model) if spec else None
+    shift = _held_out_shift(run, curves, stage.rewards if stage else ())
     # Before the first step of all, what they did to the answers that were evaluated then.
     told = read_functions(run, functions, first, last, ends[1] or evaluated_ids(run, min(since, until)))
     return Evidence(
@@ -134,8 +136,9 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
         kl=spec.kl if spec else KlSpec(),
         room=facts.max_position if facts else None, held_out_before=_held_out_before(run, keys, min(since, until)),
         few_prompts=_few_prompts(run, since, until), held_out_prompts=_held_out_prompts(run, until),
-        held_out_error=_held_out_error(run, curves.get("eval_reward")),
-        held_out_changes=_held_out_changes(run, curves, group_metrics.target(stage.rewards) if stage else None),
+        held_out_error=shift.error,
+        held_out_changes=_held_out_changes(run, curves, group_metrics.target(stage.rewards) if stage else None)
+        | ({} if shift.changes is None else {"eval_reward": shift.changes}),
     )  # fmt: skip
 
 
@@ -181,27 +184,26 @@ def _few_prompts(run: Database, since: int, until: int) -> int:
     return len(rows) if len(rows) <= FEW_PROMPTS else 0
 
 
-def _held_out_error(run: Database, told: Curve | None) -> float | None:
-    """By how much the difference of its first and its last evaluation may be off by chance."""
+def _held_out_shift(run: Database, curves: Mapping[str, Curve], rewards: Sequence[RewardSpec]) -> Shift:
+    """What each prompt did between the first and the last evaluation, at the last weights where these moved."""
+    told, moved = curves.get("eval_reward"), last_weights.moved_of(rewards, curves)
     if told is None or len(told) < 2:
-        return None
-    found = read_if_there(lambda: [noise.error_of_change(run, told.steps[0], told.steps[-1])])
-    return found[0] if found else None
+        return Shift()
+    weights = {one.name: one.weight for one in rewards} | {name: curve.now for name, curve in moved.items()}
+    ends = told.steps[0], told.steps[-1]
+    found = read_if_there(lambda: [held_out_shift.read_shift(run, *ends, weights if moved else None)])
+    return found[0] if found else Shift()
 
 
 def _held_out_changes(run: Database, curves: Mapping[str, Curve], target: group_metrics.Target | None) -> ByPrompt:
-    """How far each prompt's mean has moved between the first and the last evaluation, by the held-out curve."""
+    """How far each prompt's mean has moved between the first and the last evaluation, by the held-out curve of a
+    function, or of what is right."""
     told = curves.get("eval_reward")
     if told is None or len(told) < 2:
         return {}
     first, last = (_held_out_of(run, step, target) for step in (told.steps[0], told.steps[-1]))
-    found = {}
-    for name, then in first.items():
-        now = last.get(name, {})
-        shared = then.keys() & now.keys()
-        if 2 * len(shared) > max(len(then), len(now)):
-            found[name] = tuple(now[prompt] - then[prompt] for prompt in sorted(shared))
-    return found
+    found = {name: held_out_shift.changes_of(then, last.get(name, {})) for name, then in first.items()}
+    return {name: changes for name, changes in found.items() if changes is not None}
 
 
 def _held_out_of(run: Database, step: int, target: group_metrics.Target | None) -> dict[str, dict[int, float]]:
@@ -210,10 +212,6 @@ def _held_out_of(run: Database, step: int, target: group_metrics.Target | None) 
     found: dict[str, dict[int, float]] = defaultdict(dict)
     attempt = "SELECT max(attempt) FROM grp WHERE mode = 'eval' AND step = ?"
     evaluated = f"g.mode = 'eval' AND g.step = ? AND g.attempt = ({attempt})"
-    rewards = f"SELECT g.prompt, avg(g.mean) FROM grp g WHERE {evaluated} GROUP BY g.prompt LIMIT ?"
-    for prompt, mean in rows_of(run, rewards, [step, step, noise.MOST]):
-        if finite(mean) is not None:
-            found["eval_reward"][prompt] = mean
     scores = (
         "SELECT g.prompt, f.name, avg(s.value), avg(s.value IS NOT NULL AND s.value >= ?) FROM grp g "
         f"JOIN score s ON s.grp = g.id JOIN reward_function f ON f.id = s.function WHERE {evaluated} "

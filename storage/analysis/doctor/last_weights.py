@@ -1,16 +1,23 @@
 """What the reward would have been, had its functions weighed all along what they weigh now: where weights change while
 a run trains, the reward moves for that alone, and what the model learned shows at equal weights. Pure."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function
+from groupwise.storage.spec.spec import RewardSpec
 
 
 def moved_weights(e: Evidence) -> dict[str, Curve]:
     """The weight of each function whose weight is another than at the start, over the steps."""
-    changing = [reward.name for reward in e.rewards if reward.schedule or reward.adapt]
-    curves = {name: e.curve(f"rewards/{name}/weight") for name in changing}
+    return moved_of(e.rewards, e.curves)
+
+
+def moved_of(rewards: Sequence[RewardSpec], told: Mapping[str, Curve]) -> dict[str, Curve]:
+    """The same of these functions, in the curves of a run."""
+    changing = [reward.name for reward in rewards if reward.schedule or reward.adapt]
+    curves = {name: told.get(f"rewards/{name}/weight", Curve()) for name in changing}
     return {name: curve for name, curve in curves.items() if len(curve) and curve.values[0] != curve.values[-1]}
 
 

@@ -3,13 +3,14 @@ are answered better. Pure."""
 
 import math
 
-from groupwise.storage.analysis.compare import noise
-from groupwise.storage.analysis.doctor import by_prompt, clear_fall, last_weights
+from groupwise.storage.analysis.doctor import by_prompt, clear_fall, held_out_shift, last_weights
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function
+from groupwise.storage.analysis.doctor.held_out_shift import Shift
 from groupwise.storage.analysis.doctor.words import percent, write_figure
 from groupwise.storage.spec.words.number_words import count_words
 
+MAY_BE_CHANCE = ", a difference that may be chance"
 ENOUGH = 10  # logged steps
 LESS_HELD_OUT = 0.05  # of the scale, between two evaluations: what the prompts of a small one differ by
 LOST_HELD_OUT = 0.4  # of what it earned above the least at first, where that was little
@@ -103,14 +104,26 @@ def say_held_out(e: Evidence) -> str:
     told = e.curve("eval_reward")
     if len(told) < 2:
         return ""
-    then, now = write_figure(told.values[0]), write_figure(told.values[-1])
+    then, now, equal = write_figure(told.values[0]), write_figure(told.values[-1]), _say_at_last_weights(e)
     if not held_out_moved(e):
-        chance = ", a difference that may be chance" if _differs_held_out(e) else ""
+        chance = MAY_BE_CHANCE if _differs_held_out(e) else ""
         if then == now:
-            return f"; held-out reward {e.verb} {now}, as{_first_evaluated(e, told) or ' at first'}{_of_prompts(e)}"
-        return f"; held-out reward went from {then}{_first_evaluated(e, told)} to {now}{_of_prompts(e)}{chance}"
+            return (
+                f"; held-out reward {e.verb} {now}, as{_first_evaluated(e, told) or ' at first'}{_of_prompts(e)}{equal}"
+            )
+        return f"; held-out reward went from {then}{_first_evaluated(e, told)} to {now}{_of_prompts(e)}{equal}{chance}"
     way = _fell(e) if told.values[-1] < told.values[0] else "rose" if e.ended else "is up"
-    return f"; held-out reward {way} from {then}{_first_evaluated(e, told)} to {now}{_of_prompts(e)}"
+    return f"; held-out reward {way} from {then}{_first_evaluated(e, told)} to {now}{_of_prompts(e)}{equal}"
+
+
+def _say_at_last_weights(e: Evidence) -> str:
+    """How held-out reward went at the weights that it has now; “” where none moved."""
+    judged = last_weights.judged_held_out(e)
+    if judged is e.curve("eval_reward") or not len(judged):
+        return ""
+    then, now = write_figure(judged.values[0]), write_figure(judged.values[-1])
+    went = f"{now} both times" if then == now else f"from {then} to {now}"
+    return f", with the {'final' if e.ended and not e.goes_on else 'current'} reward weights throughout {went}"
 
 
 def say_best_held_out(e: Evidence) -> str:
@@ -129,22 +142,20 @@ def _first_evaluated(e: Evidence, told: Curve) -> str:
 
 def held_out_moved(e: Evidence) -> bool:
     """Whether held-out reward is another than at first by more than the prompts of a small evaluation differ by, and
-    by more than chance, as far as that is known."""
+    by more than chance, as far as that is known; at equal weights."""
     return _differs_held_out(e) and not _may_be_chance(e)
 
 
 def _differs_held_out(e: Evidence) -> bool:
-    told = e.curve("eval_reward")
+    told = last_weights.judged_held_out(e)
     return len(told) > 1 and abs(told.values[-1] - told.values[0]) >= LESS_HELD_OUT * e.scale
 
 
 def _may_be_chance(e: Evidence) -> bool:
-    """Whether held-out reward has moved by no more than two standard errors, or fell by no more than its prompts may by
-    chance."""
-    told = e.curve("eval_reward")
-    if len(told) > 1 and told.values[-1] < told.values[0] and _fall_may_be_chance(e, "eval_reward"):
-        return True
-    return e.held_out_error is not None and abs(told.values[-1] - told.values[0]) <= noise.SURE * e.held_out_error
+    """Whether that held-out reward is another may be chance."""
+    told, changes = last_weights.judged_held_out(e), e.held_out_changes.get("eval_reward")
+    shift = Shift(e.held_out_error, None if changes is None else tuple(changes))
+    return len(told) > 1 and held_out_shift.may_be_chance(told.values[-1] - told.values[0], shift)
 
 
 def _fall_may_be_chance(e: Evidence, curve: str, expected: float = 0.0) -> bool:
@@ -156,7 +167,7 @@ def _fall_may_be_chance(e: Evidence, curve: str, expected: float = 0.0) -> bool:
 
 def held_out_rose(e: Evidence) -> bool:
     """Whether held-out reward is higher than at first by as much."""
-    told = e.curve("eval_reward")
+    told = last_weights.judged_held_out(e)
     return held_out_moved(e) and told.values[-1] > told.values[0]
 
 
