@@ -14,7 +14,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from groupwise.app.core import format
-from groupwise.app.pages.run import checkpoints, log, trained_model
+from groupwise.app.pages.run import checkpoints, equal_weights, log, trained_model
 from groupwise.app.server import downloads
 from groupwise.storage.home import paths
 from groupwise.storage.home.paths import RunFolder
@@ -183,6 +183,9 @@ def test_a_weight_that_changed_makes_no_checkpoint_the_best(run: registry.Run, b
     for step in (50, 60):
         seal_checkpoint(run.folder.checkpoints / f"checkpoint-{step}")
     if by_chance:
+        chance = equal_weights.moved_by_chance(run.folder.db, 50, 60)
+        said = trained_model.say_learned([(50, 1.0), (60, 0.74)], [], ["format"], chance)
+        assert "1.00 after step 50, a difference that may be chance. The weight of" in said
         best = checkpoints.list_checkpoints({"run": run.id})["rows"][0]["best"]
         assert best == "highest held-out reward at equal weights, may be chance"
         return

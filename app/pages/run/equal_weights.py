@@ -1,6 +1,7 @@
 """Rewards of checkpoints at equal weights. Where what functions count changed while a run trained (a schedule, adapt,
 stages), its reward moved for that alone: which checkpoint is the best shows at the weights of the last step."""
 
+import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -63,6 +64,14 @@ def may_be_chance(path: Path, moved: Moved | None, worth: Mapping[int, float]) -
     with record_check.read_record(path) as run:
         shift = held_out_shift.read_shift(run, then, now, moved.last if moved else None)
     return held_out_shift.may_be_chance(worth[now] - worth[then], shift)
+
+
+def moved_by_chance(path: Path, then: int, now: int) -> bool:
+    """The same of the evaluations of two steps, by what each of their prompts did; not where that is not known."""
+    moved = read_moved(path, [then, now])
+    with record_check.read_record(path) as run:
+        shift = held_out_shift.read_shift(run, then, now, moved.last if moved else None)
+    return bool(shift.changes) and held_out_shift.may_be_chance(statistics.mean(shift.changes or ()), shift)
 
 
 def _counting(moved: Moved) -> list[str]:

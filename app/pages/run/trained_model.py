@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from groupwise.app.core import format
-from groupwise.app.pages.run import checkpoint_figures, ending
+from groupwise.app.pages.run import checkpoint_figures, ending, equal_weights
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.home import files, paths
 from groupwise.storage.record import checkpoint_files, metrics, states
@@ -39,7 +39,7 @@ def describe_final(
     held_out = held_out_rewards(run)
     start = start_from(run, run.folder.final)
     return describe_model(run, run.folder.final) | {
-        "learned": say_learned(held_out, checkpoints, moved),
+        "learned": say_learned(held_out, checkpoints, moved, _may_be_chance(run, held_out)),
         "answered": "To each held-out prompt, as it was last evaluated, with every function's score."
         if held_out else "To the prompts of its last step, with every function's score.",
         "answers": answers_of(run, held_out[-1][0] if held_out else None),
@@ -57,15 +57,28 @@ def held_out_rewards(run: registry.Run) -> list[tuple[int, float]]:
     return [(step, value) for step, value in zip(curve["x"], curve["y"], strict=True) if value is not None]
 
 
+def _may_be_chance(run: registry.Run, held_out: Sequence[tuple[int, float]]) -> bool:
+    """Whether its last evaluation differs from its first by no more than by chance."""
+    if len(held_out) < 2:
+        return False
+    try:
+        return equal_weights.moved_by_chance(run.folder.db, held_out[0][0], held_out[-1][0])
+    except sqlite3.Error:
+        return False
+
+
 def say_learned(
-    held_out: Sequence[tuple[int, float]], checkpoints: Sequence[dict[str, Any]], moved: Sequence[str] = ()
-) -> str:
-    """What its held-out reward became, and which checkpoint did better; "" where it was not evaluated twice."""
+    held_out: Sequence[tuple[int, float]], checkpoints: Sequence[dict[str, Any]], moved: Sequence[str] = (),
+    chance: bool = False,
+) -> str:  # fmt: skip
+    """What its held-out reward became, and which checkpoint did better; "" where it was not evaluated twice. `chance`:
+    whether that may be chance."""
     if len(held_out) < 2:
         return ""
     (first, before), (last, now) = held_out[0], held_out[-1]
     since = "before the first step" if first == 0 else f"after step {format.count(first)}"
-    said = f"Held-out reward {format.number(now)} after step {format.count(last)}; {format.number(before)} {since}."
+    said = f"Held-out reward {format.number(now)} after step {format.count(last)}; {format.number(before)} {since}"
+    said += ", a difference that may be chance." if chance and format.number(now) != format.number(before) else "."
     said += checkpoint_figures.say_moved_meanwhile(moved)
     best = next((row for row in checkpoints if row["best"].startswith(BEST)), None)
     if best is None or best["step"] == last:
