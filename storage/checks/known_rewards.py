@@ -92,9 +92,9 @@ _R1_NAMES = {
 def known_reward(path: str) -> Known | None:
     """The built-in function for one of theirs, by the path under which a script imports it."""
     module, _, name = path.rpartition(".")
-    if module.startswith(("open_r1", "src.open_r1")):
-        return OPEN_R1.get(_R1_NAMES.get(name, name))
-    theirs = module in ("trl.rewards", "trl", "") or module.startswith("trl.rewards.")  # "": imported by a *
+    if f"{module}.".removeprefix("src.").startswith("open_r1."):
+        return OPEN_R1.get(_R1_NAMES.get(name, ""))
+    theirs = module in ("trl.rewards", "trl") or module.startswith("trl.rewards.")
     return TRL.get(name) if theirs else None
 
 

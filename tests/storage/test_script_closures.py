@@ -1,5 +1,5 @@
-"""Reward functions that are made by other code: known copies become built-ins, all others come along with what they
-were made with, and score as they do in the script."""
+"""Reward functions that are made by other code come along with what they were made with, and score as they do in the
+script; TRL's and open-r1's become built-ins where they are imported."""
 
 from __future__ import annotations
 
@@ -41,59 +41,56 @@ trainer.train()
 '''
 
 
-def test_a_copy_of_open_r1s_factory_becomes_the_built_in_with_the_calls_arguments():
+def test_a_factory_of_the_scripts_own_comes_along_whatever_it_is_called():
+    """Under open-r1's name, with its parameters and its cosine: what it calls right is its own."""
     found = read_script(COSINE)
-    assert found.functions == []
-    (reward,) = found.raw["rewards"]
-    assert reward["name"] == "cosine_length" and reward["parameters"] == {
-        "min_value_wrong": -1.0, "max_value_wrong": -0.5, "min_value_correct": 0.5, "max_value_correct": 1.0,
-        "max_len": 300,
-    }  # fmt: skip
-    assert found.raw["data"].get("answer_column") is None  # there is no data in the script
-    line = COSINE[: COSINE.index("trainer = ")].count("\n") + 1
-    assert found.notes[0].startswith(
-        f"get_cosine_scaled_reward (line {line}) became the built-in “cosine_length”. max_len counts tokens here, "
-    )
+    assert [one["name"] for one in found.raw["rewards"]] == ["cosine_scaled_reward"]
+    (one,) = found.functions
+    theirs: dict[str, Any] = {}
+    exec(COSINE[: COSINE.index("trainer = ")].replace("from trl", "# "), theirs)  # noqa: S102
+    ours: dict[str, Any] = {}
+    exec(one.code, ours)  # noqa: S102
+    batch = {"completions": COMPLETIONS, "solution": ["b"] * len(COMPLETIONS)}
+    made = theirs["get_cosine_scaled_reward"](max_len=300)
+    assert ours["cosine_scaled_reward"](**batch) == made(**batch) and len(set(made(**batch))) > 2
 
 
-def test_one_that_counts_tokens_is_trls():
-    text = COSINE.replace("(completions, solution, **", "(completions, solution, completion_ids, **")
-    (note, *_) = read_script(text).notes
-    assert "became the built-in “cosine_length”. Answers are compared by value" in note
+BODY = "(self, completions, **kwargs):\n        return [float(len(c)) for c in completions]\n"
+OWN = [
+    # what the script defines, and what reaches the trainer
+    (f"def accuracy_reward{BODY.replace('self, ', '')}", "accuracy_reward"),
+    (f"class accuracy_reward:\n    def __call__{BODY}", "accuracy_reward()"),
+    ("def get_repetition_penalty_reward(ngram_size=3, max_penalty=-1.0):\n    def accuracy_reward(completions, **kw):\n"
+     "        return [max_penalty * len(set(c)) / ngram_size for c in completions]\n    return accuracy_reward\n",
+     "get_repetition_penalty_reward(4)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("own", "call"), OWN)
+@pytest.mark.parametrize("before", ["from trl.rewards import *\n", "from trl.rewards import accuracy_reward\n"])
+def test_what_a_script_defines_is_its_own_also_where_it_imports_theirs(own: str, call: str, before: str):
+    found = read_script(f"{before}{own}from trl import GRPOTrainer\nGRPOTrainer('a/b', reward_funcs=[{call}]).train()")
+    assert [one["name"] for one in found.raw["rewards"]] == ["accuracy_reward"]
+    assert [one.name for one in found.functions] == ["accuracy_reward"]
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("before", "name", "taken"),
     [
-        ("max_len: int = 1000,", "max_len: int = 1000,\n    bonus: float = 1.0,"),  # it takes more
-        ("math.cos(", "math.sin("),  # it does something else
-        ("max_len: int = 1000,", "most: int = 1000,"),
-        ("get_cosine_scaled_reward", "make_reward"),
+        ("from trl.rewards import *", "accuracy_reward", "math_equivalence"),
+        ("from open_r1.rewards import *", "format_reward", "regular_expression"),
+        ("from open_r1.rewards import accuracy_reward", "accuracy_reward", "math_equivalence"),
+        ("from open_r1_of_mine import accuracy_reward", "accuracy_reward", "accuracy_reward"),
+        ("from mine import *", "accuracy_reward", "accuracy_reward"),
+        ("", "accuracy_reward", "accuracy_reward"),
     ],
 )
-def test_what_only_looks_like_it_comes_along_as_it_is(change: tuple[str, str]):
-    text = COSINE.replace(*change)
-    text = text.replace("math.pi * len(text) / max_len", "math.pi * len(text) / 9").replace("max_len=300", "")
+def test_one_is_theirs_by_where_it_is_imported_from(before: str, name: str, taken: str):
+    text = f"{before}\nfrom trl import GRPOTrainer\nGRPOTrainer('a/b', reward_funcs=[{name}]).train()"
     found = read_script(text)
-    assert [one["name"] for one in found.raw["rewards"]] == ["cosine_scaled_reward"]
-    (one,) = found.functions
-    assert "min_value_wrong=-1.0" in one.code and one.places == [0]
-
-
-def test_a_copy_of_the_penalty_for_repetition_counts_words_as_open_r1_does():
-    made = (
-        "def get_repetition_penalty_reward(ngram_size: int, max_penalty: float, language: str = 'en'):\n"
-        "    def repetition_penalty_reward(completions, **kwargs):\n"
-        "        return [max_penalty * len(set(c.split())) / ngram_size for c in completions]\n"
-        "    return repetition_penalty_reward\n"
-    )
-    text = f"from trl import *\n{made}GRPOTrainer('a/b', reward_funcs=get_repetition_penalty_reward(4, -0.5)).train()"
-    found = read_script(text)
-    assert found.raw["rewards"] == [
-        {"name": "repetition_penalty", "parameters": {"unit": "words", "ngram_size": 4, "max_penalty": -0.5},
-         "weight": 1.0}
-    ]  # fmt: skip
-    assert any("language (line 2) was not taken: the built-in has no such parameter." in note for note in found.notes)
+    assert [one["name"] for one in found.raw["rewards"]] == [taken] and found.functions == []
+    only_name = "is not defined in the script: only its name was taken."
+    assert any(only_name in note for note in found.notes) is (taken == name)
 
 
 # ---- what comes along ----

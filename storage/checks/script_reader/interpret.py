@@ -30,13 +30,14 @@ from groupwise.storage.spec.syntax_tree import parse_expression
 
 class Interpreter(Caller):
     """Follows a script. Then: `module`, its names; `calls` and `settings`, in their order; `skipped`: statements that
-    were not followed; `followed`: the functions that were."""
+    were not followed; `followed`: the functions that were; `stars`: the modules of which all names are imported."""
 
     def __init__(self, tree: ast.Module, not_followed: set[str]) -> None:
         """`not_followed`: functions whose calls stay as they are said."""
         super().__init__(not_followed)
         self.tree = tree
         self.skipped: list[ast.stmt] = []
+        self.stars: list[str] = []
 
     def run(self) -> None:
         """Follow the whole script."""
@@ -230,7 +231,9 @@ class Interpreter(Caller):
     def _do_importfrom(self, node: ast.ImportFrom, scope: Scope) -> None:
         module = "." * node.level + (node.module or "")
         for alias in node.names:
-            if alias.name != "*":
+            if alias.name == "*":
+                self.stars.append(module)
+            else:
                 scope.bind(alias.asname or alias.name, Outer(node, f"{module}.{alias.name}"))
 
     def _do_global(self, node: ast.Global | ast.Nonlocal, scope: Scope) -> None:

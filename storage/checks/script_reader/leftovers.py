@@ -2,9 +2,9 @@
 
 import ast
 
-from groupwise.storage.checks.known_rewards import known_reward
 from groupwise.storage.checks.script_reader.calling import Setting
 from groupwise.storage.checks.script_reader.chosen_rows import step_arguments
+from groupwise.storage.checks.script_reader.imported_rewards import imported_reward
 from groupwise.storage.checks.script_reader.joined import joins
 from groupwise.storage.checks.script_reader.members import is_builtin
 from groupwise.storage.checks.script_reader.moments import (
@@ -231,7 +231,7 @@ def _note_call(reading: Reading, call: Made, lost: set[int]) -> None:
         reading.note(f"{short_path(call)}(…)", call, _NOT_TOLD)
     elif note_tracker(reading, call):
         pass
-    elif call.receiver is None and (known := known_reward(call.path)) is not None:
+    elif (known := imported_reward(reading, call)) is not None:
         same = f" The built-in “{known.name}” does the same." if known.name else ""
         reading.note(f"{short_path(call)}(…)", call, "was not taken: it is not among the reward functions that the "
                      f"script uses by its defaults.{same}")  # fmt: skip

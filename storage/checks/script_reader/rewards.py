@@ -6,9 +6,9 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from groupwise.storage.checks.known_rewards import Known, known_reward
+from groupwise.storage.checks.known_rewards import Known
 from groupwise.storage.checks.script_reader.closures import Unclosed, callable_method, usual_name
-from groupwise.storage.checks.script_reader.copied_rewards import copied_reward
+from groupwise.storage.checks.script_reader.imported_rewards import imported_reward
 from groupwise.storage.checks.script_reader.kept_parameters import keep_parameters, parameter_names, take_in_values
 from groupwise.storage.checks.script_reader.members import class_member
 from groupwise.storage.checks.script_reader.plain import Unknown
@@ -173,13 +173,8 @@ class RewardReader:
                 return self._with_parameters(value)
         if isinstance(value, Made) and value.name in _UPDATES and value.arguments:
             return self.of_function(value.arguments[0])
-        if isinstance(value, Made) and value.receiver is None and (known := known_reward(value.path)) is not None:
-            return self._known(known, value, self._called_with(value, known))
-        if isinstance(value, Outer) and (known := known_reward(value.path)) is not None:
-            return self._known(known, value, {})
-        if isinstance(value, Function) and (known := copied_reward(value)) is not None:
-            assert value.made_by is not None
-            return self._known(known, value.made_by, self._called_with(value.made_by, known))
+        if isinstance(value, (Made, Outer)) and (known := imported_reward(self.reading, value)) is not None:
+            return self._known(known, value, self._called_with(value, known) if isinstance(value, Made) else {})
         if model := self._reward_model(value):
             return {"name": "reward_model", "parameters": {"models": [model]}}
         return self._by_name(value, along)
@@ -295,7 +290,7 @@ class RewardReader:
         along = [key for key, given in value.keywords.items() if plain_or(given, Unknown) is not Unknown]
         if said is None:
             return self.of_function(inner, along)
-        if isinstance(inner, Function) and copied_reward(inner) is None:
+        if isinstance(inner, Function):
             return self._own_function(inner, said)
         named = self.of_function(inner, along)
         if named is not None:
@@ -332,9 +327,8 @@ class RewardReader:
                 self.reading.note_computed(f"{call.name}'s {name}", value)
         return found
 
-    def _known(self, known: Known, value: Value, parameters: dict[str, Any]) -> dict[str, Any] | None:
-        path = value.path if isinstance(value, (Outer, Made)) else short_path(value)
-        name = path.rpartition(".")[2]
+    def _known(self, known: Known, value: Outer | Made, parameters: dict[str, Any]) -> dict[str, Any] | None:
+        name = value.path.rpartition(".")[2]
         if not known.name:
             self.reading.note(f"{name}", value, f"was not taken. {known.note}")
             return None
