@@ -121,9 +121,10 @@ def test_what_a_script_does_where_something_fails_is_said() -> None:
 
 
 def test_what_a_generator_sets_is_not_taken_for_certain() -> None:
-    code = "def parts():\n    args.beta = 0.4\n    yield\n    args.beta = 0.1\nwith parts():\n    trainer.train()"
+    rates = "args.learning_rate = 4e-6\n    yield\n    args.learning_rate = 1e-6"
+    code = f"def parts():\n    {rates}\nwith parts():\n    trainer.train()"
     raw, said = read(script().replace("trainer.train()", code))
-    assert "beta" not in raw["training"] and "depends on a condition" in said
+    assert "learning_rate" not in raw["training"] and "depends on a condition" in said
 
 
 def test_a_class_of_the_script_sets_what_its_own_way_of_making_it_does() -> None:

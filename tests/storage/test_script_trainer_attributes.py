@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import importlib.util
 import re
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
+from trl import GRPOConfig
 
 from groupwise.storage.checks.script_reader import read_script
+from groupwise.storage.checks.script_reader.config_changes import COPIED
 from groupwise.storage.checks.script_reader.trainer_attributes import READ_IN_TRAINING, USED_UP
 from tests.storage.test_script_nothing_dropped import HEAD, read, script
 
@@ -68,9 +72,7 @@ def test_what_is_set_after_the_training_is_not_taken():
 
 def test_trl_reads_these_attributes_as_it_trains_and_those_not():
     """In the installed TRL: in other methods than that which makes the trainer."""
-    found = importlib.util.find_spec("trl")
-    assert found is not None and found.origin is not None
-    source = (Path(found.origin).parent / "trainer" / "grpo_trainer.py").read_text()
+    source = (_folder_of("trl") / "trainer" / "grpo_trainer.py").read_text()
     [cls] = [n for n in ast.parse(source).body if isinstance(n, ast.ClassDef) and n.name == "GRPOTrainer"]
     read_in: dict[str, set[str]] = {}
     for method in (n for n in cls.body if isinstance(n, ast.FunctionDef)):
@@ -90,6 +92,67 @@ def test_the_config_is_reached_by_way_of_the_trainer_however_it_was_passed(given
     raw, said = read(f"{text}trainer.args.learning_rate = 1e-5\ntrainer.train()\n")
     assert raw["training"] == {"learning_rate": 1e-5} and "no place" not in said
     assert "learning_rate (line 11) is set after the trainer was made: it was taken all the same." in said
+
+
+LATE = "is set after the trainer was made, which has copied it by then"
+
+
+@pytest.mark.parametrize("of", ["cfg", "t.args"])
+def test_what_the_trainer_has_copied_is_taken_as_it_was_copied(of: str):
+    """What was set on the config by then counts, and what is read in training; none of what comes too late."""
+    made = "cfg = GRPOConfig('o', num_generations=8, max_steps=20)\ncfg.beta = 0.1\n"
+    late = ["num_generations = 4", "beta = 0.5", "temperature = 0.3", "learning_rate = 1e-4", "max_steps = 9"]
+    text = f"{HEAD}data = load_dataset('a/b')\n{made}{MADE}\n" + "".join(f"{of}.{one}\n" for one in late)
+    raw, said = read(f"{text}t.train()\n")
+    assert raw["training"] == {"num_generations": 8, "beta": 0.1, "learning_rate": 1e-4, "max_steps": 9}
+    assert f"num_generations (line 12) {LATE}: 8 was taken, as the script trains with it." in said
+    assert f"beta (line 13) {LATE}: 0.1 was taken, as the script trains with it." in said
+    assert f"temperature (line 14) {LATE}: it was not taken." in said
+    assert "max_steps (line 16) is set after the trainer was made: it was taken all the same." in said
+    raw, said = read(f"{text}t.beta = 0.7\nt.train()\n{of}.beta = 0.8\n")
+    assert raw["training"]["beta"] == 0.7 and f"beta (line 13) {LATE}: 0.7 was taken, as" in said
+    assert "beta (line 19) is set after the training: it was not taken." in said
+
+
+def test_it_is_so_of_a_config_of_which_a_condition_decides():
+    made = "if x():\n    cfg = GRPOConfig('o', beta=0.1)\nelse:\n    cfg = GRPOConfig('p', beta=0.1)\n"
+    raw, said = read(f"{HEAD}data = load_dataset('a/b')\n{made}{MADE}\nt.args.beta = 0.5\nt.train()\n")
+    assert raw["training"] == {"beta": 0.1} and f"beta (line 14) {LATE}: 0.1 was taken, as the script" in said
+
+
+MAKING = {"__init__", "__post_init__", "_validate_args", "_build_accelerator_args",
+          "create_accelerator_and_postprocess"}  # fmt: skip
+
+
+def test_of_a_config_the_trainer_copies_these_settings():
+    """In the installed TRL and transformers: read where a trainer is made, and nowhere else."""
+    fields = {one.name for one in dataclasses.fields(GRPOConfig)}
+    copied, read_later = set[str](), set[str]()
+    trl, transformers = (_folder_of(name) for name in ("trl", "transformers"))
+    trainers = [trl / "trainer" / "grpo_trainer.py", transformers / "trainer.py"]
+    others = [trl / "trainer" / "base_trainer.py", trl / "trainer" / "callbacks.py", transformers / "training_args.py"]
+    for path in {*trainers, *others, *transformers.glob("trainer*.py"), *transformers.glob("integrations/*.py")}:
+        for function in (one for one in ast.walk(ast.parse(path.read_text())) if isinstance(one, ast.FunctionDef)):
+            found = {one.attr for one in ast.walk(function) if _reads_config(one, path)} & fields
+            if function.name not in MAKING:
+                read_later |= found
+            elif path in trainers and function.name == "__init__":
+                copied |= found
+    assert trainers[1].read_text().count("self._train_batch_size = args.train_batch_size") == 1  # a property's name
+    assert copied - read_later | {"per_device_train_batch_size"} == COPIED
+
+
+def _folder_of(package: str) -> Path:
+    found = importlib.util.find_spec(package)
+    assert found is not None and found.origin is not None
+    return Path(found.origin).parent
+
+
+def _reads_config(node: ast.AST, path: Path) -> TypeGuard[ast.Attribute]:
+    if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
+        return False
+    of = ast.unparse(node.value)
+    return of.endswith("args") or (of == "self" and path.name == "training_args.py")
 
 
 @pytest.mark.parametrize(

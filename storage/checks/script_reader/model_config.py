@@ -16,7 +16,7 @@ NAMES = {
 USUAL = {"r": 16, "lora_alpha": 32, "lora_dropout": 0.05}
 
 
-_READ = "is set after get_peft_config(…) read it"
+_READ = "is set after get_peft_config(…) read it: it was not taken."
 
 
 def of_call(value: Value) -> Made | None:
@@ -34,7 +34,7 @@ def lora_of(reading: Reading, call: Made, config: Made) -> dict[str, Any] | None
     changes, moment = changes_of(reading, config), Moment.of(call)
     said = held_at(said, config, changes, moment)
     reading.account_one(call, config)
-    note_changes(reading, config, changes, moment, lambda change: "", "ModelConfig's {}", _READ)
+    note_changes(reading, config, changes, moment, lambda change: "", "ModelConfig's {}", lambda change: _READ)
     reading.note_dark(config.dark, "ModelConfig's settings")
     _note_rest(reading, said)
     uses = plain_or(said.get("use_peft", Plain(config.node, False)), ...)

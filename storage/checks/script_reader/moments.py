@@ -93,11 +93,10 @@ def _doubts(change: Setting, of: Made, moment: Moment) -> list[Arm]:
 
 def note_changes(
     reading: Reading, of: Made, changes: Iterable[Setting], moment: Moment, words: Callable[[Setting], str],
-    subject: str = "{}", late: str = "",
+    subject: str = "{}", late: Callable[[Setting], str] = lambda change: "",
 ) -> None:  # fmt: skip
     """Say of each change what becomes of it, once a line. `words`: of one that holds at the moment, "" for none;
-    `subject`: what its name is called; `late`: what it is set after, where that is not the training."""
-    after = late or f"is set after {training_words(reading)}"
+    `subject`: what its name is called; `late`: of one that is set too late, "" where that is after the training."""
     lines: dict[tuple[str, int], list[Setting]] = {}
     last: dict[str, Setting] = {}
     for change in changes:
@@ -110,7 +109,8 @@ def note_changes(
         others = [one for one in group if one not in here and not (here and same(one.value, here[-1].value))]
         said = subject.format(group[0].name)
         if not here:
-            reading.note(said, group[0].node, f"{after}: {_LATER}")
+            after = late(group[0]) or f"is set after {training_words(reading)}: {_LATER}"
+            reading.note(said, group[0].node, after)
         elif last[group[0].name] is not here[-1]:
             continue  # another line sets it again before it counts, and is told of
         elif others:

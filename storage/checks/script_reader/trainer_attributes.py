@@ -31,7 +31,7 @@ READ_IN_TRAINING = {
 # Read once, as the trainer is made, for what it generates and scores with from then on.
 USED_UP = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "max_completion_length")
 _TAKEN = "is set after the trainer was made, and TRL reads it there: it was taken."
-_NO_EFFECT = "is set after the trainer was made, where it has no effect in TRL"
+_NO_EFFECT = "is set after the trainer was made, where it has no effect in TRL: it was not taken."
 _OF_GENERATION = {"max_new_tokens": "max_completion_length"}  # transformers' name → TRL's
 _EPSILON = 0.2  # TRL's own
 _TENSORS = {"tensor", "as_tensor", "Tensor", "FloatTensor"}
@@ -55,7 +55,8 @@ def attribute_settings(reading: Reading, given: dict[str, Value], moment: Moment
     found |= {setting: held[name] for name, setting in READ_IN_TRAINING.items() if name in set_here}
     note_changes(reading, trainer, plainly, moment, lambda change: _TAKEN, "trainer.{}")
     used_up = [one for one in changes if one.name in USED_UP]
-    note_changes(reading, trainer, used_up, making_moment(reading), lambda change: "", "trainer.{}", _NO_EFFECT)
+    made = making_moment(reading)
+    note_changes(reading, trainer, used_up, made, lambda change: "", "trainer.{}", lambda change: _NO_EFFECT)
     reading.account(*(one.value for one in used_up))
     if "epsilon" in found and "epsilon_high" not in found and plain_or(given.get("epsilon_high")) is None:
         found["epsilon_high"] = given.get("epsilon", Plain(held["epsilon_low"].node, _EPSILON))

@@ -6,6 +6,7 @@ from typing import Any
 from groupwise.storage.checks.script_reader import model_config
 from groupwise.storage.checks.script_reader.calling import Setting
 from groupwise.storage.checks.script_reader.command_line import PARSERS
+from groupwise.storage.checks.script_reader.config_changes import held_in_training, note_config_changes
 from groupwise.storage.checks.script_reader.config_class import class_defaults
 from groupwise.storage.checks.script_reader.moments import (
     Moment,
@@ -164,10 +165,10 @@ def config_values(reading: Reading) -> dict[str, Value]:
         return attribute_settings(reading, {}, moment)
     reading.account_one(config, *_changes_before_copied(reading, config))
     given = class_defaults(reading, config) | dict(zip(["output_dir"], config.arguments, strict=False))
-    changes = changes_of(reading, config)
-    given = held_at(given | config.keywords, config, changes, moment)
-    note_changes(reading, config, changes, moment, lambda change: _after_made(reading, change))
+    given = held_in_training(reading, given | config.keywords, config)
     given |= attribute_settings(reading, given, moment)
+    changes = changes_of(reading, config)
+    note_config_changes(reading, config, changes, given, lambda change: _after_made(reading, change))
     return given | tracker_settings(reading, given)
 
 
@@ -332,7 +333,7 @@ def _of_wrapper(reading: Reading, call: Made) -> dict[str, Any] | None:
 
 
 # By then the model has its LoRA.
-LATE_LORA = "is set after the LoRA was made, where it has no effect"
+LATE_LORA = "is set after the LoRA was made, where it has no effect: it was not taken."
 UNSLOTH = {
     "use_gradient_checkpointing": "is Unsloth's own: training.gradient_checkpointing says it here.",
     "random_state": "was not taken: training.seed decides here.",
@@ -370,7 +371,7 @@ def _of_config(reading: Reading, value: Value, moment: Moment) -> dict[str, Any]
     changes = changes_of(reading, value)
     given = dict(zip(["task_type"], value.arguments, strict=False)) | value.keywords
     given = held_at(given, value, changes, moment)
-    note_changes(reading, value, changes, moment, lambda change: "", "LoraConfig's {}", LATE_LORA)
+    note_changes(reading, value, changes, moment, lambda change: "", "LoraConfig's {}", lambda change: LATE_LORA)
     task = given.get("task_type")
     found = reading.settings("lora", given)
     if task is not None and found.get("task_type") == "CAUSAL_LM":

@@ -3,7 +3,8 @@ where all agree, and else named one by one."""
 
 from typing import Any
 
-from groupwise.storage.checks.script_reader.moments import changes_of, held_at, note_changes, training_moment
+from groupwise.storage.checks.script_reader.config_changes import held_in_training, note_config_changes
+from groupwise.storage.checks.script_reader.moments import changes_of
 from groupwise.storage.checks.script_reader.places import configs_of, is_config
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.scopes import either
@@ -35,14 +36,14 @@ def join_configs(reading: Reading, value: Either) -> Made | None:
         dark = [one for config in configs for one in config.dark]
         known = reading.joined[id(value)] = Made(value.node, configs[0].path, [], given, dark)
     reading.account_one(value, *configs)
-    note_changes(reading, known, changes_of(reading, value, *configs), training_moment(reading), lambda change: "")
+    note_config_changes(reading, known, changes_of(reading, value, *configs), known.keywords, lambda change: "")
     return known
 
 
 def _said_to(reading: Reading, config: Made) -> dict[str, Value]:
     """What a config is given, and what is set on it until the training."""
     given = dict(zip(["output_dir"], config.arguments, strict=False)) | config.keywords
-    return held_at(given, config, changes_of(reading, config), training_moment(reading))
+    return held_in_training(reading, given, config)
 
 
 def _whichever(said: list[Value | None], at: Value) -> Value:
