@@ -1,5 +1,5 @@
 """TRL's and open-r1's reward functions in a script: known by where the script imports them from. What it defines itself
-is its own, whatever its name and arguments, and comes along with its code."""
+is its own, whatever its name and arguments, and keeps its code."""
 
 from groupwise.storage.checks.known_rewards import Known, known_reward
 from groupwise.storage.checks.script_reader.reading import Reading
