@@ -202,7 +202,7 @@ def _held_out_changes(run: Database, curves: Mapping[str, Curve], target: group_
     if told is None or len(told) < 2:
         return {}
     first, last = (_held_out_of(run, step, target) for step in (told.steps[0], told.steps[-1]))
-    found = {name: held_out_shift.changes_of(then, last.get(name, {})) for name, then in first.items()}
+    found = {name: held_out_shift.changes_by_prompt(then, last.get(name, {})) for name, then in first.items()}
     return {name: changes for name, changes in found.items() if changes is not None}
 
 

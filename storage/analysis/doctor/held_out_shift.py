@@ -21,7 +21,7 @@ class Shift(NamedTuple):
 def read_shift(run: Database, then: int, now: int, weights: Mapping[str, float] | None = None) -> Shift:
     """Between the evaluations of two steps. `weights`: of functions, where the reward is judged at these."""
     first, last = (_means(run, step, weights) for step in (then, now))
-    return Shift(noise.error_between(first, last), changes_of(first, last))
+    return Shift(noise.error_between(first, last), changes_by_prompt(first, last))
 
 
 def may_be_chance(change: float, shift: Shift) -> bool:
@@ -32,7 +32,7 @@ def may_be_chance(change: float, shift: Shift) -> bool:
     return shift.error is not None and abs(change) <= noise.SURE * shift.error
 
 
-def changes_of(then: Means, now: Means) -> tuple[float, ...] | None:
+def changes_by_prompt(then: Means, now: Means) -> tuple[float, ...] | None:
     """How far each prompt moved that both evaluations asked; None where that is less than half of them."""
     shared = then.keys() & now.keys()
     if 2 * len(shared) <= max(len(then), len(now)):

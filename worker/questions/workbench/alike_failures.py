@@ -29,7 +29,7 @@ class AlikeFailures:
             if key in self._told:
                 self._told[key]["count"] += _unscored_by(one, result)
 
-    def told(self) -> list[dict[str, Any]]:
+    def first_of_each(self) -> list[dict[str, Any]]:
         """The first of each kind, as storage.registry.messages has it."""
         return list(self._told.values())
 

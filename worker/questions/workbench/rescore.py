@@ -253,7 +253,7 @@ class _Weighed:
                for side in ("old", "new")},
             "changed": int(different.sum()), "none": outcome.counts["none"],
             "errors": outcome.counts["error"] + outcome.counts["timeout"], "seconds": outcome.seconds,
-            "out": outcome.out, "failures": outcome.failures.told(),
+            "out": outcome.out, "failures": outcome.failures.first_of_each(),
         }  # fmt: skip
 
     def _failure_sentences(self) -> list[str]:

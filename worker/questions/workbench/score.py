@@ -203,7 +203,7 @@ def _function(
         "seconds": result.seconds, "out": result.out[:SHOWN_OUT],
         "extras": {str(name)[:80]: [_cell(value) for value in values] for name, values in result.extras.items()},
         "metrics": result.metrics, "histogram": {"edges": edges, "counts": analysis.count_in_bins(values, edges)},
-        "failures": failures.told(),
+        "failures": failures.first_of_each(),
     }  # fmt: skip
 
 
