@@ -209,19 +209,19 @@ def test_a_file_that_a_run_used_is_read_as_that_run_read_it(
     picture(page, "rewards-file-of-a-run")
     assert no_sideways_scroll(page)
     page.get_by_role("link", name="Change it in New run").click()
-    words = "the run is called Klasse 5 2; 2 rows are held out for evaluation."
+    words = "the run is called Klasse 5-2; 2 rows are held out for evaluation."
     expect(page.locator(".fitted")).to_contain_text(f"Changed with the data: {words}", timeout=LIVE_FOR)
     show(page, "YAML")
     follows(page, "skip_lines: 1")
     of_data = ("source: file:Klasse 5.xlsx", "answer_column: Lösung", "answer_numbers: comma")
-    for line in (*of_data, "- Frage contains viel", "limit: 25\n", "holdout: 2\n", "- Lösung", "name: Klasse 5 2"):
+    for line in (*of_data, "- Frage contains viel", "limit: 25\n", "holdout: 2\n", "- Lösung", "name: Klasse 5-2"):
         follows(page, line)
 
 
 def is_told_in_two_lines(page: Page) -> None:
     """Its settings are behind the line on the data; Launch is in sight; and nobody changed anything."""
     name = page.get_by_label("Name", exact=True)
-    expect(name).to_have_value("Klasse 6 2", timeout=LIVE_FOR)
+    expect(name).to_have_value("Klasse 6-2", timeout=LIVE_FOR)
     told = page.locator(".arrival .told > .changes > li")
     expect(told.nth(0).locator("summary")).to_have_text(
         re.compile("^Data: “Klasse 6.xlsx”, as in Rewards · . settings$")

@@ -182,4 +182,4 @@ def test_from_a_csv_and_a_model_folder_to_a_launched_run_by_the_page_alone(
     expect(new_run.locator(".gw-header .pill")).to_contain_text("Finished", timeout=240_000)
     assert registry.list_runs()[0].state == states.FINISHED
     again = open_page(f"{shared_dashboard}/new?from={run.id}")
-    expect(again.get_by_label("Name", exact=True)).to_have_value("sums with LoRA 2")
+    expect(again.get_by_label("Name", exact=True)).to_have_value("sums with LoRA-2")
