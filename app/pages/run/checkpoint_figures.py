@@ -95,7 +95,7 @@ def with_best(
                 if row["step"] == best and list(said.values()).count(said[best]) == 1:
                     pairs = ({best: worth[best], step: worth[step]} for step in worth if step != best)
                     doubtful = by == HELD_OUT and any(may_be_chance(pair) for pair in pairs)
-                    row["best"] = f"highest {by}{where}, may be chance" if doubtful else f"best {by}{where}"
+                    row["best"] = f"highest {by}, may be chance" if doubtful else f"best {by}{where}"
             break
     return [{name: value for name, value in row.items() if name != "measured"} for row in rows]
 
