@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from groupwise.app.core.field_labels import REWARD
 from groupwise.storage.analysis.compare import fields
 from groupwise.storage.spec.rows import file_format
 
@@ -40,6 +41,16 @@ def compared_words(name: str, value: Any) -> str:
         return "on" if value else "off"
     if isinstance(value, (list, dict)) and not value:
         return "none"
+    if name.endswith(".schedule") and isinstance(value, list):
+        return ", ".join(f"{fields.words(one['weight'])} at step {fields.words(one['step'])}" for one in value)
+    if name.endswith(".adapt") and isinstance(value, dict):
+        return ", ".join(f"{_adapt_label(part)} {fields.words(given)}" for part, given in value.items())
     if isinstance(value, list) and all(isinstance(one, (str, int, float)) for one in value):
         return ", ".join(fields.words(one) for one in value)
     return _CHOICES.get(name, {}).get(str(value)) or fields.words(value)
+
+
+def _adapt_label(part: str) -> str:
+    """What the form calls a part of an adaptive weight, within a sentence."""
+    label = REWARD[f"adapt.{part}"][0]
+    return label[:1].lower() + label[1:]

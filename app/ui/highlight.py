@@ -14,7 +14,7 @@ from groupwise.app.ui.word_diff import Span
 TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w-]{0,30})(?P<empty>/?)>|<\|[\w-]{1,30}\|>")
 MOST_TAGS = 400  # of one text; what comes after stays plain
 DEEPEST = 6  # regions within regions
-NOTHING = '<span class="mut">(nothing: the model ended at once)</span>'
+NOTHING = '<span class="mut">(empty: the model ended at once)</span>'
 # Colours of the tags that most prompts ask for; any other keeps one of its own by its name.
 KNOWN = {"think": "r4", "thinking": "r4", "thought": "r4", "reasoning": "r4", "answer": "r3", "solution": "r3"}
 OTHERS = ("r1", "r5", "r6", "r7", "r8")

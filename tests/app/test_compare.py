@@ -337,6 +337,9 @@ def test_settings_that_differ_with_the_published_defaults(registry_home: Path) -
         ("data.answer_numbers", "comma", "only the number: 1.234,5"), ("data.filter", [], "none"),
         ("training.report_to", ["wandb", "mlflow"], "wandb, mlflow"), ("training.learning_rate", 1e-5, "1e-5"),
         ("data.prompt_template", "comma", "comma"),
+        ("rewards.format.schedule", [{"step": 0, "weight": 1.0}, {"step": 20, "weight": 0.5}],
+         "1 at step 0, 0.5 at step 20"),
+        ("stages.1.rewards.format.adapt", {"low": 0.3, "success": 1.0}, "raise it below 0.3, success is 1"),
     ],
 )  # fmt: skip
 def test_a_value_stands_in_the_words_of_the_form(name: str, value: object, words: str) -> None:

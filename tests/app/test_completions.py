@@ -294,4 +294,4 @@ def test_a_match_longer_than_the_excerpt_is_marked_as_far_as_it_is_shown() -> No
 def test_without_a_match_a_long_text_is_its_beginning_and_its_end() -> None:
     drawn = excerpt(f"begin{'m' * 5000}the end", [])
     assert drawn.startswith("begin") and drawn.endswith("the end") and len(drawn) < LONGEST + 20
-    assert "nothing" in excerpt("", []) and mark_spans("a<b", []) == "a&lt;b"
+    assert "(empty: the model ended at once)" in excerpt("", []) and mark_spans("a<b", []) == "a&lt;b"

@@ -113,7 +113,7 @@ def test_figures_that_are_means_of_fewer_steps_are_not_ranked_with_others(bare_p
 
     other, alike = runs(21), runs(16)
     differ = (
-        "These runs differ in how many steps their figures are means of (5 and 10), so total rewards and shares solved "
+        "These runs differ in how many steps their figures are means of (10 and 5), so total rewards and shares solved "
         "cannot be compared."
     )
     assert page.evaluate("runs => shortWords(runs)", other) == [differ]
@@ -141,7 +141,7 @@ def test_it_is_said_in_what_runs_differ_where_solved_is_something_else(bare_page
     begin = "These runs differ in what counts as solved"
     assert said(function="exact", code="c") == f"{begin} (by “right” and “exact”){end}"
     assert said(code="c") == f"{begin} (the code of “right”){end}"
-    both = "the parameters of “right” and the least score that counts: 0.5 and 1"
+    both = "the parameters of “right” and the least score that counts: 1 and 0.5"
     assert said(parameters="c", score=0.5) == f"{begin} ({both}){end}"
 
 
@@ -424,15 +424,15 @@ def test_runs_on_other_data_or_sampled_otherwise_have_no_best(bare_page: Page) -
     best = """runs => { const table = document.createElement("table"); drawFinals(table, runs, "", () => {});
       return table.querySelectorAll(".best").length }"""
     apart = runs({}, {"data": "e", "temperature": 0.05, "step": 12}, {"limit": 48, "step": 15})
-    said = ["These runs differ in data, temperature (0.05 and 1), length limit (48 and 64 tokens) and steps "
-            "(12, 15 and 60), so their figures cannot be compared."]  # fmt: skip
+    said = ["These runs differ in data, temperature (1 and 0.05), length limit (64 and 48 tokens) and steps "
+            "(60, 12 and 15), so their figures cannot be compared."]  # fmt: skip
     assert page.evaluate("runs => shortWords(runs)", apart) == said and page.evaluate(best, apart) == 0
     assert page.evaluate("runs => differWords(runs)", apart) == said[0]
     assert page.evaluate("runs => bestWords(runs)", apart) == ""
     partly = runs({}, {"step": 12}, {"data": "e", "limit": 48})
     assert page.evaluate("runs => differWords(runs)", partly).endswith(
         "so their figures can be compared only among runs that are alike in that. They have trained for different "
-        "numbers of steps (12 and 60)."
+        "numbers of steps (60 and 12)."
     )
     assert page.evaluate("runs => runs.map(run => apartWords(runs, run))", partly) == [
         "", "", "not compared: other data and length limit",
@@ -453,7 +453,7 @@ def test_runs_on_other_data_or_sampled_otherwise_have_no_best(bare_page: Page) -
     assert page.evaluate("runs => shortWords(runs)", longer) == [
         "Held-out reward, on prompts that are not trained on, best first: “Fragen 1”: 1.00, “Fragen 0”: 0.",
         "Solved in training at the end, best first: “Fragen 1”: 25\u202f%, “Fragen 0”: 0\u202f%.",
-        "These runs have trained for different numbers of steps (12 and 60).",
+        "These runs have trained for different numbers of steps (60 and 12).",
     ]  # fmt: skip
     assert page.evaluate(best, longer) == 0, "the one that trained for 12 of 60 steps is ahead, for now"
     assert page.evaluate(best, runs({"step": 12}, {})) == 0, "and has no other beside it that trained as long"

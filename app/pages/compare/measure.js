@@ -117,10 +117,12 @@ function valueWords(values, unit) {
   if (values.includes(null)) return "";
   return ` (${valueList(values)}${unit})`;
 }
-// Values in words, from the least to the greatest.
+// Values in words, in the order of the runs, so that what is said of two runs is of the same one each time; many as the
+// least and the greatest.
 function valueList(values) {
-  const said = [...values].sort((a, b) => a - b).map(plainly);
-  return said.length > 4 ? `${said[0]} to ${said.at(-1)}` : listed(said);
+  if (values.length <= 4) return listed(values.map(plainly));
+  const sorted = [...values].sort((a, b) => a - b);
+  return `${plainly(sorted[0])} to ${plainly(sorted.at(-1))}`;
 }
 // What keeps the runs' figures from being compared, in one line; "" where nothing does.
 export function differWords(runs) {

@@ -182,7 +182,7 @@ function answerBox(one, n) {
   const nothing = el("span.xs.warn.no-text");
   const back = button(`Put back what ${from === "model" ? "the model wrote" : "was here"}`, putBack, "link xs");
   const sayOfText = () => {
-    setText(nothing, one.text === "" ? "(empty: no text at all)" : one.text.trim() ? "" : "(only white space)");
+    setText(nothing, one.text === "" ? "(empty)" : one.text.trim() ? "" : "(only white space)");
     back.hidden = one.text === one.given;
   };
   area.addEventListener("input", () => {

@@ -56,7 +56,7 @@ def config_files(payload: Payload) -> dict[str, Any]:
         spec,
         item(
             folder.script,
-            "the same run as a plain TRL script; it runs in this folder without Groupwise",
+            "the same run as a plain TRL script; it runs here without Groupwise, and elsewhere says what it needs",
             use=bool(fault),
         ),
         item(folder.task, "the built-in task that makes the prompts"),

@@ -10,7 +10,7 @@ Spans = list[tuple[int, int]]
 def excerpt(text: str, spans: Spans) -> str:
     """The text around its first span as HTML; without one its beginning and its end, where the answer stands."""
     if not text:
-        return '<span class="mut">(nothing: the model ended at once)</span>'
+        return '<span class="mut">(empty: the model ended at once)</span>'
     if len(text) <= LONGEST:
         return mark_spans(text, spans)
     if not spans:
