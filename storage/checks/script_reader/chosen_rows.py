@@ -52,6 +52,7 @@ class ChosenRows:
         self.window: Window = (0, None)
         self._uncut: list[Uncut] = []
         self._unseeded: list[Made] = []  # shuffles whose order no setting gives
+        self._unseeded_split: tuple[Made, str] | None = None  # a split by an order that no setting gives, and why
         self._of = ""  # what the window is of, where that is not the source
         self._lost = ""  # the step that was not taken, after which rows that are chosen by their number are others
 
@@ -178,6 +179,10 @@ class ChosenRows:
             "rows stay in the order of the source here. Set data.shuffle to shuffle them.")  # fmt: skip
         for step in self._unseeded:
             self.reading.note("shuffle(…)", step, f"has no seed: {after}")
+        if self._unseeded_split is not None:
+            split, why = self._unseeded_split
+            order = "unshuffled" if seed is None else f"in the order of data.shuffle, {seed}"
+            self.reading.note("train_test_split(…)", split, f"{why}: the first rows are held out here, {order}.")
         self._note_uncut()
 
     def _note_uncut(self) -> None:
@@ -228,8 +233,7 @@ class ChosenRows:
             self.reading.note("train_test_split(…)", step, "holds out the last rows; here it is the first.")
         elif not _count(seed, 0):
             no_seed = plain_or(given.get("seed"), 0) is None or "seed" not in given
-            has = "has no seed" if no_seed else "has a seed that could not be taken"
-            self.reading.note("train_test_split(…)", step, f"{has}: the first rows are held out here, unshuffled.")
+            self._unseeded_split = step, "has no seed" if no_seed else "has a seed that could not be taken"
         elif "shuffle" in self._done or "limit" in self._done:
             self.reading.note(f"train_test_split's seed {seed}", step, "was not taken: the first rows are held out "
                               "here.")  # fmt: skip
@@ -248,15 +252,14 @@ class ChosenRows:
         if isinstance(function, Function):
             with as_it_was(step.names):
                 found = conditions.conditions_of(self.reading, function, self.row)
-        if found is None:
-            self._done.append("filter")
-            after = f"was not taken: {conditions.keeps_words(self.reading, function)} Say which rows to keep here."
-            self.reading.note("A filter", step, after)
-            return
-        self._keep_cut(step)
+        self._keep_cut(step)  # of a filter that is not taken, too: whoever says it here gets it in this place
         self._order("filter", step, "shuffle", "limit", "holdout")
         self._done.append("filter")
-        self.taken.setdefault("filter", []).extend(found)
+        if found is not None:
+            self.taken.setdefault("filter", []).extend(found)
+            return
+        after = f"was not taken: {conditions.keeps_words(self.reading, function)} Say which rows to keep here."
+        self.reading.note("A filter", step, after)
 
 
 def _within(window: Window, start: int, end: int | None) -> Window:
