@@ -133,3 +133,32 @@ def test_what_omegaconf_reads_of_the_command_line_and_refers_to_is_said():
     assert raw["training"] == {"beta": 0.2}
     assert "The command line (line 13) is read: where it has defaults, those were taken." in said
     assert "max_steps (line 12) refers to another setting, ${total}: set it here." in said
+
+
+RENAMED = "split['train'].rename_column('answer', 'solution')"
+
+
+@pytest.mark.parametrize(
+    ("lines", "answer", "words"),
+    [
+        (f"split['train'] = {RENAMED}", "answer", "The column “solution” (line 13) is the answer"),
+        (
+            "for k in ('train', 'test'):\n    split[k] = split[k].rename_columns({'answer': 'solution'})",
+            "answer",
+            "The column “solution” (line 14) is the answer",
+        ),
+        (f"if fast:\n    split['train'] = {RENAMED}", None, "rename_column(…) (line 14) depends on a condition"),
+        (
+            "for k in split:\n    split[k] = split[k].rename_column('answer', 'solution')",
+            None,
+            "rename_column(…) (line 14) on a part of the data was not taken.",
+        ),
+        ("split['rest'] = split['test'].filter(good)", "solution", "filter(…) (line 13) on a part of the data"),
+    ],
+)
+def test_what_a_script_makes_of_a_part_in_its_place_is_taken_or_said(lines: str, answer: str | None, words: str):
+    """No answer column is taken that the rows have only after a step that was not."""
+    compared = "from trl.rewards import accuracy_reward as think_format_reward"
+    before = f"{compared}\nsplit = data.train_test_split(test_size=9, seed=5)\n{lines}\ndata = split['train']"
+    raw, said = read(script(before))
+    assert raw["data"].get("answer_column") == answer and words in said

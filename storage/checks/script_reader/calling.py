@@ -39,6 +39,7 @@ from groupwise.storage.checks.script_reader.values import (
     Either,
     Function,
     Given,
+    Item,
     Items,
     Made,
     Mapping,
@@ -439,6 +440,9 @@ class Caller(Evaluator):
             of.open = True
         elif not self.quiet:
             name = known if isinstance(known, str) else ""
+            if isinstance(of, Made) and name:  # splits["train"] = splits["train"].map(…)
+                old = _part_within(value, of, name) or Item(node, of, key)
+                of.parts[name] = self._perhaps(node, of.parts.get(name, old), value) if self.arms else value
             self.settings.append(Setting(node, of, name, value, self.order, self.arms))
 
 
@@ -447,6 +451,16 @@ RUNNERS = {"run", "Fire", "launch", "notebook_launcher", "CLI"}
 
 
 _FIELDS_OF = {"asdict", "dataclasses.asdict", "vars"}
+
+
+def _part_within(value: Value, of: Made, name: str) -> Item | None:
+    """What stood at a key before, in a value that is made of it."""
+    inner: Value | None = value
+    for _ in range(50):
+        if isinstance(inner, Item) and inner.of is of and plain_or(inner.key) == name:
+            return inner
+        inner = inner.receiver if isinstance(inner, Made) else inner.of if isinstance(inner, Item) else None
+    return None
 
 
 def rows_of_batch(value: Value, count: int) -> list[Value]:

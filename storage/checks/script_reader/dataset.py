@@ -49,10 +49,21 @@ class DataReader(ChosenRows):
             return self.taken  # of which columns it is made is known with the dataset that is chosen
         shaped = row_shape.shape_settings(self.reading, self.row, self.mapped)
         made = answer_asked == "answer" and "answer" in self.row.columns  # in a way of which a note says more
-        if answer_asked and shaped.get("answer_column") is None and not made:
+        unset = shaped.get("answer_column") is None and not made
+        if answer_asked and unset and not self._made_by_an_untaken_rename(answer_asked):
             shaped["answer_column"] = answer_asked
             self.reading.unsaid.set("data.answer_column", answer_asked, "which the rewards compare with")
         return self.taken | shaped
+
+    def _made_by_an_untaken_rename(self, column: str) -> bool:
+        """Whether the script gives a column of the same data this name by a step that was not taken: then the data that
+        was taken may lack it."""
+        calls = [call for call in self.reading.script.calls if call.name in ("rename_column", "rename_columns")]
+        return any(
+            column in _renames(call).values() and any(beginning(call) is beginning(step) for step in self._steps)
+            for call in calls
+            if not any(call is step for step in self._steps)
+        )
 
     def _unreached(self) -> Value | None:
         """The rows of a script that makes no trainer: those of its only dataset."""
@@ -247,13 +258,9 @@ class DataReader(ChosenRows):
             self.reading.note_computed("select_columns(…)", value)
 
     def _do_rename_column(self, step: Made) -> None:
-        given = step_arguments(step, "original_column_name", "new_column_name")
-        old, new = (plain_or(given.get(name)) for name in ("original_column_name", "new_column_name"))
-        self._rename(step, {old: new})
+        self._rename(step, _renames(step))
 
-    def _do_rename_columns(self, step: Made) -> None:
-        names = plain_or(step_arguments(step, "column_mapping").get("column_mapping"))
-        self._rename(step, names if isinstance(names, dict) else {None: None})
+    _do_rename_columns = _do_rename_column
 
     def _do_rename(self, step: Made) -> None:
         """pandas' own."""
@@ -271,6 +278,16 @@ class DataReader(ChosenRows):
         found = {new: columns.pop(old) if old in columns else Column(step.node, old) for old, new in names.items()}
         columns |= found
         self.mapped = self.mapped or step
+
+
+def _renames(step: Made) -> dict[Any, Any]:
+    """The names that a rename_column or rename_columns gives, by the old ones; {None: None} where they are unknown."""
+    if step.name == "rename_columns":
+        names = plain_or(step_arguments(step, "column_mapping").get("column_mapping"))
+        return names if isinstance(names, dict) else {None: None}
+    given = step_arguments(step, "original_column_name", "new_column_name")
+    old, new = (plain_or(given.get(name)) for name in ("original_column_name", "new_column_name"))
+    return {old: new}
 
 
 def _comes_from(value: Value, before: Value) -> bool:

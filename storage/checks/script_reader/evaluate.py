@@ -122,6 +122,8 @@ class Evaluator(Expressions):
             return of.column(known, node)
         if isinstance(of, Row) and isinstance(known, str):
             return of.column(known, node)
+        if isinstance(of, Made) and is_hashable(known) and known in of.parts:
+            return of.parts[known]
         if isinstance(of, Plain) and isinstance(of.value, str) and type(known) is int and abs(known) < len(of.value):
             return Plain(node, of.value[known])
         return Item(node, of, key)

@@ -99,9 +99,9 @@ class Arm:
 @dataclass(eq=False)
 class Made(Value):
     """What a call makes. `path`: the dotted path of what is called, or “.method”; `receiver`: whose method it is;
-    `later`: the attributes that are set on it, as the script leaves them; `order`: which call of the script it is;
-    `arms`: the undecided branches around it; `names`: of a step on rows, what the names of its function stood for when
-    it was called (Scope.snapshot)."""
+    `later`: the attributes that are set on it, as the script leaves them, and `parts` the keys; `order`: which call of
+    the script it is; `arms`: the undecided branches around it; `names`: of a step on rows, what the names of its
+    function stood for when it was called (Scope.snapshot)."""
 
     path: str
     arguments: list[Value]
@@ -114,6 +114,7 @@ class Made(Value):
     arms: tuple[Arm, ...] = ()
     names: Any = ()
     parsed: bool = False  # by a parser of the command line, of which only the defaults are known
+    parts: dict[str, Value] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
