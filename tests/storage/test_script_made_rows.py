@@ -162,3 +162,21 @@ def test_what_a_script_makes_of_a_part_in_its_place_is_taken_or_said(lines: str,
     before = f"{compared}\nsplit = data.train_test_split(test_size=9, seed=5)\n{lines}\ndata = split['train']"
     raw, said = read(script(before))
     assert raw["data"].get("answer_column") == answer and words in said
+
+
+@pytest.mark.parametrize(
+    ("chat", "system"),
+    [
+        ("[SYSTEM, {'role': 'user', 'content': r['q']}, {'role': 'user', 'content': 'Think!'}]", "Be brief."),
+        ("[SYSTEM, {'role': 'user', 'content': clean(r['q'])}]", "Be brief."),
+        ("[SYSTEM] + [{'role': 'user', 'content': r['q']}] + [{'role': 'user', 'content': 'Think!'}]", "Be brief."),
+        ("tok.apply_chat_template([SYSTEM, {'role': 'user', 'content': clean(r['q'])}])", "Be brief."),
+        ("[{'role': 'system', 'content': r['s']}, {'role': 'user', 'content': clean(r['q'])}]", None),
+        ("[{'role': 'user', 'content': clean(r['q'])}]", None),
+    ],
+)
+def test_the_system_message_of_a_chat_is_taken_where_the_rest_cannot_be(chat: str, system: str | None):
+    said_once = "SYSTEM = {'role': 'system', 'content': 'Be brief.'}\ntok = load_tokenizer()"
+    raw, said = read(script(f"{said_once}\ndata = data.map(lambda r: {{'prompt': {chat}}})"))
+    assert raw["data"].get("system_prompt") == system and "prompt_template" not in raw["data"]
+    assert "The prompt (line 13) is made by the script: set its template here." in said

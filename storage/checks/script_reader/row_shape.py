@@ -115,7 +115,7 @@ def _prompt(reading: Reading, value: Value) -> dict[str, Any]:
         return _messages(reading, value)
     except Unknown:
         reading.note("The prompt", value, f"{_how_made(value)}: set its template here.")
-        return {}
+        return _system_prompt(value)
 
 
 def _how_made(value: Value) -> str:
@@ -147,10 +147,8 @@ def _messages(reading: Reading, value: Value) -> dict[str, Any]:
         return {"prompt_template": template}
     if value.open:
         raise Unknown
-    said = [_message(item) for item in value.items]
-    taken: dict[str, Any] = {}
-    if said and said[0][0] == "system":
-        taken["system_prompt"] = _constant(said.pop(0)[1])
+    taken = _system_prompt(value)
+    said = [_message(item) for item in value.items[len(taken) :]]
     _drop_beginning(reading, said)
     *before, last = said or [("", Value(value.node))]
     pairs = list(zip(before[::2], before[1::2], strict=False))
@@ -160,6 +158,17 @@ def _messages(reading: Reading, value: Value) -> dict[str, Any]:
         texts = [(_constant(a[1]), _constant(b[1])) for a, b in pairs]
         taken["examples"] = [{"prompt": prompt, "completion": completion} for prompt, completion in texts]
     return taken | {"prompt_template": _template(reading, last[1])}
+
+
+def _system_prompt(value: Value) -> dict[str, Any]:
+    """The system message that a chat begins with, where it is the same for each row: whatever comes after it."""
+    if not isinstance(value, Items) or value.open or not value.items:
+        return {}
+    try:
+        role, text = _message(value.items[0])
+        return {"system_prompt": _constant(text)} if role == "system" else {}
+    except Unknown:
+        return {}
 
 
 def _drop_beginning(reading: Reading, said: list[tuple[str, Value]]) -> None:
