@@ -180,3 +180,50 @@ def test_the_system_message_of_a_chat_is_taken_where_the_rest_cannot_be(chat: st
     raw, said = read(script(f"{said_once}\ndata = data.map(lambda r: {{'prompt': {chat}}})"))
     assert raw["data"].get("system_prompt") == system and "prompt_template" not in raw["data"]
     assert "The prompt (line 13) is made by the script: set its template here." in said
+
+
+AS_TEXT = "{'prompt': f\"Q: {r['p']}\"}"
+AS_MESSAGE = "{'prompt': [{'role': 'user', 'content': r['p']}]}"
+UNTAKEN = "A filter (line 11) was not taken: it keeps rows where"
+
+
+@pytest.mark.parametrize(
+    ("kept", "use", "taken", "words"),
+    [
+        ("len(r['p']) < 2", "r", "length of p < 2",
+         "“len(r['p']) < 2” (line 11) counts characters here; if “p” is a chat or another list, the script counts its "
+         "messages or items."),
+        ("'x' in r['p']", "r", 'p contains "x"', "“'x' in r['p']” (line 11) looks in the text here; if “p” is a chat"),
+        ("r['p'] is not None", "r", "p is not empty", "is whether the cell is empty here; if “p” is a chat or another"),
+        ("len(r['p']) < 2", AS_TEXT, "length of p < 2", ""),
+        ("len(r['p']) < 2", AS_MESSAGE, "length of p < 2", ""),
+        ("len(r['p']) < 2", "{'prompt': 'Q: ' + r['p'] + ' A:'}", "length of p < 2", ""),
+        ("len(r['p']) < 2 and r['p'] != 'n/a'", "r", "length of p < 2", ""),
+        ("'x' in r['p']", "{'prompt': r['p'].strip()}", 'p contains "x"', ""),
+        ("r['p'] is not None", AS_TEXT, "p is not empty", ""),
+        ("r['p'] != ''", "r", "p is not empty", ""),
+        ("len(r['p']) < 2", "{'prompt': r['p'][0]['content']}", None, UNTAKEN),
+        ("len(r.get('p')) < 2", "{'prompt': r['p'] + [{'role': 'user', 'content': 'Go!'}]}", None, UNTAKEN),
+        ("'x' in r['p']", "{'prompt': ' '.join(r['p'])}", None, UNTAKEN),
+        ("r['p'] is not None", "{'prompt': [m for m in r['p'] if good(m)]}", None, UNTAKEN),
+        ("len(r['p']) < 2", "{'prompt': tok.apply_chat_template(r['p'], tokenize=False)}", None, UNTAKEN),
+        ("len(r['p']) < 2", "{'prompt': [*r['p'], f'{r[\"p\"]}']}", "length of p < 2", "counts characters here; if"),
+        ("r['p'] == 5", "r", "p = 5", ""),
+        ("r['p'] == 5", AS_TEXT, "p = 5", ""),  # a number, as it is written into a text
+        ("r['p'] == 5", "{'prompt': r['p'].strip()}", None, UNTAKEN),  # no text is a number
+        ("r['p'] == '5'", "{'prompt': r['p'].strip()}", 'p = "5"', ""),
+    ],
+)  # fmt: skip
+def test_a_condition_on_a_column_that_may_be_a_list_is_said_or_not_taken(
+    kept: str, use: str, taken: str | None, words: str
+):
+    """A condition reads each cell as one text here; what the column holds is known by what functions do with it."""
+    raw, said = read(script(f"data = data.filter(lambda r: {kept}).map(lambda r: {use})"))
+    assert raw["data"].get("filter", [None])[0] == taken
+    assert words in said and (bool(words) or ("another list" not in said and UNTAKEN not in said))
+
+
+def test_a_column_that_an_earlier_step_renamed_is_known_by_both_names():
+    rows = "data.rename_column('q', 'p').filter(lambda r: len(r['p']) < 3)"
+    raw, said = read(script(f"data = {rows}.map(lambda r: {{'prompt': r['p'][0]['content']}})"))
+    assert "filter" not in raw["data"] and UNTAKEN in said

@@ -1,5 +1,5 @@
-"""A run filters, shuffles, limits and holds out, in this order. What a script does in another one is said, or is a slice
-of the split, which comes before all else."""
+"""A run filters, shuffles, limits and holds out, in this order. What a script does in another one is said, or is a
+slice of the split, which comes before all else."""
 
 from __future__ import annotations
 

@@ -47,6 +47,7 @@ class ChosenRows:
         self.reading = reading
         self.taken: dict[str, Any] = {}
         self.row = Row(reading.script.tree, {})
+        self.row_functions: list[Function] = []  # of the script, that get one row each
         self.split: Made | None = None
         self._done: list[str] = []  # filter, shuffle, limit, holdout, in the script's order
         self.window: Window = (0, None)
@@ -251,7 +252,7 @@ class ChosenRows:
         found: list[str] | None = None
         if isinstance(function, Function):
             with as_it_was(step.names):
-                found = conditions.conditions_of(self.reading, function, self.row)
+                found = conditions.conditions_of(self.reading, function, self.row, self.row_functions)
         self._keep_cut(step)  # of a filter that is not taken, too: whoever says it here gets it in this place
         self._order("filter", step, "shuffle", "limit", "holdout")
         self._done.append("filter")

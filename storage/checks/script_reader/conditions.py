@@ -1,8 +1,10 @@
 """A filter's function → the conditions of a spec that mean the same, where there are such."""
 
 import ast
+from collections.abc import Collection
 from typing import Any
 
+from groupwise.storage.checks.script_reader.column_kinds import Kind, column_kind
 from groupwise.storage.checks.script_reader.reading import Reading, quote_code
 from groupwise.storage.checks.script_reader.scopes import Scope
 from groupwise.storage.checks.script_reader.values import (
@@ -41,8 +43,9 @@ def _only_expression(function: Function) -> ast.expr | None:
     return rest[0].value if len(rest) == 1 and isinstance(rest[0], ast.Return) else None
 
 
-def conditions_of(reading: Reading, function: Function, row: Row) -> list[str] | None:
-    """The conditions that all must hold; None where one of them is more than a spec can say."""
+def conditions_of(reading: Reading, function: Function, row: Row, functions: Collection[Function]) -> list[str] | None:
+    """The conditions that all must hold; None where one of them is more than a spec can say. `functions`: those that
+    get a row of the data, which show what its columns hold."""
     body = _only_expression(function)
     names = [argument.arg for argument in function.node.args.args]
     owner = [function.owner] if function.owner is not None else []
@@ -51,8 +54,42 @@ def conditions_of(reading: Reading, function: Function, row: Row) -> list[str] |
     given = [*owner, Row(function.node, dict(row.columns))]
     scope = Scope(dict(zip(names, given, strict=False)), function.scope)
     parts = body.values if isinstance(body, ast.BoolOp) and isinstance(body.op, ast.And) else [body]
-    found = [_condition(reading, one, scope) for part in parts for one in _links(part)]
-    return [one for one in found if one is not None] if None not in found else None
+    found = [(_condition(reading, link, scope), link) for one in parts for link in _links(one)]
+    known = [(one, at, column_kind(_names_of(one.column, row), functions)) for one, at in found if one is not None]
+    if len(known) < len(found) or any(_means_other(one, kind) for one, _, kind in known):
+        return None
+    for one, at, kind in known:
+        if kind is None:
+            _note_reading_as_text(reading, one, at)
+    return [str(one) for one, _, _ in known]
+
+
+def _names_of(column: str, row: Row) -> set[str]:
+    """A column's name in the source, and those that earlier steps gave it."""
+    given = (name for name, value in row.columns.items() if isinstance(value, Column) and value.name == column)
+    return {column, *given}
+
+
+def _means_other(condition: row_filter.Condition, kind: Kind | None) -> bool:
+    """Whether a condition means another thing here than in the script, as the column is of this kind: a spec reads a
+    list as one text, and a text that writes a number as that number."""
+    if kind == "list":
+        return True
+    of_number = condition.operator in ("=", "!=") and not condition.length and not condition.value.startswith('"')
+    return kind == "text" and of_number
+
+
+def _note_reading_as_text(reading: Reading, condition: row_filter.Condition, at: ast.expr) -> None:
+    """Note what a condition means where its column turns out to be a chat or another list."""
+    if condition.length:
+        here, there = "counts characters here", "the script counts its messages or items"
+    elif condition.operator in ("contains", "does not contain"):
+        here, there = "looks in the text here", "the script looks for a whole item"
+    elif condition.operator in row_filter.EMPTINESS:
+        here, there = "is whether the cell is empty here", "an empty one is a value in the script"
+    else:
+        return
+    reading.note(quote_code(at), at, f"{here}; if “{condition.column}” is a chat or another list, {there}.")
 
 
 def _links(node: ast.expr) -> list[ast.expr]:
@@ -64,7 +101,7 @@ def _links(node: ast.expr) -> list[ast.expr]:
     return [ast.copy_location(ast.Compare(left=a, ops=[op], comparators=[b]), node) for a, op, b in pairs]
 
 
-def _condition(reading: Reading, node: ast.expr, scope: Scope) -> str | None:
+def _condition(reading: Reading, node: ast.expr, scope: Scope) -> row_filter.Condition | None:
     if not isinstance(node, ast.Compare) or len(node.ops) != 1:
         return None
     script = reading.script
@@ -85,7 +122,7 @@ def _condition(reading: Reading, node: ast.expr, scope: Scope) -> str | None:
     return _written(left, name, right)
 
 
-def _written(column: Value, operator: str, value: Value | None) -> str | None:
+def _written(column: Value, operator: str, value: Value | None) -> row_filter.Condition | None:
     """The condition as a spec has it, checked by its own reader."""
     length = isinstance(column, Made) and column.path == "len" and len(column.arguments) == 1
     if isinstance(column, Made) and length:
@@ -95,6 +132,6 @@ def _written(column: Value, operator: str, value: Value | None) -> str | None:
         return None
     words = f'"{said}"' if isinstance(said, str) and said and '"' not in said and "\\" not in said else str(said)
     try:
-        return str(row_filter.from_form(column.name, f"length {operator}" if length else operator, words))
+        return row_filter.from_form(column.name, f"length {operator}" if length else operator, words)
     except row_filter.ConditionError:
         return None

@@ -93,11 +93,15 @@ class DataReader(ChosenRows):
         assert isinstance(value, Made)
         self.taken |= source.source_settings(self.reading, self._one_split(value, steps))
         self._note_said_limit()
+        self._take_steps(steps)
+        return None
+
+    def _take_steps(self, steps: list[Value]) -> None:
         self._steps = steps
+        self.row_functions = [one for step in steps if (one := _row_function(step)) is not None]
         for step in reversed(steps):
             self._step(step)
         self._note_all()
-        return None
 
     def _table_of(self, value: Value) -> Value | None:
         """The table that a dataset is made of, where that is a file's."""
@@ -152,9 +156,7 @@ class DataReader(ChosenRows):
             self.reading.note_computed("The dataset", value)
         elif not self.reading.datasets:
             source.note_no_source(self.reading, value)
-        for step in reversed(steps):
-            self._step(step)
-        self._note_all()
+        self._take_steps(steps)
 
     def _note_said_limit(self) -> None:
         if "limit" in self.taken:
@@ -278,6 +280,15 @@ class DataReader(ChosenRows):
         found = {new: columns.pop(old) if old in columns else Column(step.node, old) for old, new in names.items()}
         columns |= found
         self.mapped = self.mapped or step
+
+
+def _row_function(step: Value) -> Function | None:
+    """The function that a map or a filter calls with one row each."""
+    if not isinstance(step, Made) or step.name not in ("map", "filter"):
+        return None
+    given = step_arguments(step, "function")
+    function, _ = without_partial(given.get("function"))
+    return function if isinstance(function, Function) and plain_or(given.get("batched")) is not True else None
 
 
 def _renames(step: Made) -> dict[Any, Any]:
