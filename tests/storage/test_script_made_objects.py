@@ -219,6 +219,8 @@ def test_a_setting_is_taken_as_it_is_outside_of_a_condition(lines: str, taken: i
 
 def test_a_reward_of_a_function_that_cannot_be_followed_names_it() -> None:
     _, notes = read("def pick():\n    for one in sys.argv:\n        return score\nfuncs = [pick()]\n", "funcs")
+    assert "“score” (line 14) depends on a condition: it was not taken." in notes
+    _, notes = read("def pick():\n    for one in sys.argv:\n        yield score\nfuncs = [pick()]\n", "funcs")
     assert "A reward (line 14) is made by calling pick, which cannot be followed, and was not taken" in notes
 
 

@@ -27,7 +27,8 @@ from groupwise.storage.checks.script_reader.members import (
     is_trl_class,
     spread_into,
 )
-from groupwise.storage.checks.script_reader.places import configs_of, is_config, owner_of_dict
+from groupwise.storage.checks.script_reader.perhaps import as_list, replace_items
+from groupwise.storage.checks.script_reader.places import configs_of, is_config, owner_of_dict, part_within
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.plain_calls import items_over
 from groupwise.storage.checks.script_reader.scopes import AllNames, Scope, either
@@ -437,11 +438,12 @@ class Caller(Evaluator):
         elif isinstance(of, Mapping):
             of.dark.append(value)
         elif isinstance(of, Items):
-            of.open = True
+            new = as_list(value) if isinstance(key.node, ast.Slice) else Items(node, [value])
+            replace_items(of, key, new, node, self.is_in_doubt(of))
         elif not self.quiet:
             name = known if isinstance(known, str) else ""
             if isinstance(of, Made) and name:  # splits["train"] = splits["train"].map(…)
-                old = _part_within(value, of, name) or Item(node, of, key)
+                old = part_within(value, of, name) or Item(node, of, key)
                 of.parts[name] = self._perhaps(node, of.parts.get(name, old), value) if self.arms else value
             self.settings.append(Setting(node, of, name, value, self.order, self.arms))
 
@@ -451,16 +453,6 @@ RUNNERS = {"run", "Fire", "launch", "notebook_launcher", "CLI"}
 
 
 _FIELDS_OF = {"asdict", "dataclasses.asdict", "vars"}
-
-
-def _part_within(value: Value, of: Made, name: str) -> Item | None:
-    """What stood at a key before, in a value that is made of it."""
-    inner: Value | None = value
-    for _ in range(50):
-        if isinstance(inner, Item) and inner.of is of and plain_or(inner.key) == name:
-            return inner
-        inner = inner.receiver if isinstance(inner, Made) else inner.of if isinstance(inner, Item) else None
-    return None
 
 
 def rows_of_batch(value: Value, count: int) -> list[Value]:

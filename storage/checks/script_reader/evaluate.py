@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from groupwise.storage.checks.script_reader import plain_calls
-from groupwise.storage.checks.script_reader.expressions import MOST_ITEMS, Expressions
+from groupwise.storage.checks.script_reader.expressions import Expressions
 from groupwise.storage.checks.script_reader.made_rows import comprehended_rows
 from groupwise.storage.checks.script_reader.members import (
     Arguments,
@@ -15,6 +15,7 @@ from groupwise.storage.checks.script_reader.members import (
     note_unknown_change,
     spread_into,
 )
+from groupwise.storage.checks.script_reader.perhaps import MOST_ITEMS, as_list, changed_in_doubt, in_doubt
 from groupwise.storage.checks.script_reader.places import given_by_place, is_trainer
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.scopes import AllNames, Scope, either
@@ -22,6 +23,7 @@ from groupwise.storage.checks.script_reader.text_values import fill_format
 from groupwise.storage.checks.script_reader.values import (
     Batch,
     Class,
+    Either,
     Function,
     Item,
     Items,
@@ -29,6 +31,7 @@ from groupwise.storage.checks.script_reader.values import (
     Mapping,
     Outer,
     Part,
+    Perhaps,
     Plain,
     Row,
     Super,
@@ -135,17 +138,17 @@ class Evaluator(Expressions):
         return Value(node)
 
     def _read_list(self, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> Value:
-        made = Items(node, [])
+        made = Items(node, [], arms=self.arms)
         for item in node.elts:
             inner = self.evaluate(item.value if isinstance(item, ast.Starred) else item, scope)
             if not isinstance(item, ast.Starred):
                 made.items.append(inner)
-            elif isinstance(inner, Items):
+            elif (spread := as_list(inner)) is not None:
                 room = max(MOST_ITEMS - len(made.items), 0)
-                made.items += inner.items[:room]
-                made.open |= inner.open or len(inner.items) > room
+                made.items += spread.items[:room]
+                made.more |= spread.more or len(spread.items) > room
             else:
-                made.open = True
+                made.more = True
         return made
 
     _read_tuple = _read_set = _read_list
@@ -172,35 +175,38 @@ class Evaluator(Expressions):
         rounds = self._rounds(node, of, scope)
         if rounds is None:
             return self._round_perhaps(node, scope, node.elt)
-        return Items(node, [self.evaluate(node.elt, inner) for inner in rounds])
+        made = [(self.evaluate(node.elt, inner), item) for inner, item in rounds]
+        items = [Perhaps(node, one, item.unmet) if isinstance(item, Perhaps) else one for one, item in made]
+        return Items(node, items, arms=self.arms)
 
     _read_generatorexp = _read_setcomp = _read_listcomp
 
     def _read_dictcomp(self, node: ast.DictComp, scope: Scope) -> Value:
         made = Mapping(node)
         rounds = self._rounds(node, self.evaluate(node.generators[0].iter, scope), scope)
-        if rounds is None:
+        if rounds is None or any(isinstance(item, Perhaps) for _, item in rounds):
             return self._round_perhaps(node, scope, node.key, node.value)
-        for inner in rounds:
+        for inner, _ in rounds:
             key, value = plain_or(self.evaluate(node.key, inner), Unknown), self.evaluate(node.value, inner)
             if not is_hashable(key):
                 return Value(node)
             made.entries[key] = value
         return made
 
-    def _rounds(self, node: _Comprehension, of: Value, scope: Scope) -> list[Scope] | None:
-        """The names in each round of a comprehension that makes something; None where they cannot be told."""
-        first, over = node.generators[0], plain_calls.items_over(of)
+    def _rounds(self, node: _Comprehension, of: Value, scope: Scope) -> list[tuple[Scope, Value]] | None:
+        """The names in each round of a comprehension that makes something, and the item that it is for, Perhaps where
+        a condition decides whether it makes something; None where they cannot be told."""
+        first, items = node.generators[0], as_list(of)
+        over = items.items if items is not None and not items.more else plain_calls.items_over(of)
         if over is None or len(node.generators) > 1 or len(over) > MOST_ITEMS:
             return None
         rounds = []
         for item in over:
-            self.assign(first.target, item, inner := Scope({}, scope), node)
+            given = item.of if isinstance(item, Perhaps) else item
+            self.assign(first.target, given, inner := Scope({}, scope), node)
             kept = [self.truth(self.evaluate(test, inner)) for test in first.ifs]
-            if None in kept:
-                return None
-            if all(kept):
-                rounds.append(inner)
+            if False not in kept:
+                rounds.append((inner, in_doubt(node, item) if None in kept else item))
         return rounds
 
     def _round_perhaps(self, node: _Comprehension, scope: Scope, *made: ast.expr) -> Value:
@@ -302,7 +308,10 @@ class Evaluator(Expressions):
 
     def call_method(self, of: Value, name: str, call: Arguments, node: ast.AST) -> Value:
         """What a method makes: of texts, lists and mappings by what it is known to do, else as it is said."""
+        if isinstance(of, Either) and name in plain_calls.CHANGES and as_list(of) is not None:
+            return self._change_whichever(of, name, call, node)
         before = dict(of.columns) if isinstance(of, Row) else {}
+        items = list(of.items) if isinstance(of, Items) else []
         if name == "shuffle" and call.given:  # Random(0).shuffle(rows)
             note_unknown_change(call.given[0], node)
         if name == "get" and isinstance(of, AllNames) and len(call.given) == 1:
@@ -311,11 +320,22 @@ class Evaluator(Expressions):
             known = fill_format(str(of.value), call.given, call.named, node, call.dark[0])
         else:
             known = plain_calls.call_method(of, name, call.given, call.named, node)
+        if isinstance(of, Items) and self.is_in_doubt(of):
+            of.items = changed_in_doubt(items, of.items, node)
         if isinstance(of, Row) and self.arms:
             of.columns = {column: either(node, before.get(column), value) for column, value in of.columns.items()}
-        if known is not None and self.arms and name in plain_calls.CHANGES:
+        if isinstance(of, Mapping) and self.arms and name in plain_calls.CHANGES:
             note_unknown_change(of, node)
         return known if known is not None else self.record_call(f".{name}", call, node, of)
+
+    def _change_whichever(self, of: Either, name: str, call: Arguments, node: ast.AST) -> Value:
+        """Change the list that a condition decides of: each that it may be."""
+        made = [self.call_method(option, name, call, node) for option in of.options]
+        return made[0] if len(made) == 1 else Value(node)
+
+    def is_in_doubt(self, of: Items) -> bool:
+        """Whether what is done to a list now is done only where a condition is met that it does not stand under."""
+        return any(arm not in of.arms for arm in self.arms)
 
 
 _ALL_NAMES = ("globals", "locals", "vars")
@@ -336,5 +356,5 @@ def _names_then(given: list[Value]) -> Any:
 def _own_copy(value: Value) -> Value:
     """A list or a mapping as it is now, whatever is done to it later."""
     if isinstance(value, Items):
-        return Items(value.node, list(value.items), value.open)
+        return Items(value.node, list(value.items), value.more, value.arms)
     return Mapping(value.node, dict(value.entries), list(value.dark)) if isinstance(value, Mapping) else value

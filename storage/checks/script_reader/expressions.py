@@ -11,6 +11,7 @@ from groupwise.storage.checks.script_reader.members import (
     is_object,
     spread_into,
 )
+from groupwise.storage.checks.script_reader.perhaps import join_lists
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.scopes import Scope, either
 from groupwise.storage.checks.script_reader.text_values import fill_percent, is_text, join_texts
@@ -23,6 +24,7 @@ from groupwise.storage.checks.script_reader.values import (
     Items,
     Mapping,
     Outer,
+    Perhaps,
     Plain,
     Row,
     Value,
@@ -31,7 +33,6 @@ from groupwise.storage.checks.script_reader.values import (
 from groupwise.storage.spec.words.problem import Problem, SpecError
 
 MAX_WORK = 300_000  # expressions that are followed: loops in functions in loops could go on for ever
-MOST_ITEMS = 1000  # of a list that is looked at item by item
 
 
 class Expressions:
@@ -111,8 +112,8 @@ class Expressions:
             spread_into(both, left)
             spread_into(both, right)
             return both
-        if isinstance(op, ast.Add) and isinstance(left, Items) and isinstance(right, Items):
-            return Items(node, [*left.items, *right.items][:MOST_ITEMS], left.open or right.open)
+        if isinstance(op, ast.Add) and (joined := join_lists(node, left, right, self.arms)) is not None:
+            return joined
         if (known := combine_plain(op, left, right)) is not Unknown:
             self.count(len(known) // 100 if isinstance(known, str) else 0)
             return Plain(node, known)
@@ -152,7 +153,8 @@ class Expressions:
     def truth(self, value: Value) -> bool | None:
         """Whether a value counts as true; None where only running the script would tell."""
         if isinstance(value, (Items, Mapping)):
-            parts = value.items if isinstance(value, Items) else value.entries
+            items = value.items if isinstance(value, Items) else []
+            parts = [one for one in items if not isinstance(one, Perhaps)] if items else getattr(value, "entries", [])
             dark = value.open if isinstance(value, Items) else bool(value.dark)
             return True if parts else None if dark else False
         if isinstance(value, (Function, Class)) or is_object(value):

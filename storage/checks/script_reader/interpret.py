@@ -7,6 +7,7 @@ import functools
 from groupwise.storage.checks.script_reader import plain_calls
 from groupwise.storage.checks.script_reader.calling import Caller
 from groupwise.storage.checks.script_reader.members import Arguments, class_member, note_unknown_change
+from groupwise.storage.checks.script_reader.perhaps import replace_items
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.scopes import Scope, join, restore
 from groupwise.storage.checks.script_reader.values import (
@@ -15,6 +16,7 @@ from groupwise.storage.checks.script_reader.values import (
     Batch,
     Class,
     Deleted,
+    Either,
     Function,
     Items,
     Made,
@@ -75,7 +77,11 @@ class Interpreter(Caller):
 
     def _do_augassign(self, node: ast.AugAssign, scope: Scope) -> None:
         before = self.evaluate(_loaded(node.target), scope)
-        value = self.combine(node.op, before, self.evaluate(node.value, scope), node)
+        value = self.evaluate(node.value, scope)
+        if isinstance(node.op, ast.Add) and isinstance(node.target, ast.Name) and _is_list(before):
+            self.call_method(before, "extend", Arguments([value]), node)  # the same list, whatever else it is called
+            return
+        value = self.combine(node.op, before, value, node)
         self.assign(node.target, value, scope, node)
 
     def _do_if(self, node: ast.If, scope: Scope) -> bool:
@@ -251,7 +257,9 @@ class Interpreter(Caller):
                 of, key = self.evaluate(target.value, scope), plain_or(self.evaluate(target.slice, scope), Unknown)
                 if isinstance(of, Mapping) and isinstance(key, str) and key in of.entries and not self.arms:
                     del of.entries[key]
-                elif isinstance(of, (Items, Mapping)):
+                elif isinstance(of, Items):
+                    replace_items(of, self.evaluate(target.slice, scope), Items(node, []), node, self.is_in_doubt(of))
+                elif isinstance(of, Mapping):
                     note_unknown_change(of, node)
                 else:
                     self.assign(target, Deleted(node), scope, node)
@@ -261,6 +269,12 @@ def _name_lambda(value: Value, target: ast.expr) -> None:
     """A lambda is called as the name that it is given first: short = lambda …"""
     if isinstance(value, Function) and value.name == LAMBDA and isinstance(target, ast.Name):
         value.name = target.id
+
+
+def _is_list(value: Value) -> bool:
+    """Whether += adds to a value itself: to a list, not to a tuple."""
+    options = value.options if isinstance(value, Either) else [value]
+    return all(isinstance(one, Items) and not isinstance(one.node, ast.Tuple) for one in options)
 
 
 def _loaded(target: ast.expr) -> ast.expr:

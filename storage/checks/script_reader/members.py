@@ -163,6 +163,6 @@ def is_hashable(said: Any) -> bool:
 def note_unknown_change(of: Value, node: ast.AST) -> None:
     """A list or mapping was changed under a condition that nobody can decide here."""
     if isinstance(of, Items):
-        of.open = True
+        of.more = True
     elif isinstance(of, Mapping):
         of.dark.append(Value(node))

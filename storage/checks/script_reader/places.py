@@ -1,6 +1,6 @@
 """TRL's trainer and its config among what a script makes: which calls make them, and what stands at which place."""
 
-from groupwise.storage.checks.script_reader.values import Either, Made, Part, Value
+from groupwise.storage.checks.script_reader.values import Either, Item, Made, Part, Value, plain_or
 
 # The arguments of GRPOTrainer in their order; a test reads them from what is installed.
 PLACES = ("model", "reward_funcs", "args", "train_dataset", "eval_dataset", "processing_class",
@@ -41,3 +41,13 @@ def owner_of_dict(value: Value | None) -> Made | None:
     elif isinstance(value, Made) and value.path == "vars" and len(value.arguments) == 1:
         owner = value.arguments[0]
     return owner if isinstance(owner, Made) and (is_config(owner) or is_trainer(owner)) else None
+
+
+def part_within(value: Value, of: Made, name: str) -> Item | None:
+    """What stood at a key before, in a value that is made of it."""
+    inner: Value | None = value
+    for _ in range(50):
+        if isinstance(inner, Item) and inner.of is of and plain_or(inner.key) == name:
+            return inner
+        inner = inner.receiver if isinstance(inner, Made) else inner.of if isinstance(inner, Item) else None
+    return None

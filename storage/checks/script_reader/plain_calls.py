@@ -5,6 +5,7 @@ import textwrap
 from typing import Any
 
 from groupwise.storage.checks.script_reader.members import from_python, is_hashable
+from groupwise.storage.checks.script_reader.perhaps import MOST_ITEMS, as_list
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.text_values import fill_format, fill_replace
 from groupwise.storage.checks.script_reader.values import (
@@ -27,7 +28,6 @@ from groupwise.storage.spec.yaml.yaml_text import MAX_BYTES
 CHANGES = {"update", "setdefault", "pop", "clear", "append", "extend", "insert", "remove", "sort",
            "reverse"}  # fmt: skip
 _LONGEST_RANGE = 64
-_MOST_ITEMS = 1000
 _TEXT_METHODS = {
     "strip", "lstrip", "rstrip", "lower", "upper", "title", "capitalize", "replace", "removeprefix", "removesuffix",
     "split", "rsplit", "splitlines", "startswith", "endswith", "join",
@@ -70,8 +70,7 @@ def call_known(
     if path == "dict" and len(given) <= 1:
         return _dict(given, named, dark, node)
     if path in ("list", "tuple", "set", "sorted") and not named and not dark:
-        over = items_over(given[0]) if len(given) == 1 else [] if not given else None
-        return Items(node, list(over)) if over is not None and path != "sorted" else None
+        return _list_of(given, node) if path != "sorted" else None
     if path == "range" and not named and 1 <= len(given) <= 3:
         return _range(given, node)
     if name in ("dedent", "cleandoc") and len(given) == 1 and isinstance(said := plain_or(given[0]), str):
@@ -149,6 +148,15 @@ def _update(of: Mapping, given: list[Value], named: dict[str, Value]) -> None:
     of.entries |= named
 
 
+def _list_of(given: list[Value], node: ast.AST) -> Value | None:
+    """What list(…) makes; None where that cannot be told."""
+    known = as_list(given[0]) if len(given) == 1 else None
+    if known is not None:
+        return Items(node, list(known.items), known.more)
+    over = items_over(given[0]) if len(given) == 1 else [] if not given else None
+    return Items(node, list(over)) if over is not None else None
+
+
 def _range(given: list[Value], node: ast.AST) -> Value | None:
     numbers = [plain_or(value) for value in given]
     if not all(type(number) is int and abs(number) < 10**12 for number in numbers) or 0 in numbers[2:]:
@@ -214,18 +222,24 @@ def _list_method(of: Items, name: str, given: list[Value], node: ast.AST) -> Val
     if name == "append" and len(given) == 1:
         of.items.append(given[0])
     elif name == "extend" and len(given) == 1:
-        more = items_over(given[0])
-        room = max(_MOST_ITEMS - len(of.items), 0)
-        of.items += (more or [])[:room]
-        of.open |= more is None or len(more) > room
+        added = as_list(given[0])
+        items = added.items if added is not None else items_over(given[0]) or []
+        room = max(MOST_ITEMS - len(of.items), 0)
+        of.items += items[:room]
+        of.more |= len(items) > room or (added.more if added is not None else items_over(given[0]) is None)
     elif name == "insert" and len(given) == 2 and type(plain_or(given[0])) is int:
         of.items.insert(plain_or(given[0]), given[1])
     elif name == "copy":
-        return Items(node, list(of.items), of.open)
+        return Items(node, list(of.items), of.more)
     elif name == "pop":
         return _popped_item(of, plain_or(given[0]) if given else -1, node)
+    elif name == "remove" and len(given) == 1 and any(one is given[0] for one in of.items):
+        del of.items[next(place for place, one in enumerate(of.items) if one is given[0])]
+    elif name == "clear":
+        of.items.clear()
+        of.more = False
     elif name in CHANGES:
-        of.open = True
+        of.more = True
     else:
         return None
     return Plain(node, None)
@@ -234,7 +248,7 @@ def _list_method(of: Items, name: str, given: list[Value], node: ast.AST) -> Val
 def _popped_item(of: Items, index: Any, node: ast.AST) -> Value:
     if type(index) is int and not of.open and -len(of.items) <= index < len(of.items):
         return of.items.pop(index)
-    of.open = True
+    of.more = True
     return Value(node)
 
 
@@ -304,4 +318,4 @@ def _entry_or_default(of: Mapping, name: str, key: Any, given: list[Value], node
 def _copied(value: Value) -> Value:
     if isinstance(value, Mapping):
         return Mapping(value.node, {key: _copied(inner) for key, inner in value.entries.items()}, list(value.dark))
-    return Items(value.node, [_copied(item) for item in value.items], value.open) if isinstance(value, Items) else value
+    return Items(value.node, [_copied(item) for item in value.items], value.more) if isinstance(value, Items) else value

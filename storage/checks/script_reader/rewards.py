@@ -8,9 +8,11 @@ from typing import Any
 
 from groupwise.storage.checks.known_rewards import Known
 from groupwise.storage.checks.script_reader.closures import Unclosed, callable_method, usual_name
+from groupwise.storage.checks.script_reader.conditional_rewards import WRAPPERS, reward_where_unmet
 from groupwise.storage.checks.script_reader.imported_rewards import imported_reward
 from groupwise.storage.checks.script_reader.kept_parameters import keep_parameters, parameter_names, take_in_values
 from groupwise.storage.checks.script_reader.members import class_member
+from groupwise.storage.checks.script_reader.perhaps import as_list
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.reading import CONDITION, Reading, short_path
 from groupwise.storage.checks.script_reader.repeated_rewards import (
@@ -34,6 +36,7 @@ from groupwise.storage.checks.script_reader.values import (
     Mapping,
     Outer,
     Part,
+    Perhaps,
     Plain,
     Value,
     plain_or,
@@ -45,7 +48,6 @@ from groupwise.storage.library.rewards.bodies import arguments
 from groupwise.storage.spec.words.number_words import join_words
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
-WRAPPERS = ("with_parameters", "partial")  # storage.checks.script's own, and how people do it: functools.partial
 WEIGHTS = "each reward's weight"
 _UPDATES = ("update_wrapper", "wraps")
 
@@ -84,6 +86,7 @@ class RewardReader:
         if value is None or (isinstance(value, Plain) and value.value is None):
             return self._unnamed() if self.reading.made_trainer is None else None
         self.reading.account(value)
+        value = as_list(value) or value
         if not isinstance(value, Items) and not isinstance(value, (Function, Outer, Made, Plain, Part)):
             if _looks_up(value):
                 self.reading.note("reward_funcs", value, "are looked up by names known only when the script runs: "
@@ -92,18 +95,19 @@ class RewardReader:
                 self.reading.note_computed("reward_funcs", value)
             self._name_likely(value)
             return None
-        values = value.items if isinstance(value, Items) else [value]
-        if isinstance(value, Items) and value.open:
+        values: list[Value] = value.items if isinstance(value, Items) else [value]
+        if isinstance(value, Items) and value.more:
             self.reading.note("Some of reward_funcs", value, "come from what the script computes: add them here.")
         said = self.reading.trainer.get("changes")
         changes = said.items if isinstance(said, Items) and len(said.items) == len(values) else [None] * len(values)
         found: list[dict[str, Any]] = []
-        for each, weight, change in zip(values, self._weights(len(values)), changes, strict=True):
-            named = self.of_function(each)
+        for item, weight, change in zip(values, self._weights(values), changes, strict=True):
+            each = reward_where_unmet(self.reading, item)
+            named = self.of_function(each) if each is not None else None
             if named is None:
                 continue
             reward = {**named, "weight": weight, **self.of_change(change)}
-            if self.reading.own or (reward := self._once(found, reward, each)):
+            if self.reading.own or (reward := self._once(found, reward, each or item)):
                 self._note_place(reward["name"], len(found))
                 found.append(reward)
         if not found:
@@ -155,7 +159,7 @@ class RewardReader:
         values = [self.reading.script.module.look_up(name) for name in likely]
         named = [self.of_function(value) for value in values if isinstance(value, Function)]
         found = [one for one in named if one is not None]
-        weights = self._weights(len(found)) if found else []
+        weights = self._weights([one for one in values if one is not None][: len(found)]) if found else []
         for place, one in enumerate(found):
             self._note_place(one["name"], place)
         if found:
@@ -361,12 +365,17 @@ class RewardReader:
         schedule = [{"step": step, "weight": weight} for step, weight in points]
         return {"schedule": schedule} | ({"adapt": said["adapt"]} if "adapt" in said else {})
 
-    def _weights(self, count: int) -> list[float]:
+    def _weights(self, rewards: list[Value]) -> list[float]:
+        """A weight for each; those of which a condition decides may have none."""
         value = config_values(self.reading).get("reward_weights")
         given = plain_or(value)
-        fits = isinstance(given, list) and len(given) == count
-        if fits and all(isinstance(weight, (int, float)) and not isinstance(weight, bool) for weight in given):
-            return [float(weight) for weight in given]
+        count = len(rewards)
+        sure = [number for number, one in enumerate(rewards) if not isinstance(one, Perhaps) or one.unmet]
+        numbers = given if isinstance(given, list) and all(type(one) in (int, float) for one in given) else []
+        for places in ([*range(count)], sure):
+            if numbers and len(numbers) == len(places):
+                said = dict(zip(places, map(float, numbers), strict=True))
+                return [said.get(number, 1.0) for number in range(count)]
         if value is not None and given is not None:
             words = f"does not have one number for each of the {count} rewards: each weighs 1."
             self.reading.note("reward_weights", value, words)

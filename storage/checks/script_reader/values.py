@@ -42,10 +42,25 @@ class Deleted(Value):
 
 @dataclass(eq=False)
 class Items(Value):
-    """A list, tuple or set. `open`: more may be in it than is seen."""
+    """A list, tuple or set. `more`: more may be in it than is seen, or another order; `arms`: the undecided branches
+    that it is made in."""
 
     items: list[Value]
-    open: bool = False
+    more: bool = False
+    arms: tuple[Arm, ...] = ()
+
+    @property
+    def open(self) -> bool:
+        """Whether it cannot be told what is in it."""
+        return self.more or any(isinstance(item, Perhaps) for item in self.items)
+
+
+@dataclass(eq=False)
+class Perhaps(Value):
+    """An item of a list of which a condition decides whether it is there; `unmet`: it is where that is not met."""
+
+    of: Value
+    unmet: bool = False
 
 
 @dataclass(eq=False)
@@ -300,7 +315,7 @@ def _children(value: Value) -> list[Value]:
     if isinstance(value, Made):
         own = [*value.arguments, *value.keywords.values(), *value.dark, *value.later.values()]
         return [*own, value.receiver] if value.receiver is not None else own
-    if isinstance(value, (Part, Item)):
+    if isinstance(value, (Part, Item, Perhaps)):
         return [value.of]
     if isinstance(value, (Either, Text)):
         return value.options if isinstance(value, Either) else value.parts
