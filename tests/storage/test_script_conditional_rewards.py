@@ -100,6 +100,10 @@ def test_a_reward_that_depends_on_a_condition_is_named_and_not_taken(lines: str)
         ),
         ("if FLAG:\n    rewards.extend(other.rewards)", ["Some of reward_funcs (line 9) come from what the script"]),
         ("if FLAG:\n    rewards.append(right)", ["“right” (line 11) depends on a condition: it was not taken."]),
+        (
+            "if FLAG:\n    rewards.append(lambda completions, **k: [0.1])",
+            ["“lambda completions, **k: [0.1]” (line 11) dep"],
+        ),
         ("if FLAG:\n    rewards = [right, right]", ["“right” (line 11) depends on a condition: it was not taken."]),
     ],
 )
