@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from groupwise.app.core.end_reason import headline_and_rest
 from groupwise.storage.home import files, paths
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import run_files
@@ -89,6 +90,16 @@ def test_what_ends_the_run_is_said_with_the_same_count_in_the_event_and_in_the_r
     assert failures.reason is not None and "failed in 5 calls in a row" in failures.reason
     assert [len(said) for said in events] == [1, 1, 0, 1, 1]
     assert events[4][0].endswith("line 3. 5 calls failed like this.")
+
+
+def test_calls_that_failed_before_the_last_in_a_row_are_counted_in_the_reason_as_in_the_event() -> None:
+    """As it was seen of a function that fails at random: “in 5 calls in a row” beside “the last of 16 calls”."""
+    failures, scored = Failures(3), Note("mine", ["ok"] * 4)
+    failed = Note("mine", ["error"] * 4, [{"row": None, "message": "ValueError: no luck", "line": 3}])
+    said = [event.message for note in (failed, failed, scored, failed, failed, failed) for event in failures.saw([note])]
+    assert failures.reason is not None and "“mine” failed in 5 calls, the last 3 in a row: " in failures.reason
+    assert said[-1].endswith("5 calls failed like this.")
+    assert headline_and_rest(failures.reason)[0].endswith("failed in 5 calls, the last 3 in a row")
 
 
 def test_the_row_of_the_last_failure_is_not_said_to_have_failed_each_time() -> None:

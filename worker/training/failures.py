@@ -23,6 +23,7 @@ class Failures:
         self.reason: str | None = None
         self.at: dict[str, Any] = {}  # where a reward function failed that ends the run: its name and line
         self._in_a_row: Counter[str] = Counter()
+        self._failed: Counter[str] = Counter()  # calls, in a row or not
         self._said: Counter[tuple[str, int | None, str]] = Counter()
         self._unscored: dict[str, tuple[int, int]] = {}  # (calls, completions) of those that never scored yet
         self._scored: set[str] = set()
@@ -68,12 +69,13 @@ class Failures:
     def _count(self, note: Note, failed: int, first: dict[str, Any]) -> None:
         nothing = 0 < failed == len(note.statuses)
         self._in_a_row[note.function] = self._in_a_row[note.function] + 1 if nothing else 0
+        self._failed[note.function] += failed > 0
         times = self._in_a_row[note.function]
         if self.limit and times >= self.limit and self.reason is None:
             self.at = {"function": note.function, "line": first.get("line") or 0}
             self.at["traceback"] = str(first.get("traceback") or "")[:TRACE]
             self.reason = (
-                f"the reward function “{note.function}” failed in {count_words(times, 'call')} in a row: "
+                f"the reward function “{note.function}” failed in {_say_calls(self._failed[note.function], times)}: "
                 f"{first['message'].rstrip('.')}. Fix it under Rewards, then start a new run from this one."
             )
 
@@ -83,6 +85,12 @@ def failure_kind(failure: dict[str, Any]) -> tuple[int | None, str]:
     time."""
     line, message = failure.get("line"), str(failure["message"])
     return (line, message.partition(":")[0]) if line else (None, message)
+
+
+def _say_calls(failed: int, in_a_row: int) -> str:
+    """How many calls failed, of which the last ones in a row ended the run: events count all that failed alike."""
+    calls = count_words(failed, "call")
+    return f"{calls} in a row" if failed == in_a_row else f"{calls}, the last {in_a_row:,} in a row"
 
 
 def _say_again(times: int, place: int | None) -> str:
