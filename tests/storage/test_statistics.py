@@ -290,9 +290,9 @@ def test_each_functions_scores_are_binned_and_a_silent_one_is_named(made: dict[s
 def test_length_is_held_against_reward(made: dict[str, str]):
     found = asked(made["known"], "lengths")
     assert found["correlation"] < 0 and sum(map(sum, found["plane"]["counts"])) == 80
-    assert "over the 80 completions of steps 1–10: longer ones are rewarded" in found["says"] and found[
-        "says"
-    ].endswith("40 truncated: 0 on average, the others 2.00.")
+    assert "over the 80 completions of steps 1–10: longer ones scored" in found["says"]
+    assert found["says"].endswith(" 40 truncated: 0 on average, the others 2.00.")
+    assert "rewarded" not in found["says"]  # no function of this run scores length
 
 
 def test_functions_agree_and_share_the_variance(made: dict[str, str]):

@@ -54,8 +54,9 @@ SECTIONS = (
          "is good; only 0: no learning signal. A click finds those steps' completions."),
         ("scores", "scores by function", "What each function gave in the newest groups. Several values are good: a "
          "function that always gives the same gives no learning signal. A click finds the completions."),
-        ("lengths", "length against reward", "The newest completions by tokens and reward. No slope is good: a strong "
-         "one means that length itself is rewarded. A click finds the completions."),
+        ("lengths", "length against reward", "The newest completions by tokens and reward. A slope: longer ones score "
+         "higher or lower, as a function scores length, or for what they hold, such as the format. A click finds the "
+         "completions."),
     )),
     ("Functions", (
         ("correlation", "agreement of functions", "Correlation of two functions' scores: 1 they agree, 0 they are "
@@ -77,8 +78,8 @@ HELD_OUT = {
     "A click finds its completions.",
     "advantage": "How far above or below its group each completion is. A click finds those of this evaluation.",
     "scores": "What each function gave in the last evaluation. A click finds the completions.",
-    "lengths": "The completions of the last evaluation by tokens and reward. A slope means that length itself is "
-    "rewarded. A click finds the completions.",
+    "lengths": "The completions of the last evaluation by tokens and reward. A slope: longer ones score higher or lower, "
+    "as a function scores length, or for what they hold, such as the format. A click finds the completions.",
 }
 ORDERS = {"hardest": "hardest", "easiest": "easiest", "improved": "most improved", "forgotten": "forgotten"}
 

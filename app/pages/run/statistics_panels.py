@@ -258,7 +258,8 @@ def length_against_reward(statistics: Statistics, asked: Asked) -> dict[str, Any
 
 
 def length_words(found: dict[str, Any], mode: str) -> str:
-    """Correlation 0.42 over the 3,008 completions of steps 14–60: longer ones are rewarded more."""
+    """Correlation 0.42 over the 3,008 completions of steps 14–60: longer ones scored higher. Why is not known: what is
+    longer may have what a function wants, or a function scores length."""
     completions = format.plural(found["completions"], "completion")
     steps = format.step_range(found["steps"])
     many = f"the {completions} of {steps}" if mode == "train" else f"the {completions} of the last evaluation ({steps})"
@@ -269,8 +270,8 @@ def length_words(found: dict[str, Any], mode: str) -> str:
         told = f"Correlation {correlation_text(value)} over {many}: reward and length are hardly related."
     else:
         how = "" if abs(value) > 0.5 else " somewhat" if abs(value) > 0.25 else " slightly"
-        more = "more" if value > 0 else "less"
-        told = f"Correlation {correlation_text(value)} over {many}: longer ones are rewarded{how} {more}."
+        higher = "higher" if value > 0 else "lower"
+        told = f"Correlation {correlation_text(value)} over {many}: longer ones scored{how} {higher}."
     cut, mean, rest = found["truncated"]
     if not cut:
         return told
