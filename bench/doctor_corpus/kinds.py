@@ -91,6 +91,12 @@ def rate_high(plain: Plain, rng: random.Random) -> None:
     _train(plain, learning_rate=_between(rng, 4e-3, 4e-2))
 
 
+def rate_raised(plain: Plain, rng: random.Random) -> None:
+    """A learning rate two to five times the highest usual one."""
+    plain["lora"] = None
+    _train(plain, learning_rate=_between(rng, 7e-4, 1.5e-3), beta=_choose(rng, 0.0, 0.02, 0.04, 0.1))
+
+
 def rate_low(plain: Plain, rng: random.Random) -> None:
     """A learning rate at which nothing moves."""
     _train(plain, learning_rate=_between(rng, 1e-8, 7e-7), beta=_choose(rng, 0.001, 0.02, 0.04, 0.0))
@@ -185,6 +191,7 @@ Draw = Callable[[Plain, random.Random], None]
 KINDS: dict[str, tuple[Draw, str | None]] = {
     "healthy": (healthy, None),
     "rate_high": (rate_high, "learning_rate_high"),
+    "rate_raised": (rate_raised, "learning_rate_high"),
     "rate_low": (rate_low, "learning_rate_low"),
     "beta_high": (beta_high, "beta_high"),
     "constant_reward": (constant_reward, "constant"),

@@ -19,6 +19,7 @@ from groupwise.storage.analysis.compare import fields, finals, noise
 from groupwise.storage.analysis.doctor import evidence_reader
 from groupwise.storage.analysis.doctor.evidence_reader import Surroundings
 from groupwise.storage.analysis.doctor.examine import Report, examine
+from groupwise.storage.analysis.doctor.fewer_right import FEWER
 from groupwise.storage.analysis.doctor.verdict import CALM, NEUTRAL, PROBLEM, WARNING, Verdict
 from groupwise.storage.home import db, files, paths
 from groupwise.storage.home.sqlite_tools import Database
@@ -199,15 +200,16 @@ def _tells_right(run: Run, record: Database, spec: RunSpec) -> bool:
 
 def verdict_on(report: Report) -> tuple[str, str]:
     """The words that stand beside the state of a run that ended so, everywhere, written as a sentence begins, and how
-    grave that is, both as on its Overview: its first verdict on what was learned, with that its reward fell where it
-    did, or that alone, and why where that is known; where there is none, what speaks against a reward that rose; where
-    nothing is wrong, that right answers hardly moved, as no alarm. No words of a run that learned nothing, which is not
-    shown as a good one."""
+    grave that is, both as on its Overview: its first verdict on what was learned, with that its reward fell, or that
+    answers were right less often, where it is so, or that alone, and why where that is known; where there is none, what
+    speaks against a reward that rose; where nothing is wrong, that right answers hardly moved, as no alarm. No words of
+    a run that learned nothing, which is not shown as a good one."""
     told = [one for one in report.verdicts if one.level in (PROBLEM, WARNING) and one.key not in SPEED]
     if report.kind == "down":
         return _say_fall(report, told[0] if told else None), report.level
     if told:
-        return told[0].title, told[0].level
+        is_worse = report.against == FEWER  # what else speaks against it, its cause says by itself
+        return _say_with_cause(told[0], FEWER) if is_worse else told[0].title, told[0].level
     if report.against:
         return report.against, WARNING
     if report.level == NEUTRAL:
@@ -216,8 +218,12 @@ def verdict_on(report: Report) -> tuple[str, str]:
 
 
 def _say_fall(report: Report, first: Verdict | None) -> str:
-    fell = report.fell
-    return fell if first is None or first.key == FALL else f"{first.title}, and {fell[0].lower()}{fell[1:]}"
+    return report.fell if first is None or first.key == FALL else _say_with_cause(first, report.fell)
+
+
+def _say_with_cause(cause: Verdict, came: str) -> str:
+    """What came of a run, after what is wrong with it: “The learning rate is too high: fewer right answers”."""
+    return f"{cause.title}{':' if cause.key == FALL else ', and'} {came[0].lower()}{came[1:]}"
 
 
 def verdict_so_far(run: Run, around: Surroundings) -> tuple[str, str]:

@@ -233,9 +233,10 @@ def test_the_gravest_verdict_on_what_was_learned_stands_beside_the_state(
     assert grave == (PROBLEM if words == "A problem" else WARNING if words else "")
     slow = Verdict("slow", PROBLEM, "Steps are slow", "", "", "")
     assert outcome.verdict_on(Report("up", PROBLEM, "", (slow,), (), 10)) == ("", "")
-    fewer = Report(kind, level, "", verdicts, (), 10, against="Fewer right answers")  # a symptom, if it has a cause
-    if kind == "up":
-        assert outcome.verdict_on(fewer) == ((words, grave) if words else (fewer.against, WARNING))
+    fewer = Report(kind, level, "", verdicts, (), 10, against="Fewer right answers")
+    if kind == "up":  # what came of it stands behind its cause
+        with_cause = (f"{words}, and fewer right answers", grave)
+        assert outcome.verdict_on(fewer) == (with_cause if words else (fewer.against, WARNING))
     assert state_badge.label(states.FINISHED, "The reward is flat") == "Finished · verdict: the reward is flat"
     assert state_badge.label(states.STOPPED, "The reward is flat") == "Stopped · verdict: the reward is flat"
     assert state_badge.label(states.STOPPED, "Record is damaged") == "Stopped · record is damaged"

@@ -164,7 +164,7 @@ def evaluated(*values: float) -> Curve:
 def test_a_reward_that_rose_by_form_hides_no_fall_of_what_is_right() -> None:
     level = evaluated(0.875, 0.875)
     held_out = examine(with_mine(eval_reward=level, eval_groups__solved=evaluated(0.56, 0.19)))
-    assert held_out.headline.startswith("Only “format” improved: reward went up from 1.0")
+    assert held_out.headline.startswith("Fewer right answers, only “format” improved: reward went up from 1.0")
     assert ", but the held-out share scored correct by “mine” fell from 56\u202f% to 19\u202f%; " in held_out.headline
     assert outcome.verdict_on(held_out) == ("Fewer right answers", "warning") == (held_out.against, held_out.level)
     heavier = Change("weight 2 for mine", {"rewards.1.weight": 2.0})
@@ -174,7 +174,7 @@ def test_a_reward_that_rose_by_form_hides_no_fall_of_what_is_right() -> None:
         ", but the share scored correct by “mine” fell from 29\u202f% to 16\u202f%; " in trained.headline
         and trained.against
     )
-    assert trained.headline.startswith("Only “format” improved")
+    assert trained.headline.startswith("Fewer right answers, only “format” improved")
 
 
 # As it was seen: correctness fell in the first steps and stayed low, while the reward rose by format, on a green run.
@@ -195,7 +195,7 @@ def test_what_fell_soon_and_stayed_low_while_another_function_rose_is_the_verdic
     report = examine(
         healthy(curves=curves, functions=functions, ended=True, held_out_prompts=16, training={"learning_rate": 3e-4})
     )
-    assert report.headline.startswith("Only “format” improved, with a suspicion: reward went up from 1.00 ")
+    assert report.headline.startswith("Fewer right answers, only “format” improved, with a suspicion: reward went up")
     assert ", but the share scored correct by “correctness” fell from 49\u202f% to 33\u202f% and held-out from 56" in (
         report.headline
     )
@@ -211,11 +211,11 @@ def test_fewer_right_answers_are_told_of_a_reward_that_stayed_too() -> None:
     """What one function lost another made up for."""
     fewer = with_mine(groups__solved=line(0.5, 0.2, 0.02), reward=line(1.0, 1.0, 0.02))
     report = examine(fewer)
-    assert report.headline.startswith("Only “format” improved: reward was 1.00 at the end, about as at the start (")
+    assert report.headline.startswith("Fewer right answers, only “format” improved: reward was 1.00 at the end, about ")
     assert ", and the share scored correct by “mine” fell from 48\u202f% to 22\u202f%; " in report.headline
     assert (report.kind, report.level, report.against) == ("level", "warning", "Fewer right answers")
     alone = examine(replace(fewer, curves={**fewer.curves, "rewards/format/mean": line(0.5, 0.5, 0.02)}))
-    assert alone.headline.startswith("No clear progress: ") and alone.against
+    assert alone.headline.startswith(f"{alone.against}: reward was 1.00 at the end, about as at the start (")
 
 
 def test_held_out_reward_is_told_with_how_many_prompts_it_is_of() -> None:
@@ -337,7 +337,7 @@ def test_a_held_out_fall_of_right_answers_that_training_bears_out_is_a_warning()
     held_out = {"eval_reward": evaluated(0.84, 1.38), "eval_groups__solved": evaluated(0.5625, 0.4375)}
     fewer = line(1.05, 0.75, 0.08)
     report = examine(with_mine(groups__solved=RIGHT_STAYS, groups__any_solved=fewer, **held_out))
-    assert report.headline.startswith("Only “format” improved: reward went up from 1.0")
+    assert report.headline.startswith("Fewer right answers, only “format” improved: reward went up from 1.0")
     words = ", but the held-out share scored correct by “mine” fell from 56\u202f% to 44\u202f%"
     assert words in report.headline and "and the share of groups with ≥ 1 solved fell from 10" in report.headline
     assert outcome.verdict_on(report) == ("Fewer right answers", "warning") == (report.against, report.level)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from groupwise.storage.analysis import outcome
+from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Function, Sample
 from groupwise.storage.analysis.doctor.examine import Report, examine
 from tests.support.doctor import drawn, healthy, line
@@ -67,3 +71,40 @@ def test_a_rate_is_not_blamed_for_a_model_that_is_not_ruined() -> None:
         with_nothing_to_lose(1.0, reward=line(0.2, 0.9, 0.02)),
     ):
         assert "learning_rate_high" not in {one.key for one in report.verdicts}
+
+
+def with_answers_lost(rate: float, **training: float) -> Report:
+    """What is said of a run that is over, whose held-out prompts are answered 55 % right at first and 2 % at its end,
+    while the reward stays: KL is 0.26 from the first steps on."""
+    curves = {
+        "kl": drawn(lambda share: 0.26 if share > 0.03 else 0.0), "reward": line(0.87, 0.87, 0.01),
+        "eval_groups/solved": Curve.of((0, 60), (0.55, 0.02)), "rewards/format/mean": line(0.5, 0.5, 0.01),
+    }  # fmt: skip
+    return examine(healthy(curves=curves, ended=True, training={"learning_rate": rate, **training}))
+
+
+def test_a_rate_above_the_usual_that_cost_right_answers_comes_first_whatever_the_reward_did() -> None:
+    """As it was seen at 0.001: no problem, “fewer right answers”, and more weight for them was all that was offered."""
+    report = with_answers_lost(1e-3)
+    first = report.verdicts[0]
+    assert (first.title, first.level) == ("The learning rate is too high", "problem")
+    assert first.sentence.startswith("On held-out prompts 55\u202f% and 2\u202f% of completions were right in the ")
+    assert [change.settings for change in first.changes] == [{"training.learning_rate": 1e-4}]
+    assert report.opening == "Fewer right answers:"
+    assert outcome.verdict_on(report) == ("The learning rate is too high: fewer right answers", "problem")
+    usual = with_answers_lost(2e-4)
+    assert "learning_rate_high" not in {one.key for one in usual.verdicts}
+
+
+@pytest.mark.parametrize(("rate", "named"), [(1e-3, {"training.learning_rate": 1e-4}), (1e-4, {})])
+def test_less_weight_for_the_kl_comes_with_a_usual_rate_where_the_rate_is_high_too(
+    rate: float, named: dict[str, float]
+) -> None:
+    """As it was seen at 0.001 with beta 10: “KL weight 0.04” led right into a collapse."""
+    verdicts = {one.key: one for one in with_answers_lost(rate, beta=10.0).verdicts}
+    assert verdicts["beta_high"].changes[0].settings == {**named, "training.beta": 0.04}
+    assert ("is high for this model" in verdicts["beta_high"].sentence) == bool(named)
+    if named:
+        assert next(iter(verdicts)) == "learning_rate_high"
+        assert verdicts["learning_rate_high"].changes == verdicts["beta_high"].changes
+        assert verdicts["beta_high"].changes[0].label == "Learning rate 0.0001, KL weight 0.04"

@@ -96,7 +96,8 @@ def test_calls_that_failed_before_the_last_in_a_row_are_counted_in_the_reason_as
     """As it was seen of a function that fails at random: “in 5 calls in a row” beside “the last of 16 calls”."""
     failures, scored = Failures(3), Note("mine", ["ok"] * 4)
     failed = Note("mine", ["error"] * 4, [{"row": None, "message": "ValueError: no luck", "line": 3}])
-    said = [event.message for note in (failed, failed, scored, failed, failed, failed) for event in failures.saw([note])]
+    calls = [failed, failed, scored, failed, failed, failed]
+    said = [event.message for note in calls for event in failures.saw([note])]
     assert failures.reason is not None and "“mine” failed in 5 calls, the last 3 in a row: " in failures.reason
     assert said[-1].endswith("5 calls failed like this.")
     assert headline_and_rest(failures.reason)[0].endswith("failed in 5 calls, the last 3 in a row")

@@ -78,8 +78,8 @@ HELD_OUT = {
     "A click finds its completions.",
     "advantage": "How far above or below its group each completion is. A click finds those of this evaluation.",
     "scores": "What each function gave in the last evaluation. A click finds the completions.",
-    "lengths": "The completions of the last evaluation by tokens and reward. A slope: longer ones score higher or lower, "
-    "as a function scores length, or for what they hold, such as the format. A click finds the completions.",
+    "lengths": "The completions of the last evaluation by tokens and reward. A slope: longer ones score higher or "
+    "lower, as a function scores length, or for what they hold, such as the format. A click finds the completions.",
 }
 ORDERS = {"hardest": "hardest", "easiest": "easiest", "improved": "most improved", "forgotten": "forgotten"}
 

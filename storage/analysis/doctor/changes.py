@@ -6,6 +6,7 @@ from typing import Any
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import Change
 from groupwise.storage.analysis.doctor.words import setting_text
+from groupwise.storage.checks.kl import HEAVY
 from groupwise.storage.library.models import learning_rates
 from groupwise.storage.spec.words.number_words import count_words
 
@@ -54,7 +55,25 @@ def rate_far_off(e: Evidence) -> float | None:
 
 def rate_first(e: Evidence, others: tuple[Change, ...]) -> tuple[Change, ...]:
     """These changes; where the rate is far too high, a usual one alone, as none of the others can work before it."""
-    return others if rate_far_off(e) is None else lower_rate(e, 1.0)
+    return others if rate_far_off(e) is None else usual_steps(e)
+
+
+def usual_steps(e: Evidence) -> tuple[Change, ...]:
+    """A usual learning rate; in the same click a usual KL weight where it is so heavy that, at such a rate, nothing
+    would be learned."""
+    slower = lower_rate(e, 1.0)
+    if not slower or e.kl.target is not None or (e.number("beta") or 0.0) < HEAVY:
+        return slower
+    rate, lighter = slower[0], set_to("beta", KL_WEIGHT)
+    return (Change(f"{rate.label}, {lighter.label}", rate.settings | lighter.settings),)
+
+
+def lighter_kl(e: Evidence) -> tuple[Change, ...]:
+    """Less weight on the KL, which holds the model; where the rate is high, with a usual one, as what was held would
+    run away."""
+    if not e.usual_rates.is_high(_rate_now(e)):
+        return set_to("beta", KL_WEIGHT), less_anchor(e)
+    return usual_steps(e) if e.kl.target is None else (*lower_rate(e, 1.0), less_anchor(e))
 
 
 def smaller_steps(e: Evidence, factor: float) -> tuple[Change, ...]:

@@ -1,17 +1,20 @@
 """Whether a reward that was logged too seldom for trends has fallen for all that, by the completions of its first step
-against those of its last; and whether its right answers are gone. Pure."""
+against those of its last; and whether most of its right answers are lost. Pure."""
 
 import math
 from collections.abc import Callable, Sequence
 
+from groupwise.storage.analysis.doctor import run_away
 from groupwise.storage.analysis.doctor.curve import mean
 from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
 
 SURE = 3.3  # standard errors, as if each completion stood for itself: less than 1 in 1,000 by chance
 SURE_OF_GROUPS = 4.0  # the same of groups, which are few: completions of one prompt are alike
+SURE_OF_LOST = 3.0  # … of right answers, of which half must be lost besides
+EXPECTED = 2.0  # … where the learning rate and the KL let one expect it
 LEAST = 16  # completions at each end
-SOON = 4  # logged steps before right answers are said to be gone
-LEFT = 0.2  # of the share that was right at the first step: no more is left where they are gone
+SOON = 4  # logged steps before right answers are said to be lost
+LEFT = 0.5  # of the share that was right at the first step: no more is left where they are lost
 Group = Sequence[Sample]
 Of = Callable[[Sample], float | None]  # what is looked at of a completion
 
@@ -30,15 +33,17 @@ def fell_beyond_doubt(e: Evidence) -> bool:
 
 
 def lost_right_answers(e: Evidence) -> bool:
-    """Whether the first step's completions, the untrained model's, were right far more often than those of now, by more
-    than chance: then the prompts are not too hard for it."""
+    """Whether the first step's completions, the untrained model's, were right far more often than those of the last
+    steps, by more than chance: then the prompts are not too hard for it."""
     solved = e.curve("groups/solved")
     if not e.target or not e.right_is_told or len(solved) < SOON or solved.steps[0] != e.since + 1:
         return False
-    first, last, of = _of_step(e.first_groups, min), _of_step(e.last_groups, max), _score_of(e.target)
+    first, of = _of_step(e.first_groups, min), _score_of(e.target)
     if not first or first[0][0].step != e.since + 1 or not solved.at_most(LEFT * solved.first):
         return False
-    return _errors_of_groups(_values(first, of), _values(last, of)) >= SURE_OF_GROUPS
+    later = [group for group in e.last_groups if group[0].step > e.since + 1]
+    sure = EXPECTED if run_away.is_driven(e) else SURE_OF_LOST
+    return _errors_of_groups(_values(first, of), _values(later, of)) >= sure
 
 
 def _of_step(groups: Sequence[Group], which: Callable[[Sequence[int]], int]) -> list[Group]:

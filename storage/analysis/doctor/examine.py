@@ -259,8 +259,8 @@ def _has_stopped_learning(e: Evidence) -> bool:
 
 def _say_level(e: Evidence, against: bool) -> str:
     """The first words where the reward stayed: some of it may be learned for all that."""
-    if instead := against and rise.say_what_rose_instead(e):
-        return instead
+    if against:
+        return rise.say_what_rose_instead(e)
     if rise.say_clear_rise(e) and not rise.held_out_rose(e):
         return f"Some of it {'was learned' if e.ended else 'is being learned'}"
     return f"No clear progress{' in training' if rise.held_out_rose(e) else ''}{'' if e.ended else ' so far'}"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from groupwise.storage.analysis.doctor import changes, rates, rise
+from groupwise.storage.analysis.doctor import changes, fewer_right, rates, rise
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import Change, Link, step_groups
 from groupwise.storage.spec.words.number_words import are_words, count_words
@@ -49,7 +49,7 @@ def _say_few_held_out(e: Evidence) -> str:
 
 def after_loss(e: Evidence) -> Next | None:
     """Where the reward rose and answers are right less often, or held-out reward fell."""
-    if changed := _weigh_right_answers(e) if rise.is_less_right(e) else None:
+    if changed := _weigh_right_answers(e) if fewer_right.is_less_right(e) else None:
         return Next(changed, ", as right answers became fewer")
     if rise.held_out_fell(e):
         return Next(

@@ -4,11 +4,12 @@ pure."""
 import math
 from dataclasses import dataclass
 
-from groupwise.storage.analysis.doctor import changes, clear_fall, grounds, last_weights, rise
+from groupwise.storage.analysis.doctor import changes, clear_fall, grounds, last_weights, lost_right, rise
 from groupwise.storage.analysis.doctor.by_prompt import CHANCE
 from groupwise.storage.analysis.doctor.curve import Curve, mean, median
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function
-from groupwise.storage.analysis.doctor.run_away import say_kl
+from groupwise.storage.analysis.doctor.lost_right import TOO_HIGH
+from groupwise.storage.analysis.doctor.run_away import say_high_rate, say_kl
 from groupwise.storage.analysis.doctor.verdict import (
     COMMON,
     CORPUS,
@@ -44,7 +45,6 @@ OUTWEIGHS = 4.0  # the gradient as it is under the KL's weight, by that of the f
 AT_AN_END = 3  # steps by which KL's growth is told, at least
 PULLED = 0.5  # how fast KL grows under a heavy weight (1: with the steps; 0: not at all)
 NEAR_TOP = 0.9  # of the scale
-TOO_HIGH = "The learning rate is too high"
 FAR_UNDER = 0.5  # of the learning rate that is set: a warm-up that is over half-way there explains little
 
 
@@ -54,7 +54,7 @@ def learning_rate_high(e: Evidence) -> Verdict | None:
     if fell is None or _rate(e) < learning_rates.LEAST:
         return None  # steps as small as that are not too large
     then, moved = f"{write_figure(fell.height)} {fell.when}", say_kl(e, ", while")
-    rate = changes.rate_far_off(e)
+    rate = lost_right.rate_that_is_cause(e)
     why = "probably too large" if rate is None else f"too large at a learning rate of {setting_text(rate)}"
     if at := "" if fell.off_chart else _say_sudden(e, fell.height):  # its chart has no such step
         then = f"{then.rstrip(',')}, {at},"
@@ -67,7 +67,8 @@ def learning_rate_high(e: Evidence) -> Verdict | None:
         f"{COMMON}; {CORPUS}; {e.usual_rates.words}",
         (*((step_groups(e.reward.steps[0], "random"),) if fell.off_chart else ()),
          chart("reward"), chart("kl"), step_groups(e.reward.steps[-1], "worst")),
-        changes.smaller_steps(e, 0.3), Grounds(Place.UPDATE, share=1.0, moves=True),
+        changes.smaller_steps(e, 0.3) if rate is None else changes.usual_steps(e),
+        Grounds(Place.UPDATE, share=1.0, moves=True),
     )  # fmt: skip
 
 
@@ -92,9 +93,9 @@ def say_fell(e: Evidence) -> str:
 
 
 def say_why_it_fell(e: Evidence) -> str:
-    """The same with why, where the learning rate is so high that nothing else need be looked for."""
+    """The same with why, where it is as good as certain that this is the learning rate."""
     fell = say_fell(e)
-    return fell if changes.rate_far_off(e) is None else f"{TOO_HIGH}: {fell[0].lower()}{fell[1:]}"
+    return fell if lost_right.rate_that_is_cause(e) is None else f"{TOO_HIGH}: {fell[0].lower()}{fell[1:]}"
 
 
 @dataclass(frozen=True)
@@ -208,14 +209,15 @@ def beta_high(e: Evidence) -> Verdict | None:
     if not held and not _kl_outweighs(e):
         return None
     seen = f"KL {e.verb} held at {write_figure(told.now)}" if held else _say_outweighs(e.curve("grad_norm"))
-    words = f"{seen}, and the {said_of_reward(e)}: with beta {setting_text(beta)} the KL term outweighs the reward."
+    outweighs = f"with beta {setting_text(beta)} the KL term outweighs the reward"
+    words = f"{seen}, and the {said_of_reward(e)}: {outweighs}.{say_high_rate(e)}"
     return Verdict(
         "beta_high", WARNING, "The KL weight (beta) is too high", words,
         f"Shown from beta {HEAVY} on, where the reward does not rise and KL grows more slowly than with the square "
         f"root of the steps, or is below {HARDLY}; from {TREND} logged steps on also where grad_norm is mostly "
         f"{OUTWEIGHS:g} times that of the first step. 0 to 0.1 is usual, DeepSeekMath has {changes.KL_WEIGHT}.",
         f"{DEEPSEEK}; {CORPUS}",
-        (chart("kl"), chart("reward")), (changes.set_to("beta", changes.KL_WEIGHT), changes.less_anchor(e)),
+        (chart("kl"), chart("reward")), changes.lighter_kl(e),
         Grounds(Place.UPDATE, True),
     )  # fmt: skip
 

@@ -3,25 +3,36 @@ are answered better. Pure."""
 
 import math
 
-from groupwise.storage.analysis.doctor import by_prompt, clear_fall, held_out_shift, last_weights
+from groupwise.storage.analysis.doctor import clear_fall, held_out_shift, last_weights
 from groupwise.storage.analysis.doctor.curve import Curve
-from groupwise.storage.analysis.doctor.evidence import Evidence, Function
+from groupwise.storage.analysis.doctor.evidence import Evidence
+from groupwise.storage.analysis.doctor.fewer_right import (
+    ENOUGH,
+    FEWER,
+    LESS_HELD_OUT_RIGHT,
+    fall_may_be_chance,
+    fell_verb,
+    fewer_right_held_out,
+    fewer_right_in_training,
+    is_less_right,
+    right_curve,
+    say_fewer_right,
+    say_first_evaluated,
+    say_from_to,
+    say_prompts,
+    what_is_right,
+)
 from groupwise.storage.analysis.doctor.held_out_shift import Shift
 from groupwise.storage.analysis.doctor.words import percent, write_figure
-from groupwise.storage.spec.words.number_words import count_words
 
 MAY_BE_CHANCE = ", a difference that may be chance"
-ENOUGH = 10  # logged steps
 LESS_HELD_OUT = 0.05  # of the scale, between two evaluations: what the prompts of a small one differ by
 LOST_HELD_OUT = 0.4  # of what it earned above the least at first, where that was little
+FAR_LESS_HELD_OUT = 0.12  # of the scale: no chance, and no matter of a few prompts
 FEW_RIGHT, MORE_RIGHT = 0.05, 0.02  # shares of completions: nearly none; a rise that is one
 # The same of a run that is over: it rises no further, so what it came to counts.
 FEW_RIGHT_ENDED, MORE_RIGHT_ENDED = 0.1, 0.03
-LESS_RIGHT = 0.05  # less, of completions, or of the range of the function that tells what is right
-STAYED_RIGHT = 0.03  # of the same, more or less: a reader takes 60 % to 65 % for a rise
-# The same between two evaluations, which are of few prompts; and the least, where half of it or more was lost.
-LESS_HELD_OUT_RIGHT, HALVED_HELD_OUT_RIGHT = 0.15, 0.1
-FEWER_GROUPS = 0.1  # with a solved completion, of all groups: what bears a held-out fall out
+STAYED_RIGHT = 0.03  # of completions, more or less: a reader takes 60 % to 65 % for a rise
 NEARLY_ALL = 0.9  # right: there is little left to rise
 ROSE = 0.05  # of a function's own range
 CERTAIN = 3.0  # standard errors
@@ -38,12 +49,12 @@ def speaks_against(e: Evidence, *, rose: bool) -> dict[str, str]:
     if rose and held_out_fell(e):
         then, now = write_figure(told.values[0]), write_figure(told.values[-1])
         found["Held-out reward fell"] = (
-            f"held-out reward {_fell(e)} from {then}{_first_evaluated(e, told)} to {now}{_of_prompts(e)}"
+            f"held-out reward {fell_verb(e)} from {then}{say_first_evaluated(e, told)} to {now}{say_prompts(e)}"
         )
-    if fewer := _say_fewer_right(e):
-        found["Fewer right answers"] = fewer
+    if fewer := say_fewer_right(e):
+        found[FEWER] = fewer
     if rose and comes_to_hardly_right(e):
-        beside = "" if _fewer_right_held_out(e) else _say_right_held_out(e)
+        beside = "" if fewer_right_held_out(e) else _say_right_held_out(e)
         found[f"{percent(solved.now)} right"] = f"{percent(solved.now)} of completions {e.verbs} right{beside}"
     return found
 
@@ -63,8 +74,8 @@ def _ended_with_few_right(e: Evidence) -> bool:
 def right_stayed(e: Evidence) -> bool:
     """Whether other functions rose while as much is right as at the start, though there is more to be: what a reward
     that rose does not say. Not where held-out prompts are solved more often."""
-    told, span = _right_curve(e)
-    risen, held_out = functions_that_rose(e), _right_curve(e, "eval_")[0]
+    told, span = right_curve(e)
+    risen, held_out = functions_that_rose(e), right_curve(e, "eval_")[0]
     if not risen or e.target in risen or len(told) < ENOUGH or not told.now < NEARLY_ALL * span:
         return False
     if len(held_out) > 1 and held_out.values[-1] - held_out.values[0] >= LESS_HELD_OUT_RIGHT * span:
@@ -74,7 +85,7 @@ def right_stayed(e: Evidence) -> bool:
 
 def hardly_counts_right(e: Evidence) -> bool:
     """Whether more than a few answers are wrong at the end, and what tells that weighs less than half of another."""
-    told, span = _right_curve(e)
+    told, span = right_curve(e)
     others = max((e.weight(name) for name in e.functions if name != e.target), default=0.0)
     return len(told) >= ENOUGH and told.now < NEARLY_ALL * span and e.weight(e.target) < others / 2
 
@@ -82,21 +93,21 @@ def hardly_counts_right(e: Evidence) -> bool:
 def say_right(e: Evidence) -> str:
     """How much is right, where the reward rose by other functions alone: that it hardly moved, or by how much, which
     may be chance; “” where right answers rose too, or that cannot be said."""
-    told, span = _right_curve(e)
+    told, span = right_curve(e)
     risen = functions_that_rose(e)
     if not risen or e.target in risen or len(told) < ENOUGH or span <= 0:
         return ""
-    from_to = _say_from_to(e, told.start, told.now)
+    from_to = say_from_to(e, told.start, told.now)
     if right_stayed(e):
-        return f"; {_what_is_right(e)} hardly moved, {from_to}"
+        return f"; {what_is_right(e)} hardly moved, {from_to}"
     rose = abs(told.rise) >= STAYED_RIGHT * span
-    return f"; {_what_is_right(e)} went {from_to}, which may be chance" if rose else ""
+    return f"; {what_is_right(e)} went {from_to}, which may be chance" if rose else ""
 
 
 def say_right_beside(e: Evidence) -> str:
     """How the share of right answers went, for a sentence on something else; “” where that cannot be said."""
-    told, _ = _right_curve(e)
-    return f", while {_what_is_right(e)} went {_say_from_to(e, told.start, told.now)}" if len(told) else ""
+    told, _ = right_curve(e)
+    return f", while {what_is_right(e)} went {say_from_to(e, told.start, told.now)}" if len(told) else ""
 
 
 def say_held_out(e: Evidence) -> str:
@@ -104,16 +115,15 @@ def say_held_out(e: Evidence) -> str:
     told = e.curve("eval_reward")
     if len(told) < 2:
         return ""
-    then, now, equal = write_figure(told.values[0]), write_figure(told.values[-1]), _say_at_last_weights(e)
+    then, now = write_figure(told.values[0]), write_figure(told.values[-1])
+    first, rest = say_first_evaluated(e, told), f"{say_prompts(e)}{_say_at_last_weights(e)}"
     if not held_out_moved(e):
         chance = MAY_BE_CHANCE if _differs_held_out(e) else ""
         if then == now:
-            return (
-                f"; held-out reward {e.verb} {now}, as{_first_evaluated(e, told) or ' at first'}{_of_prompts(e)}{equal}"
-            )
-        return f"; held-out reward went from {then}{_first_evaluated(e, told)} to {now}{_of_prompts(e)}{equal}{chance}"
-    way = _fell(e) if told.values[-1] < told.values[0] else "rose" if e.ended else "is up"
-    return f"; held-out reward {way} from {then}{_first_evaluated(e, told)} to {now}{_of_prompts(e)}{equal}"
+            return f"; held-out reward {e.verb} {now}, as{first or ' at first'}{rest}"
+        return f"; held-out reward went from {then}{first} to {now}{rest}{chance}"
+    way = fell_verb(e) if told.values[-1] < told.values[0] else "rose" if e.ended else "is up"
+    return f"; held-out reward {way} from {then}{first} to {now}{rest}"
 
 
 def _say_at_last_weights(e: Evidence) -> str:
@@ -135,11 +145,6 @@ def say_best_held_out(e: Evidence) -> str:
     return f"; held-out reward was highest at step {step:,} ({write_figure(told.high)})"
 
 
-def _first_evaluated(e: Evidence, told: Curve) -> str:
-    """At which step a held-out curve begins; “” where that is before the first step, as a reader expects."""
-    return "" if told.steps[0] <= e.since else f" at step {told.steps[0]:,}"
-
-
 def held_out_moved(e: Evidence) -> bool:
     """Whether held-out reward is another than at first by more than the prompts of a small evaluation differ by, and
     by more than chance, as far as that is known; at equal weights."""
@@ -158,39 +163,31 @@ def _may_be_chance(e: Evidence) -> bool:
     return len(told) > 1 and held_out_shift.may_be_chance(told.values[-1] - told.values[0], shift)
 
 
-def _fall_may_be_chance(e: Evidence, curve: str, expected: float = 0.0) -> bool:
-    """Whether the prompts of a held-out curve may by chance have come to so much less than `expected` above the first
-    evaluation; not where what each did is not recorded."""
-    changes = e.held_out_changes.get(curve)
-    return changes is not None and not by_prompt.is_fall([change - expected for change in changes])
-
-
 def held_out_rose(e: Evidence) -> bool:
     """Whether held-out reward is higher than at first by as much."""
     told = last_weights.judged_held_out(e)
     return held_out_moved(e) and told.values[-1] > told.values[0]
 
 
-def _of_prompts(e: Evidence) -> str:
-    return f" ({count_words(e.held_out_prompts, 'prompt')})" if e.held_out_prompts else ""
-
-
 def say_what_rose_instead(e: Evidence) -> str:
-    """The first words of a headline on a reward that stayed while less is right; “” where no function rose."""
+    """The first words of a headline on a reward that stayed while less is right."""
     risen = functions_that_rose(e)
-    return _only(e, risen) if risen and e.target not in risen else ""
+    return _only(e, risen) if risen and e.target not in risen else FEWER
 
 
 def say_what_rose(e: Evidence) -> str:
     """The first words of a headline on a reward that rose while something speaks against it: what did improve."""
-    risen, in_training = functions_that_rose(e), comes_to_hardly_right(e) or _fewer_right_in_training(e)
-    if not in_training and (e.target in risen or not _fewer_right_held_out(e)):
+    risen, in_training = functions_that_rose(e), comes_to_hardly_right(e) or fewer_right_in_training(e)
+    if not in_training and (e.target in risen or not fewer_right_held_out(e)):
         return say_on_training_only(e)
     if e.target in risen and comes_to_hardly_right(e) and not is_hardly_right(e):
         others = [name for name in risen if name != e.target]
         return _only(e, others) if others else "Reward rose, but hardly any answers were right"
     if not risen or e.target in risen:
-        return f"Reward {'rose' if e.ended else 'is rising'}, but answers {e.verbs} not more often right"
+        rose = "rose" if e.ended else "is rising"
+        if is_less_right(e):
+            return f"{FEWER}, though the reward {rose}"
+        return f"Reward {rose}, but answers {e.verbs} not more often right"
     return _only(e, risen)
 
 
@@ -201,10 +198,12 @@ def say_on_training_only(e: Evidence) -> str:
 
 def _only(e: Evidence, risen: list[str]) -> str:
     solved = e.curve("groups/solved")
-    more_right = len(solved) > 0 and solved.now - solved.start >= MORE_RIGHT
+    fewer = is_less_right(e)
+    more_right = not fewer and len(solved) > 0 and solved.now - solved.start >= MORE_RIGHT
     named = " and ".join(f"“{name}”" for name in risen[:NAMED])
     improves = "is improving" if len(risen) == 1 else "are improving"
-    return f"{'Mostly' if more_right else 'Only'} {named} {'improved' if e.ended else improves}"
+    only = f"{'Mostly' if more_right else 'Only'} {named} {'improved' if e.ended else improves}"
+    return f"{FEWER}, {only[0].lower()}{only[1:]}" if fewer else only
 
 
 def say_by_which(e: Evidence) -> str:
@@ -253,7 +252,7 @@ def _say_held_out_stayed(e: Evidence, risen: list[str]) -> str:
         told = e.curve(f"eval_rewards/{name}/mean")
         if _denied_held_out(e, name):
             then, now = write_figure(told.values[0]), write_figure(told.values[-1])
-            when = _first_evaluated(e, told) or " before"
+            when = say_first_evaluated(e, told) or " before"
             said.append(f"“{name}” {'was' if e.ended else 'is'} {now} ({then}{when})")
     return f", though on held-out prompts {' and '.join(said)}" if said else ""
 
@@ -271,7 +270,7 @@ def _denied_held_out(e: Evidence, name: str) -> bool:
     if not _hardly_rose_held_out(e, name):
         return False
     told, trained = e.curve(f"eval_rewards/{name}/mean"), e.curve(f"rewards/{name}/mean")
-    if _fall_may_be_chance(e, f"eval_rewards/{name}/mean", trained.rise):
+    if fall_may_be_chance(e, f"eval_rewards/{name}/mean", trained.rise):
         return False
     least = min(LESS_HELD_OUT * e.range_of(name), CLEARLY * trained.rise)
     return max(trained.now, told.values[0]) - told.values[-1] >= least
@@ -280,10 +279,6 @@ def _denied_held_out(e: Evidence, name: str) -> bool:
 def _hardly_rose_held_out(e: Evidence, name: str) -> bool:
     told = e.curve(f"eval_rewards/{name}/mean")
     return len(told) > 1 and told.values[-1] - told.values[0] < HARDLY * e.curve(f"rewards/{name}/mean").rise
-
-
-def _fell(e: Evidence) -> str:
-    return "fell" if e.ended else "is down"
 
 
 def held_out_fell(e: Evidence) -> bool:
@@ -298,6 +293,15 @@ def held_out_fell(e: Evidence) -> bool:
 def _lost(e: Evidence, told: Curve) -> bool:
     lost, earned = told.values[0] - told.values[-1], told.values[0] - min(e.low or 0.0, told.low)
     return lost >= LESS_HELD_OUT * e.scale or (lost >= LESS_HELD_OUT / 2 * e.scale and lost >= LOST_HELD_OUT * earned)
+
+
+def lost_held_out(e: Evidence) -> bool:
+    """Whether most of what held-out prompts earned at first is lost, by more than chance."""
+    told = e.curve("eval_reward")
+    if not held_out_fell(e):
+        return False
+    lost, earned = told.values[0] - told.values[-1], told.values[0] - min(e.low or 0.0, told.low)
+    return lost >= max(FAR_LESS_HELD_OUT * e.scale, LOST_HELD_OUT * earned)
 
 
 def is_hardly_right(e: Evidence) -> bool:
@@ -319,83 +323,11 @@ def comes_to_hardly_right(e: Evidence) -> bool:
     return e.curve("groups/solved").direction(MORE_RIGHT_ENDED, 2.0) < 1 or _hardly_rose_held_out(e, e.target)
 
 
-def _right_curve(e: Evidence, mode: str = "") -> tuple[Curve, float]:
-    """What tells how much is right, and its range: the share that is, or, by another scale, what the function gives."""
-    if not e.target or not e.right_is_told or e.functions.get(e.target, Function()).scores_few:
-        return Curve(), 0.0
-    if not e.scale_is_other:
-        return e.curve(f"{mode}groups/solved"), 1.0
-    return e.curve(f"{mode}rewards/{e.target}/mean"), e.range_of(e.target)
-
-
-def _fewer_right_in_training(e: Evidence) -> bool:
-    told, span = _right_curve(e)
-    if len(told) < ENOUGH or span <= 0:
-        return False
-    return told.has_fallen(LESS_RIGHT * span) or clear_fall.lost_right_answers(e)
-
-
-def is_less_right(e: Evidence) -> bool:
-    """Whether less is right than at the start, in training or held-out."""
-    return _fewer_right_in_training(e) or _fewer_right_held_out(e)
-
-
-def _fewer_groups_solved(e: Evidence) -> bool:
-    """Whether fewer groups of training have a solved completion, which says little alone: it goes with held-out."""
-    told = e.curve("groups/any_solved")
-    if not e.target or not e.right_is_told or e.scale_is_other:
-        return False
-    return len(told) >= ENOUGH and told.direction(FEWER_GROUPS, 2.0) < 0
-
-
-def _fewer_right_held_out(e: Evidence) -> bool:
-    told, span = _right_curve(e, "eval_")
-    if len(told) < 2 or span <= 0:
-        return False
-    lost = (told.values[0] - told.values[-1]) / span
-    if lost >= LESS_RIGHT and (_fewer_right_in_training(e) or _fewer_groups_solved(e)):
-        return True  # so much is no chance where training shows it as well
-    halved = lost >= HALVED_HELD_OUT_RIGHT and told.values[-1] <= told.values[0] / 2
-    if not (lost >= LESS_HELD_OUT_RIGHT or halved):
-        return False
-    of_score = f"eval_rewards/{e.target}/mean"
-    return not _fall_may_be_chance(e, of_score if e.scale_is_other else "eval_groups/solved")
-
-
 def _say_right_held_out(e: Evidence) -> str:
     """How many were right in the last evaluation; “” where there was none since training began."""
-    told, _ = _right_curve(e, "eval_")
+    told, _ = right_curve(e, "eval_")
     is_known = len(told) and told.steps[-1] > e.since
     return f", and {percent(told.values[-1])} of those on held-out prompts" if is_known else ""
-
-
-def _say_fewer_right(e: Evidence) -> str:
-    """That less is right than at the start, in training or held-out; “” where that cannot be said."""
-    said, what = [], _what_is_right(e)
-    if _fewer_right_in_training(e):
-        told, span = _right_curve(e)
-        soon = not told.has_fallen(LESS_RIGHT * span)  # before the first log
-        then, when = (told.first, " at the first step") if soon else (told.start, "")
-        said.append(f"{what} {_fell(e)} {_say_from_to(e, then, told.now, when)}")
-    if _fewer_right_held_out(e):
-        told, _ = _right_curve(e, "eval_")
-        fell = _say_from_to(e, told.values[0], told.values[-1], _first_evaluated(e, told))
-        fell += _of_prompts(e)
-        said.append(f"held-out {fell}" if said else f"{_what_is_right(e, 'held-out ')} {_fell(e)} {fell}")
-        if len(said) == 1 and _fewer_groups_solved(e):
-            solved = e.curve("groups/any_solved")
-            said.append(f"the share of groups with ≥ 1 solved {_fell(e)} {_say_from_to(e, solved.start, solved.now)}")
-    return " and ".join(said)
-
-
-def _what_is_right(e: Evidence, where: str = "") -> str:
-    """What tells how much is right, as a sentence names it."""
-    return f"{where}“{e.target}”" if e.scale_is_other else f"the {where}share scored correct by “{e.target}”"
-
-
-def _say_from_to(e: Evidence, then: float, now: float, when: str = "") -> str:
-    write = write_figure if e.scale_is_other else percent
-    return f"from {write(then)}{when} to {write(now)}"
 
 
 def functions_that_rose(e: Evidence, errors: float = 2.0) -> list[str]:

@@ -29,7 +29,7 @@ def rate_ruined_model(e: Evidence) -> Verdict | None:
         f"the model.{still}"
     )
     return Verdict(
-        "learning_rate_high", PROBLEM, rates.TOO_HIGH, words,
+        "learning_rate_high", PROBLEM, lost_right.TOO_HIGH, words,
         f"Shown from {FAR} times the highest usual rate on, where the reward has not risen and KL is "
         f"{short_number(rates.GONE)} or more; where no KL is logged, where entropy is {percent(COLLAPSED)} or less of "
         "that of the first step.", f"{CORPUS}; {e.usual_rates.words}",

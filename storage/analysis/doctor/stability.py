@@ -6,7 +6,7 @@ from dataclasses import replace
 from groupwise.storage.analysis.doctor import changes, kl_target
 from groupwise.storage.analysis.doctor.curve import median
 from groupwise.storage.analysis.doctor.evidence import Evidence
-from groupwise.storage.analysis.doctor.run_away import KL_FAR, is_far
+from groupwise.storage.analysis.doctor.run_away import KL_FAR, is_far, say_high_rate
 from groupwise.storage.analysis.doctor.verdict import (
     COMMON,
     DEEPSEEK,
@@ -86,7 +86,7 @@ def kl(e: Evidence) -> Verdict | None:
     links = (chart("kl"), step_groups(told.steps[-1], "worst"))
     fixes, rests = changes.smaller_steps(e, 0.5), Grounds(Place.TREND, share=1.0, moved=True)
     if is_far(told):
-        high = _say_high_rate(e)
+        high = say_high_rate(e)
         rests = replace(rests, moves=bool(high))  # then what came only after it came of it
         words = (
             f"KL to the reference model {e.verb} {write_figure(told.now)} {e.at_now}: the model has drifted far from "
@@ -103,7 +103,7 @@ def kl(e: Evidence) -> Verdict | None:
     follows = "it rose fast, far beyond what is usual" if e.ended else f"at this slope it soon passes {KL_FAR}"
     words = (
         f"KL {e.verb} {write_figure(told.now)} {e.at_now}, and {write_figure(told.before)} on average in {before}: "
-        f"{follows}.{_say_high_rate(e)}"
+        f"{follows}.{say_high_rate(e)}"
     )
     return Verdict(
         "kl", WARNING, "KL rose fast" if e.ended else "KL is rising fast", words,
@@ -115,13 +115,6 @@ def kl(e: Evidence) -> Verdict | None:
 def _is_as_asked(e: Evidence, now: float) -> bool:
     """Whether the KL is near the target that its weight follows."""
     return e.kl.target is not None and now <= kl_target.FAR * e.kl.target
-
-
-def _say_high_rate(e: Evidence) -> str:
-    """That the learning rate is high for such a model, where it is."""
-    rate = e.number("learning_rate")
-    high = rate is not None and e.usual_rates.is_high(rate)
-    return f" The learning rate of {setting_text(rate)} is high for this model." if high else ""
 
 
 def clipping(e: Evidence) -> Verdict | None:
