@@ -178,6 +178,12 @@ def test_more_steps_from_what_was_trained_are_told_apart() -> None:
     from_final = doctor.next_of(run, follows)
     assert without and from_final and (without["trained"], from_final["trained"]) == (False, True)
     assert f"model.id={run.folder.final}" in unquote_plus(from_final["go"])
+    assert (without["label"], from_final["label"]) == ("more steps", "5 more steps from the trained model")
+    query = parse_qs(urlsplit(from_final["go"]).query)
+    opened = new_run.open_new_run({"from": query["from"][0], "set": query["set"]})
+    assert [(one["label"], one["after"]) for one in opened["arrival"]["changes"]] == [
+        ("Model", str(run.folder.final)), ("Steps", "5 more, from this model"),
+    ]  # fmt: skip
 
 
 def test_what_the_head_of_a_failed_run_offers_is_not_offered_again() -> None:
@@ -205,13 +211,14 @@ def test_more_steps_of_a_staged_run_repeat_no_stage_that_is_done() -> None:
     writer.commit(61, events=[Event("stage", "Stage 2 of 2.", {"stage": 2, "of": 2, "total": 61})])
     writer.close()
     told = doctor.next_of(run, next_step.Next(next_step.LONGER, "", trained=True))
-    assert told and told["label"] == "more steps of stage 2"
+    assert told and told["label"] == "30 more steps of stage 2 from the trained model"
     query = parse_qs(urlsplit(told["go"]).query)
     opened = new_run.open_new_run({"from": query["from"][0], "stage": query["stage"][0], "set": query["set"]})
     found, whole = spec.parse_spec(opened["text"]), spec.parse_spec(text)
     assert found.model.id == str(run.folder.final) and found.stages == []
     assert (found.training, found.rewards) == (whole.by_stage()[1].training, whole.by_stage()[1].rewards)
-    assert opened["arrival"]["changes"][0]["after"] == "from stage 2 on"
+    said = [one["after"] for one in opened["arrival"]["changes"]]
+    assert said == ["from stage 2 on", str(run.folder.final), "30 more, from this model"]
     three = text.replace("- training: {max_steps: 30}\n", "- training: {max_steps: 30}\n" * 2, 1)
     assert len(spec.parse_spec(presets.from_stage(three, 2)).stages) == 2, "two are still to be trained"
 

@@ -126,7 +126,7 @@ def test_a_healthy_run_and_one_that_ended_too_soon_are_told_so(open_page: OpenPa
     page.locator(".gw-doctor .calm summary").click()
     expect(page.locator(".gw-doctor .calm li")).to_contain_text(["normal in GRPO"])
     follows = page.locator(".gw-doctor .next")
-    expect(follows).to_have_text("Next: more steps, as the reward was still rising.")
+    expect(follows).to_have_text("Next: 60 more steps from the trained model, as the reward was still rising.")
     assert no_sideways_scroll(page)
     picture(page, "doctor-well")
     # As soon as the charts show more than it tells of, it asks: its figures stood a step or two behind those beside.

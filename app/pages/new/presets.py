@@ -104,6 +104,8 @@ def begin(
         text, more, not_made = url_settings.change(text, settings, known)
         changes += more
         refused += [not_made] if not_made else []
+    if found.run:
+        changes += url_settings.steps_from_model(text, changes, paths.run_folder(found.run["id"]).path)
     changes = url_settings.with_fixed_function(text, changes, fixed) if fixed else changes
     if without:  # last: settings name a function by its place
         text, more, not_made = url_settings.without_function(text, without)

@@ -1,7 +1,9 @@
 """Settings that an address asks for on top of those it begins with: `/new?from=RUN&set=training.beta=0.04`."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from groupwise.app.core import field_labels, format, setting_words
@@ -12,6 +14,7 @@ from groupwise.storage.spec.spec import DataSpec
 MOST, LONGEST = 20, 300  # changes in one address; characters of each
 NOT_THERE = "not set"
 ADDED = "added, weight 1"  # of a reward function: it was not there before
+MODEL, STEPS = "model.id", "training.max_steps"
 REWARDS = re.compile(r"(stages\.[0-9]{1,4}\.)?rewards")
 
 
@@ -49,6 +52,18 @@ def change(text: str, asked: object, offer: Offer) -> tuple[str, list[Change], s
             after = _words_of(yaml_edit.load(text), field, offer) if _is_of_data(field) else value or NOT_THERE
             made.append(Change(_label(field, text), before, after, field))
     return text, made, _refusal(refused, offer)
+
+
+def steps_from_model(text: str, changes: Sequence[Change], of_run: Path) -> list[Change]:
+    """That the steps are made on top, where a change lets a run begin from a model that `of_run` trained: the setting
+    is the same number as there, and nothing else says what it counts from. Not where stages or epochs say how many."""
+    if not any(one.field == MODEL and Path(one.after).is_relative_to(of_run) for one in changes):
+        return []
+    raw = yaml_edit.load(text)
+    steps = edits.value_at(raw or {}, STEPS)
+    if not isinstance(steps, int) or steps <= 0 or edits.value_at(raw or {}, "stages") is not yaml_edit.ABSENT:
+        return []
+    return [Change(_label(STEPS, text), "", f"{steps:,} more, from this model", STEPS)]
 
 
 def replace_data(text: str, asked: object, offer: Offer) -> tuple[str, list[Change]]:

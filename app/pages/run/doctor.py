@@ -5,6 +5,7 @@ import sqlite3
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -207,9 +208,21 @@ def next_of(run: registry.Run, follows: Next | None) -> dict[str, Any] | None:
     whole = folder.final if files.is_folder(folder.final) else checkpoint_files.latest_sealed(folder.checkpoints)
     stage = groups.newest_stage(folder.db)
     trained = start_from(run, whole, stage) if follows.trained and whole else ""
-    label = f"{follows.to.label} of stage {stage}" if trained and stage > 1 else follows.to.label
+    label = _say_more_steps(run, stage, whole) if trained and whole else follows.to.label
     told = {"label": label, "why": follows.why, "trained": bool(trained)}
     return told | {"go": trained or _change(run.id, follows.to)["go"]}
+
+
+def _say_more_steps(run: registry.Run, stage: int, whole: Path) -> str:
+    """How many steps a new run makes that goes on from this model with these settings; without a number where it has
+    several stages to train, or its epochs say how many."""
+    spec = run_files.spec_of(run.folder)
+    left = spec.by_stage()[max(stage, 1) - 1 :] if spec else []
+    steps = left[0].training.get("max_steps") if len(left) == 1 else None
+    known = isinstance(steps, int) and steps > 0
+    more = f"{steps:,} more step{'' if steps == 1 else 's'}" if known else "more steps"
+    of_stage = f" of stage {stage}" if stage > 1 else ""
+    return f"{more}{of_stage} from {'the trained model' if whole == run.folder.final else 'its last checkpoint'}"
 
 
 def metrics_logged(run: registry.Run) -> set[str]:
