@@ -14,7 +14,7 @@ MEANS = ("reward", "KL")
 MEASURED = {"reward": "reward", "KL": "kl", "held-out reward": "eval_reward"}  # columns, and the metrics in them
 HELD_OUT = "held-out reward"
 JUDGES = (HELD_OUT, "reward")  # by which a checkpoint is the best: by the first that there is
-COMPARABLE = 0.5  # of the steps that the longest mean is of: one of fewer is not compared with it
+COMPARABLE = 0.5  # of the steps that the longest mean is of: one of fewer is not compared (checkpoints.py says so)
 
 
 def columns_of(rows: Sequence[dict[str, Any]]) -> list[str]:

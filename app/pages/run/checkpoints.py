@@ -48,8 +48,8 @@ TEMPLATE = """
 <p class="s mut no-final" dir="auto" hidden></p>
 <p class="s mut lead" hidden>A checkpoint is the model as it was after a step, with all that is needed to train on from
 there. Reward and KL (the distance from the reference model) are means of the steps that are named at each; a held-out
-reward is the last one measured since the checkpoint before it. A mean of few steps is not called best.
-<span class="how"></span></p>
+reward is the last one measured since the checkpoint before it. A mean of less than
+half as many steps as the longest here is not called best. <span class="how"></span></p>
 <div class="panel flush scroll list" tabindex="-1" hidden><table><thead></thead><tbody></tbody></table></div>
 <p class="s mut removed" hidden></p>
 <ul class="aside" aria-label="Set aside" hidden></ul><p class="s problem" role="alert" hidden></p>
