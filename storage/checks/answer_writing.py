@@ -2,7 +2,7 @@
 says it of data, and the doctor of a run. Pure."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import cast, get_args
@@ -29,24 +29,46 @@ WORDS = {"comma": "decimal comma", "point": "decimal point"}
 
 
 @dataclass
+class CountedAnswers:
+    """How many answers, with an example of each way that they are written."""
+
+    count: int = 0
+    examples: list[AnswerExample] = field(default_factory=list)
+    _forms: set[str] = field(default_factory=set)
+
+    def note(self, row: int, before: str, after: str) -> None:
+        """Count the answer of a row, of which only the number is kept."""
+        self.count += 1
+        if len(self.examples) >= EXAMPLES:
+            return
+        form = re.sub(r"[0-9]+", "0", before)
+        if form not in self._forms:
+            self._forms.add(form)
+            self.examples.append(AnswerExample(row=row, before=before[:120], after=after[:120]))
+
+
+def _by_mark() -> defaultdict[str, CountedAnswers]:
+    return defaultdict(CountedAnswers)
+
+
+@dataclass
 class AnswerWriting:
     """Counts over the answers of a column, as they are before only the number is kept. `votes`: answers that can be
     written with this decimal mark only; `readable`: that are one number when it is taken so; `changed`: of these, that
-    no plain number equals before, or another one."""
+    are written otherwise than it; `unequal`: of these, that no plain number equals before, or another one."""
 
     answered: int = 0
     either: str = ""  # an answer that can be read both ways
     votes: Counter[str] = field(default_factory=Counter)
     readable: Counter[str] = field(default_factory=Counter)
-    changed: Counter[str] = field(default_factory=Counter)
+    changed: defaultdict[str, CountedAnswers] = field(default_factory=_by_mark)
+    unequal: defaultdict[str, CountedAnswers] = field(default_factory=_by_mark)
     formulas: int = 0  # that no number equals, as they are a spreadsheet's
     formula: str = ""  # the first of these
     unread: dict[str, str] = field(default_factory=dict)  # an example of what holds no number, by decimal mark
-    examples: dict[str, list[AnswerExample]] = field(default_factory=dict)
-    _forms: set[tuple[str, str]] = field(default_factory=set)
 
-    def note_answer(self, row: int, answer: str) -> None:
-        """Count the answer of a row."""
+    def note_answer(self, row: int, answer: str, is_text: bool = True) -> None:
+        """Count the answer of a row; one that is no text in the data (58.0 of a Parquet file) is kept as it is."""
         text = answer.strip()
         if not text:
             return
@@ -60,18 +82,18 @@ class AnswerWriting:
             self.either = self.either or (run if EITHER.fullmatch(run) else "")
         as_now = str(number_of_answer(text, "point")) if PLAIN_NUMBER.fullmatch(text) else None
         for mark in get_args(DecimalMark):
-            self._note_as(mark, row, text, as_now)
+            self._note_as(mark, row, text, as_now, is_text)
 
     def marks(self) -> list[str]:
         """The decimal marks by which only the numbers are to be kept, as no plain number equals many answers; none
         where they are plain numbers already, or no numbers."""
         marks = self.likely_marks()
-        first = next((mark for mark in marks if self.changed[mark]), None)
+        first = next((mark for mark in marks if self.unequal[mark].count), None)
         return [] if first is None or self.readable[first] < MOST * (self.answered - self.formulas) else marks
 
     def mark(self) -> str:
         """The decimal mark by which no plain number equals some answers; “” where there is none."""
-        return next((mark for mark in self.marks() if self.changed[mark]), "")
+        return next((mark for mark in self.marks() if self.unequal[mark].count), "")
 
     def not_plain(self) -> int:
         """Count the answers that are no plain numbers, formulas among them, where they are meant as numbers."""
@@ -79,7 +101,7 @@ class AnswerWriting:
 
     def _otherwise(self, mark: str) -> int:
         """Count the answers that are neither formulas nor plain numbers, whether or not `mark` makes them one."""
-        return self.changed[mark] + self._unread(mark)
+        return self.unequal[mark].count + self._unread(mark)
 
     def _unread(self, mark: str) -> int:
         return self.answered - self.formulas - self.readable[mark]
@@ -93,23 +115,19 @@ class AnswerWriting:
 
     def say_examples(self) -> str:
         """Some of these answers, in quotes."""
-        shown = [each.before[:40] for each in self.examples.get(self.mark(), ())]
+        shown = [each.before[:40] for each in self.unequal[self.mark()].examples]
         return ", ".join(f"“{each}”" for each in [*([self.formula] if self.formula else []), *shown][:3])
 
-    def _note_as(self, mark: str, row: int, text: str, as_now: str | None) -> None:
+    def _note_as(self, mark: str, row: int, text: str, as_now: str | None, is_text: bool) -> None:
         taken = str(number_of_answer(text, mark))
         if len(text) > LONGEST_ANSWER or not NORMAL.fullmatch(taken):
             self.unread.setdefault(mark, text[:40])
             return
         self.readable[mark] += 1
-        if taken == as_now:
-            return
-        self.changed[mark] += 1
-        form = (mark, re.sub(r"[0-9]+", "0", text))
-        shown = self.examples.setdefault(mark, [])
-        if form not in self._forms and len(shown) < EXAMPLES and len(self._forms) < 1000:
-            self._forms.add(form)
-            shown.append(AnswerExample(row=row, before=text[:120], after=taken[:120]))
+        if is_text and taken != text:
+            self.changed[mark].note(row, text, taken)
+        if taken != as_now:
+            self.unequal[mark].note(row, text, taken)
 
     def likely_marks(self) -> list[str]:
         """The decimal marks that the answers may be written with, the likelier first; one where the column says it."""
@@ -121,15 +139,21 @@ class AnswerWriting:
         return ["point", "comma"] if self.either else ["point"]
 
     def summary(self, chosen: str | None) -> AnswerNumbers | None:
-        """What to show; None where answers are numbers already, or not numbers at all."""
-        mark = chosen or self.likely_marks()[0]
+        """What to show; None where answers are numbers already, or not numbers at all. Before it is chosen, only what
+        is said of them: that 58.0 would become 58 is no reason to choose."""
         if chosen is None and not self.problems(None):
             return None
-        mark = mark if self.changed[mark] or chosen else self.likely_marks()[-1]
+        marks = [chosen] if chosen else self.marks() or self.likely_marks()[:1]
+        shown = self.changed[chosen] if chosen else self.unequal[self.mark()]
+        examples = shown.examples if len(marks) == 1 else [self._in_doubt(each, marks) for each in shown.examples]
         return AnswerNumbers(
-            decimal=cast(DecimalMark, mark), on=chosen is not None, changed=self.changed[mark], of=self.answered,
-            examples=self.examples.get(mark, []),
+            decimal=cast(DecimalMark, marks[0]) if len(marks) == 1 else None, on=chosen is not None,
+            changed=shown.count, of=self.answered, examples=examples,
         )  # fmt: skip
+
+    def _in_doubt(self, example: AnswerExample, marks: list[str]) -> AnswerExample:
+        """An example with every number that it may be, as none of the marks is chosen."""
+        return example.model_copy(update={"after": readings_in_words(example.before, marks)})
 
     def problems(self, chosen: str | None) -> list[Problem]:
         """What to say of the answers; `chosen`: data.answer_numbers."""
@@ -149,21 +173,30 @@ class AnswerWriting:
         marks = self.marks()
         if not marks:
             return []
-        first = next(mark for mark in marks if self.changed[mark])
-        shown = self.examples[first]
+        certain = self.unequal[marks[0]].count > 0 or len(marks) == 1
+        said = self._say_unequal(marks) if certain or self.votes.total() else self._say_two_ways(marks)
+        return [Problem(FIELD, said, level=WARNING if certain else ADVICE, fixes=self._fixes(marks))]
+
+    def _say_unequal(self, marks: list[str]) -> str:
+        first = self.mark()
+        shown = self.unequal[first].examples
         some = ", ".join(f"“{each.before}”" for each in shown[:3])
-        said = (
+        return (
             f"{self.say_not_plain(self._otherwise(first))} (for example {some}): “correctness”, for one, scores a "
-            f"completion that says {number_in_words(shown[0].after)} wrong.{self._say_unread(first)}"
+            f"completion that says {readings_in_words(shown[0].before, marks)} wrong.{self._say_unread(first)}{self._doubt(marks)}"
         )
-        certain = self.changed[marks[0]] > 0 or len(marks) == 1
-        return [
-            Problem(FIELD, said + self._doubt(marks), level=WARNING if certain else ADVICE, fixes=self._fixes(marks))
-        ]
+
+    def _say_two_ways(self, marks: list[str]) -> str:
+        """That answers are plain numbers, but nobody knows which: a score hangs on what was meant."""
+        now = number_in_words(number_of_answer(self.either, "point"))
+        return (
+            f"{count_part(self.unequal[marks[1]].count, self.answered, 'answer')} can be read in two ways."
+            f"{self._doubt(marks)} “correctness”, for one, takes it for {now} now."
+        )
 
     def _say_unread(self, mark: str) -> str:
         """How many answers stay as they are when only the number is kept, where some do."""
-        left, made = self._unread(mark), self.changed[mark]
+        left, made = self._unread(mark), self.unequal[mark].count
         if not left:
             return ""
         stay = f"{left:,} {'stays' if left == 1 else 'stay'} as written, such as “{self.unread[mark]}”"
@@ -176,8 +209,7 @@ class AnswerWriting:
         if self.votes.total():
             counts = f"{self.votes[marks[0]]:,} have a {WORDS[marks[0]]}, {self.votes[marks[1]]:,} a {WORDS[marks[1]]}"
             return f" They are not written alike: {counts}. Choose which one counts."
-        readings = " or ".join(number_in_words(number_of_answer(self.either, mark)) for mark in marks)
-        return f" “{self.either}” may be {readings}, and no answer says which: choose."
+        return f" “{self.either}” may be {readings_in_words(self.either, marks)}, and no answer says which: choose."
 
     def _fixes(self, marks: list[str]) -> tuple[Fix, ...]:
         if len(marks) == 1 and not self.votes.total():
@@ -221,6 +253,12 @@ def point_beside_commas(prompts: Iterable[str], answers: Sequence[str]) -> str:
     if written_with(prompts) != "comma" or not all(NORMAL.fullmatch(text) for text in plain):
         return ""
     return "" if any(EITHER.fullmatch(text) for text in plain) else next((text for text in plain if "." in text), "")
+
+
+def readings_in_words(answer: str, marks: Iterable[str]) -> str:
+    """Every number that an answer may be by some decimal marks: “1001 or 1.001” of 1,001."""
+    taken = [str(number_of_answer(answer, mark)) for mark in marks]
+    return " or ".join(dict.fromkeys(number_in_words(number) for number in taken if NORMAL.fullmatch(number)))
 
 
 def number_in_words(number: object) -> str:

@@ -210,8 +210,15 @@ COLUMNS = [
     ),
     (["58 kg", "3 kg", "a 4" * 30], "warning", "none of the 3 answers is a plain number", [POINT]),
     (["$1,234.50", "$2.5"], "warning", "that says 1234.5 wrong", [POINT]),
-    (["1.234", "5"], "advice", "“1.234” may be 1.234 or 1234, and no answer says which: choose.", [POINT, COMMA]),
+    (
+        ["1.234", "5"],
+        "advice",
+        "1 of 2 answers can be read in two ways. “1.234” may be 1.234 or 1234, and no answer says which: choose. "
+        "“correctness”, for one, takes it for 1.234 now.",
+        [POINT, COMMA],
+    ),
     (["1,234", "5"], "advice", "“1,234” may be 1234 or 1.234, and no answer says which: choose.", [POINT, COMMA]),
+    (["1,234 €", "5"], "warning", "scores a completion that says 1234 or 1.234 wrong. “1,234” may be", [POINT, COMMA]),
     (["1,5", "2,5", "2.5"], "warning", "2 have a decimal comma, 1 a decimal point. Choose", [COMMA, POINT]),
 ]
 
@@ -232,6 +239,20 @@ def test_answers_that_no_number_equals_are_noticed_and_a_doubt_is_never_guessed_
 def test_answers_that_are_plain_numbers_or_none_are_left_alone(registry_home: Path, answers: list[str]) -> None:
     found = checked(answers)
     assert about_numbers(found) == [] and found.answer_numbers is None
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+def test_what_changes_is_counted_by_what_is_written_and_what_is_kept(registry_home: Path, as_text: bool) -> None:
+    """As it was seen: “0 of 2 answers change” under “Answer: 1001 written “1,001””."""
+    found = checked(["1,001", "2,002"])
+    assert [one.after for one in found.answer_numbers.examples] == ["1001 or 1.001"]  # nothing is chosen yet
+    for mark, kept in (("point", "1001"), ("comma", "1.0010")):
+        found = checked(["1,001", "2,002"], answer_numbers=mark)
+        assert (found.answer_numbers.changed, found.answer_numbers.of) == (2, 2)
+        assert [one.after for one in found.answer_numbers.examples] == [kept]
+        assert shown("n.jsonl", row=0, answer_numbers=mark).answer == kept
+    found = checked(["58.0" if as_text else 58.0, "3 kg"], answer_numbers="point")
+    assert found.answer_numbers.changed == 1 + as_text  # a number that is none of text stays as it is
 
 
 def test_formulas_in_place_of_their_results_are_said(registry_home: Path) -> None:

@@ -163,7 +163,7 @@ def _note_row(found: Found, number: int, row: dict[str, Any], prompt: Any, seen:
             found.whole_answers.note(number, written)
         else:
             words = written if isinstance(written, str) else mapping.shorten_cell(written, WHOLE)
-            found.writing.note_answer(number, words)
+            found.writing.note_answer(number, words, isinstance(written, str))
         given = data.answer_of_row(row, asked)
         words = row_filter.text(given).strip()
         found.missing += not words

@@ -38,7 +38,7 @@ def scored_wrong(e: Evidence) -> Verdict | None:
         return None
     writing = how_answers_are_written(e)
     mark = writing.mark()
-    if not mark or writing.changed[mark] < MOST * writing.answered:
+    if not mark or writing.unequal[mark].count < MOST * writing.answered:
         return None
     saying = [one for group in e.groups for one in group if _says_answer(e, one, mark)]
     wrong = [one for one in saying if (one.scores.get(BY) or 0.0) < e.target_score]
@@ -47,12 +47,12 @@ def scored_wrong(e: Evidence) -> Verdict | None:
     those = {one.grp for one in wrong}
     several, none = len(those) >= SEVERAL * len(e.groups), len(wrong) == len(saying)
     number = number_in_words(number_of_answer(wrong[0].answer, mark))
-    changed = writing.changed[mark]
-    part = "The" if changed == writing.answered else f"{changed:,} of the"
+    unequal = writing.unequal[mark].count
+    part = "The" if unequal == writing.answered else f"{unequal:,} of the"
     called = "all of them" if none else f"{len(wrong):,}"
-    kind = "a number written otherwise" if changed == 1 else "numbers written otherwise"
+    kind = "a number written otherwise" if unequal == 1 else "numbers written otherwise"
     words = (
-        f"{part} {count_words(writing.answered, 'answer')} read {are_words(changed)} {kind}, such as "
+        f"{part} {count_words(writing.answered, 'answer')} read {are_words(unequal)} {kind}, such as "
         f"“{wrong[0].answer[:40]}”, so “{BY}” compares them as text: of {count_words(len(saying), 'completion')} that "
         f"gave the right number, such as {number}, it scored {called} wrong."
     )

@@ -65,9 +65,10 @@ class AnswerExample(Message):
 
 
 class AnswerNumbers(Message):
-    """What keeping only the number does (`on`), or would do, to the answers: of so many, how many change."""
+    """What keeping only the number does (`on`), or would do, to the answers: of so many, how many change. decimal: None
+    where they may be written with either mark, and examples say what each may be."""
 
-    decimal: DecimalMark
+    decimal: DecimalMark | None
     on: bool
     changed: int
     of: int
