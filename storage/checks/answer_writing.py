@@ -183,7 +183,8 @@ class AnswerWriting:
         some = ", ".join(f"“{each.before}”" for each in shown[:3])
         return (
             f"{self.say_not_plain(self._otherwise(first))} (for example {some}): “correctness”, for one, scores a "
-            f"completion that says {readings_in_words(shown[0].before, marks)} wrong.{self._say_unread(first)}{self._doubt(marks)}"
+            f"completion that says {readings_in_words(shown[0].before, marks)} wrong.{self._say_unread(first)}"
+            f"{self._doubt(marks)}"
         )
 
     def _say_two_ways(self, marks: list[str]) -> str:

@@ -71,7 +71,10 @@ def test_a_name_that_is_nearly_one_is_offered(registry_home: Path) -> None:
     spec = german()
     columns = [*NAMES, "Nr.", "Menge"]
     asked = spec.data.model_copy(update={"prompt_template": "{Frage Nr} {price ($}", "answer_column": "Mengen"})
-    said = {problem.message.split(".")[0]: problem.fixes for problem in mapping.mapping_problems(asked, columns, [])}
+    said = {
+        problem.message.split(".")[0]: problem.fixes
+        for problem in mapping.mapping_problems(asked, columns, [], mapping.guess(columns, []))
+    }
     assert said["there is no column “Frage Nr”"][0].settings == {"data.prompt_template": "{Frage Nr.} {price ($}"}
     assert "there is no column “Mengen”" in said
 

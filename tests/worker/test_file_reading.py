@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
+from groupwise.storage.home import paths
 from groupwise.storage.spec.rows.file_format import QUOTES, SEPARATORS
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import data, data_checks, preview
@@ -114,6 +115,57 @@ def test_the_same_file_is_read_the_same_way_once_what_was_found_is_said(registry
     assert (spec.separator, spec.quote, spec.encoding, spec.skip_lines) == ("semicolon", "double", "cp1252", 1)
     found = {name: getattr(spec, name) for name in ("separator", "quote", "encoding", "skip_lines")}
     assert rows_of("a.csv") == rows_of("a.csv", **found) == [["ä", "b"], ["1,5", "2"]]
+
+
+def mixed_text(heading: str, *ways: str) -> str:
+    """A heading, and rows whose cells are put together by these in turn."""
+    rows = (ways[n % len(ways)].format(f"Was ist {n}+1?", n + 1, "Heft, Seite 3") for n in range(20))
+    return "\n".join([heading, *rows])
+
+
+MIXED = [
+    (mixed_text("question;answer,hint", "{},{};{}", "{};{},{}"), "10 of 20 rows are",
+     "2: “Was ist 0+1?,1;Heft, Seite 3”"),
+    (mixed_text("question;answer", "{},{}", *["{};{}"] * 9), "2 of 20 rows are", "2: “Was ist 0+1?,1”"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "count", "first"), MIXED, ids=["in the heading too", "in rows"])
+def test_rows_separated_otherwise_than_the_heading_are_said(
+    registry_home: Path, text: str, count: str, first: str
+) -> None:
+    """As it was seen: read by semicolons without doubt, with the answer in the prompt and a column “answer,hint”."""
+    put("m.csv", text)
+    found = shown("m.csv", answer_column="answer")
+    said = [one.message for one in found.problems if "mixes" in one.message]
+    whole = f"m.csv mixes semicolons and commas: {count} not separated as the heading is, such as line {first}"
+    assert [message.partition(". Save")[0] for message in said] == [whole]
+    if "hint" in text:  # what its columns are called is not known
+        offered = [value for one in found.problems for fix in one.fixes for value in fix.settings.values()]
+        assert not found.guess and "answer,hint" not in offered
+    assert any(one.message == said[0] for one in data_checks.check_data(
+        DataSpec(source="file:m.csv", answer_column=None), ModelSpec(), 64, True).problems)  # fmt: skip
+
+
+def test_a_heading_separated_otherwise_than_the_rows_is_said(registry_home: Path) -> None:
+    put("m.csv", mixed_text("question;answer", "{},{}"))
+    with pytest.raises(DataError, match="mixes commas and semicolons: all 20 rows are not separated as the heading is"):
+        shown("m.csv")
+
+
+PLAIN_TEXTS = [
+    mixed_text("question;answer, rounded", "{};{},0", "{};{},5"),  # a decimal comma
+    mixed_text("question;answer;note", "{};{};{}"),  # commas in sentences
+    mixed_text("question,answer,note", '{},{},"a; {}"', '{},{},"{};b"'),
+    mixed_text("question,answer,note", '"{};",{},"a;b"', '"a;\n{}",{},c'),
+    mixed_text("question,answer,note", "{},{}", '{},{},"{}"'),  # rows that lack a cell
+]
+
+
+@pytest.mark.parametrize("text", PLAIN_TEXTS)
+def test_other_separators_in_cells_are_no_mixture(registry_home: Path, text: str) -> None:
+    put("p.csv", text)
+    assert file_reading.find_reading(paths.data_file("p.csv"), DataSpec()).mixed is None
 
 
 def test_titles_above_the_heading_are_left_out_and_a_price_is_the_answer(registry_home: Path) -> None:

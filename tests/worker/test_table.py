@@ -327,7 +327,10 @@ def test_short_rows_of_a_csv_are_filled_and_said_once(registry_home: Path):
     assert one.notes == [f"line 3 of b.csv has 1 cell, but the heading has 2: {as_empty}"]
     text = "q;a\n" + "".join(f"{n}+2;{n + 2}\n{n}+1,{n + 1}\n" for n in range(20))
     mixed = table.open_table(write("c.csv", text), DataSpec(separator="semicolon"))
-    assert mixed.notes == [f"20 of 40 rows of c.csv have fewer cells than the heading (line 3: 1 of 2): {as_empty}"]
+    assert mixed.notes == [
+        "c.csv mixes semicolons and commas: 20 of 40 rows are not separated as the heading is, such as line 3: "
+        "“0+1,1”. Save it with one separator throughout."
+    ]
 
 
 def test_a_wide_cell_is_read(registry_home: Path):

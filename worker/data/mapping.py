@@ -103,10 +103,11 @@ def _guess_pattern(values: list[Any]) -> str | None:
         return None
 
 
-def mapping_problems(data: DataSpec, columns: list[str], rows: Rows, most: int | None = None) -> list[Problem]:
-    """What of a spec does not fit these columns, each with what would. `most`: of how many rows these are those that
-    fill a column, where there are more of them."""
-    guessed = guess(columns, rows)
+def mapping_problems(
+    data: DataSpec, columns: list[str], rows: Rows, guessed: dict[str, Any], most: int | None = None
+) -> list[Problem]:
+    """What of a spec does not fit these columns, each with what would. `guessed`: what they probably are; `most`: of
+    how many rows these are those that fill a column, where there are more of them."""
     listed = say_columns(columns, NAMED)
     return [
         *_prompt_problems(data, columns, rows, guessed, listed, most),

@@ -61,7 +61,8 @@ def preview(asked: DataSpec, model: ModelSpec, chosen: int | None = None) -> Pre
     filled = first + _filling_rows(table, first)
     count, counted = table.count()
     most = SOUGHT if count > SOUGHT or not counted else None
-    found = mapping.mapping_problems(asked, table.columns, filled, most)
+    guessed = {} if read_as.are_names_mixed(table) else mapping.guess(table.columns, filled)
+    found = mapping.mapping_problems(asked, table.columns, filled, guessed, most)
     shown = _render_row(asked, model, row, found)
     found += read_as.note_problems(table, first, asked)
     found = read_as.without_effects(found + read_as.reading_problems(table, first, asked))
@@ -72,7 +73,7 @@ def preview(asked: DataSpec, model: ModelSpec, chosen: int | None = None) -> Pre
         rows=RowCount(count=count, exact=counted),
         row=ShownRow(index=index, cells=cells, kept=_is_kept(asked, row)),
         **shown,
-        guess={} if read_as.is_heading_in_doubt(found) else mapping.guess(table.columns, filled),
+        guess={} if read_as.is_heading_in_doubt(found) else guessed,
         read_as=read_as.describe_reading(table, first, asked),
         problems=messages_of(found),
         note=_note(count, counted, exact, index, len(table.columns)) + _sheet_note(table.reading, index),

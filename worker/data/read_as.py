@@ -163,6 +163,11 @@ def is_heading_in_doubt(problems: list[Problem]) -> bool:
     return any(one.field == "data.heading" and one.level == BLOCKING for one in problems)
 
 
+def are_names_mixed(table: Any) -> bool:
+    """Whether a name of a column is rather those of several, apart by another separator: “answer,hint”."""
+    return table.reading is not None and table.reading.mixed is not None and table.reading.mixed.in_heading
+
+
 _BY_COLUMNS = ("data.prompt_template", "data.prompt_column", "data.answer_column")
 
 

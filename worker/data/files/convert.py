@@ -111,7 +111,8 @@ def _wrong_entry(name: str, number: int, long: bool) -> str:
 
 def main(source: str, target: str, how: str) -> int:
     """Convert, and print what came of it."""
-    unknown = {"sheets": (), "notes": (), "sheet_rows": (), "doubt": None, "odd": None}  # or of no matter here
+    # What is not known yet, or of no matter here.
+    unknown = {**dict.fromkeys(("sheets", "notes", "sheet_rows"), ()), **dict.fromkeys(("doubt", "odd", "mixed"))}
     reading, path = FileReading(**{**json.loads(how), **unknown}), Path(source)
     return answer_asker(path.name, lambda: convert(path, Path(target), reading))
 

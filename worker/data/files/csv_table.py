@@ -48,7 +48,8 @@ class CsvTable:
         """What is worth saying about the file."""
         if not self._end[0]:
             self._scan()
-        return [*self.reading.notes, *self._note_of_short_rows()]
+        mixed = mixed_words(self.path.name, self.reading)
+        return [*self.reading.notes, *([mixed] if mixed else self._note_of_short_rows())]
 
     def _note_of_short_rows(self) -> list[str]:
         if not self._short:
@@ -247,11 +248,17 @@ def read_rows(
         if not cells or (len(cells) == 1 and not cells[0].strip() and lines == begun and width != 1):
             continue  # a blank line
         if width is not None and len(cells) > width:
+            why = f"Is it separated by {SEPARATOR_WORDS[separator]}? A cell that holds one stands in quotes."
             raise DataError(
-                f"line {begun} of {name} has {count_words(len(cells), 'cell')}, but the heading has {width}. Is it "
-                f"separated by {SEPARATOR_WORDS[separator]}? A cell that holds one stands in quotes."
+                f"line {begun} of {name} has {count_words(len(cells), 'cell')}, but the heading has {width}. "
+                f"{mixed_words(name, reading) or why}"
             )
         yield (offset, lines), cells
+
+
+def mixed_words(name: str, reading: FileReading) -> str:
+    """That rows are separated otherwise than the heading; "" where none are."""
+    return reading.mixed.in_words(name, headed=reading.heading != "none") if reading.mixed else ""
 
 
 def _error_in_words(error: csv.Error) -> str:

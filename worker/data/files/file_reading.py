@@ -30,6 +30,7 @@ from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data.files import separators, text_encoding
 from groupwise.worker.data.files.data_error import DataError
 from groupwise.worker.data.files.mixed_lines import OddLines, find_odd_lines
+from groupwise.worker.data.files.mixed_separators import MixedSeparators, find_mixed
 from groupwise.worker.data.files.text_encoding import Encoded, find_encoding
 from groupwise.worker.data.files.wrapped_list import refuse_wrapped
 
@@ -39,7 +40,7 @@ class FileReading:
     """How a file is read, in the names of a spec; "" for what its kind does not have. `sheets`: the names in a
     workbook, known once it was opened; `sheet_rows`: (row from 0, its number in the sheet) at the first row and behind
     each gap; `notes`: sentences worth saying about it; `doubt`: its encoding, where another fits about as well; `odd`:
-    lines in another encoding than the rest."""
+    lines in another encoding than the rest; `mixed`: rows that are separated otherwise than the heading."""
 
     kind: str
     separator: str = ""
@@ -55,6 +56,7 @@ class FileReading:
     notes: tuple[str, ...] = field(default=())
     doubt: Encoded | None = None
     odd: OddLines | None = None
+    mixed: MixedSeparators | None = None
 
     def settings(self) -> dict[str, Any]:
         """What its kind of file has, as settings of a spec's data that find nothing by themselves."""
@@ -115,7 +117,7 @@ def find_reading(path: Path, data: DataSpec) -> FileReading:
     )
     return FileReading(
         kind, layout.separator, layout.quote, found.name, layout.skip_lines, heading, packed=packed, doubt=doubt,
-        odd=odd,
+        odd=odd, mixed=find_mixed(text, layout, whole=whole),
     )  # fmt: skip
 
 

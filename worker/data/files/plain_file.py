@@ -26,7 +26,7 @@ def make_plain(path: Path, reading: FileReading) -> tuple[Path, FileReading]:
         return path, reading
     folder = _cache_folder(path, reading)
     if not (folder / ABOUT).exists():
-        how = json.dumps(dataclasses.asdict(dataclasses.replace(reading, doubt=None, odd=None)))
+        how = json.dumps(dataclasses.asdict(dataclasses.replace(reading, doubt=None, odd=None, mixed=None)))
         with new_draft(folder.parent) as draft:
             draft.mkdir()
             target = str(draft / _text_name(path))

@@ -35,7 +35,7 @@ def find_layout(
     separators = [said["separator"]] if "separator" in said else list(SEPARATORS)
     if own and own[1] in names and "separator" not in said:
         separators = [names[own[1]]]
-    body = _without_lines(text, lines)
+    body = without_lines(text, lines)
     ways = [(separator, quote) for quote in _quotes(said) for separator in separators]
     best = max((_Weighed(body, *way, whole) for way in ways), key=lambda one: one.weight)
     if headed and skip is None and not best.names_all():
@@ -50,7 +50,8 @@ def _quotes(said: dict[str, str]) -> list[str]:
     return [said["quote"]] if "quote" in said else list(QUOTES)
 
 
-def _without_lines(text: str, lines: int) -> str:
+def without_lines(text: str, lines: int) -> str:
+    """The text below so many lines."""
     for _ in range(lines):
         text = text.partition("\n")[2]
     return text
@@ -61,7 +62,7 @@ class _Weighed:
 
     def __init__(self, text: str, separator: str, quote: str, whole: bool, *, titled: bool = False) -> None:
         self.separator, self.quote = separator, quote
-        placed = _placed_rows(text, separator, quote, whole)
+        placed = placed_rows(text, separator, quote, whole)
         above = count_titles([row for _, row in placed or []]) if titled else 0
         self.titles = placed[above][0] if placed and above else 0
         heading, *rest = [row for _, row in (placed or [])[above:]] or [[]]
@@ -93,11 +94,11 @@ def _weigh(heading: list[str], rows: list[list[str]], separator: str, quote: str
 def parse_rows(text: str, separator: str, quote: str, whole: bool) -> list[list[str]] | None:
     """The first rows of a text, without blank lines; None where it cannot be read so. `whole`: else its end, which may
     be within a cell, is left out."""
-    placed = _placed_rows(text, separator, quote, whole)
+    placed = placed_rows(text, separator, quote, whole)
     return None if placed is None else [row for _, row in placed]
 
 
-def _placed_rows(text: str, separator: str, quote: str, whole: bool) -> list[tuple[int, list[str]]] | None:
+def placed_rows(text: str, separator: str, quote: str, whole: bool) -> list[tuple[int, list[str]]] | None:
     """As parse_rows, each row with the number of lines before it."""
     options = csv_options(separator, quote)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, **options)
