@@ -187,7 +187,9 @@ def test_a_row_that_no_model_can_hold_is_the_problem_and_is_left_out_at_a_round_
     parts: dict[str, Any] = {"source": "file:huge.jsonl"}
     problem = problem_of(check(**parts), "1 of 21 rows has more than 256 tokens")
     assert problem["level"] == "blocking" and problem["fixes"][0]["label"] == "Keep rows where length of question < 200"
-    assert check(**fixed(parts, problem))["problems"] == []
+    assert problem["message"].endswith(" The filter “length of question < 200” leaves out 1 of 21 rows.")
+    kept = check(**fixed(parts, problem))
+    assert kept["problems"] == [] and kept["filtered"] == 1
 
 
 def test_overlong_prompts_may_also_have_shorter_completions():

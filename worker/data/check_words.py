@@ -257,16 +257,19 @@ def _missing(found: Found) -> list[Problem]:
 def _too_long(found: Found) -> list[Problem]:
     if not found.too_long or not found.room or found.context is None:
         return []  # where there is no room at all the length of the completions is at fault, and said of it
-    fixes = []
+    fixes, cost = [], ""
     if limit := _length_that_fits(found, found.room):
-        fixes.append(_filter_fix(found, Condition(found.template_columns[0], "<", str(limit), True)))
+        condition = Condition(found.template_columns[0], "<", str(limit), True)
+        left_out = sum(characters >= limit for characters, _ in found.fitting)
+        cost = f" The filter “{condition}” leaves out {count_part(left_out, found.rows_used, 'row')}."
+        fixes.append(_filter_fix(found, condition))
     no_model = found.longest[1] > found.context and bool(fixes)
     shorter = found.context - found.longest[1]
     if shorter >= 16:
         fixes.append(Fix(f"Max completion length {shorter}", {"training.max_completion_length": shorter}))
     message = (
         f"{_in_rows(found, found.too_long)} more than {count_words(found.room, 'token')}, which with a completion of "
-        f"{found.completion} is more than the {found.context} that the model can hold."
+        f"{found.completion} is more than the {found.context} that the model can hold.{cost}"
     )
     level = BLOCKING if no_model else WARNING
     return [Problem("data.filter", message, level=level, fixes=tuple(fixes))]
