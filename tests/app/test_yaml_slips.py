@@ -231,7 +231,7 @@ def test_trls_list_of_weights_goes_with_its_list_of_functions() -> None:
     assert read.spec is not None and [reward.weight for reward in read.spec.rewards] == [1.0, 0.5]
     alone = problems(HEAD + "reward_weights: [1]\noutput_dir: out\n")
     assert [one.message for one in alone] == [
-        "each of the rewards has its own weight: write “weight: 2.0” under its name.",
+        "each of the rewards has its own weight: write “weight: 1.0” under “format”.",
         "is not set here: each run has its own folder.",
     ]
     (both,) = problems(HEAD + "reward_funcs: [format]\n")
@@ -250,12 +250,15 @@ def test_accelerates_number_of_processes_is_renamed_or_moved_to_ours() -> None:
 
 @pytest.mark.parametrize("under", ["", "training: "])
 def test_trls_list_of_weights_becomes_the_weight_of_each_reward(under: str) -> None:
+    """As it was seen: “write “weight: 2.0” under its name. Weights are set there already.”: under which, and where?"""
+    messages: list[str] = []
+
     def labels(weights: str, more: str = "") -> list[str]:
         entries = f"name: a\nrewards:\n- name: format\n{more}- name: correctness\n"
         line = f"reward_weights: {weights}"
         said = problems(entries + (f"training: {{{line}}}\n" if under else f"{line}\n"))
         (problem,) = [one for one in said if one.field.endswith("reward_weights")]
-        assert problem.message.startswith(OWN_WEIGHTS)
+        messages.append(problem.message)
         if problem.fixes[0].settings:
             assert problem.fixes[0].settings == {"rewards.0.weight": 1.0, "rewards.1.weight": 2.5}
             assert problem.fixes[0].removed == (problem.field,)
@@ -263,7 +266,17 @@ def test_trls_list_of_weights_becomes_the_weight_of_each_reward(under: str) -> N
 
     assert labels("[1, 2.5]") == ["Make them the weights of format and correctness", "Remove it"]
     assert labels("[1, 2.5]", "  weight: 3\n") == ["Remove it"]  # no click writes over what is set
-    assert labels("[1]") == labels("[1, x]") == labels("1") == ["Remove it"]
+    assert labels("[1]") == labels("[1, 2, 3]") == labels("[1, x]") == labels("1") == ["Remove it"]
+    own, first = "each of the rewards has its own weight", "write “weight: 1.0” under “format”"
+    pair = f"{first} and “weight: 2.5” under “correctness”"
+    assert messages == [
+        f"{own}: {pair}.",
+        f"{own}: {pair}. Set already: 3.0 under “format”.",
+        f"{own}, and here is 1 number for 2 rewards. By their order, {first}; “correctness” has no number.",
+        f"{own}, and here are 3 numbers for 2 rewards. By their order, {pair.replace('2.5', '2.0')}; 3 has no reward.",
+        OWN_WEIGHTS,
+        OWN_WEIGHTS,
+    ]
 
 
 def test_a_slip_in_a_stage_is_judged_by_what_the_stage_sets() -> None:

@@ -4,7 +4,7 @@ writes it so. Pure."""
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
-from groupwise.storage.spec.words.number_words import join_words
+from groupwise.storage.spec.words.number_words import are_words, count_words, join_words
 from groupwise.storage.spec.words.problem import Fix, Problem
 
 _PARTS = {"args": "training", "training_args": "training", "grpo_config": "training", "peft_config": "lora",
@@ -12,6 +12,7 @@ _PARTS = {"args": "training", "training_args": "training", "grpo_config": "train
 _FUNCTIONS = ("reward_funcs", "reward_functions", "reward_fns")
 WEIGHTS = "reward_weights"
 OWN_WEIGHTS = "each of the rewards has its own weight: write “weight: 2.0” under its name."
+PAIRS = 4  # weights and rewards that a sentence names
 _DATASETS = ("train_dataset", "dataset_name")
 _FOLDERS = ("output_dir", "logging_dir")
 _LABELS = ("tags", "tag", "note", "notes")
@@ -57,15 +58,36 @@ def _weights_problem(
         return Problem(place, OWN_WEIGHTS, line, fixes=(*(functions.fixes[:1] if taken else ()), remove))
     listed = given.get("rewards")
     rewards = [one if isinstance(one, dict) else {} for one in (listed if isinstance(listed, list) else [])]
-    if any("weight" in one for one in rewards):
-        return Problem(place, f"{OWN_WEIGHTS} Weights are set there already.", line, fixes=(remove,))
     names = [one["name"] for one in rewards if isinstance(one.get("name"), str)]
-    if not (_are_numbers(value) and len(value) == len(names) == len(rewards)):
+    if not (_are_numbers(value) and names and len(names) == len(rewards)):
         return Problem(place, OWN_WEIGHTS, line, fixes=(remove,))
+    said = {one["name"]: one["weight"] for one in rewards if "weight" in one}
+    message = _say_weights(value, names) + _say_set_already(said)
+    if said or len(value) != len(names):
+        return Problem(place, message, line, fixes=(remove,))
     whose = "it the weight" if len(names) == 1 else "them the weights"
     weights = {f"rewards.{n}.weight": float(weight) for n, weight in enumerate(value)}
     move = Fix(f"Make {whose} of {join_words(names, 3)}", weights, (place,))
-    return Problem(place, OWN_WEIGHTS, line, fixes=(move, remove))
+    return Problem(place, message, line, fixes=(move, remove))
+
+
+def _say_weights(weights: list[int | float], names: list[str]) -> str:
+    """Which number is whose by their order, and what is left over where there are not as many."""
+    pairs = [f"“weight: {float(weight)}” under “{name}”" for weight, name in zip(weights, names, strict=False)]
+    write = f"write {join_words(pairs, PAIRS)}"
+    said = "each of the rewards has its own weight"
+    if len(weights) == len(names):
+        return f"{said}: {write}."
+    without, over = [f"“{name}”" for name in names[len(weights) :]], [str(one) for one in weights[len(names) :]]
+    have = f"{join_words(without or over, PAIRS)} {'has' if len(without or over) == 1 else 'have'}"
+    numbers, rewards = count_words(len(weights), "number"), count_words(len(names), "reward")
+    said += f", and here {are_words(len(weights))} {numbers} for {rewards}"
+    return f"{said}. By their order, {write}; {have} no {'number' if without else 'reward'}."
+
+
+def _say_set_already(weights: Mapping[str, Any]) -> str:
+    set_there = [f"{float(weight)} under “{name}”" for name, weight in weights.items() if _are_numbers([weight])]
+    return f" Set already: {join_words(set_there, PAIRS)}." if set_there else ""
 
 
 def _called(
