@@ -413,13 +413,16 @@ def test_what_a_run_lacks_is_said_where_it_is_missed(open_page: OpenPage, runs: 
     assert tied.evaluate("plot => plot._fullLayout.yaxis.range[1]") == 105
 
 
-def test_a_function_has_one_colour_in_every_chart(open_page: OpenPage, reading_dashboard: str) -> None:
-    """As was seen: correctness came first where only it was logged, and had the colour of format there."""
+def test_a_function_has_one_colour_and_a_step_one_place_in_every_chart(
+    open_page: OpenPage, reading_dashboard: str
+) -> None:
+    """As was seen: correctness came first where only it was logged, and had the colour of format there. And the axis
+    of held-out charts, which draw points, went beyond the last step: their 20 stood left of the others'."""
 
     def logged(step: int) -> dict[str, float | None]:
-        return {"reward": 1.0, "rewards/format/mean": 0.5, "rewards/correctness/mean": step / 20,
-                "eval_rewards/correctness/mean": step / 20, "groups/solved": step / 20,
-                "groups/any_solved": 1.0}  # fmt: skip
+        held_out = {} if step % 5 else {"eval_rewards/correctness/mean": step / 20}
+        return {"reward": 1.0, "rewards/format/mean": 0.5, "rewards/correctness/mean": step / 20, **held_out,
+                "groups/solved": step / 20, "groups/any_solved": 1.0}  # fmt: skip
 
     run_id = made_run("colours", 20, metrics=logged, training={"eval_strategy": "steps", "eval_steps": 5})
     page = open_page(f"{reading_dashboard}/run?id={run_id}")
@@ -433,6 +436,8 @@ def test_a_function_has_one_colour_in_every_chart(open_page: OpenPage, reading_d
     of_one = page.locator('[data-chart="held-out rewards by function"] .values .key')
     expect(of_one).to_have_text(re.compile("^correctness [01]"))  # of one alone its name is said, too
     assert held_out == [["correctness", dict(both)["correctness"]]] and len(set(dict(both).values())) == 2
+    for title in ("rewards by function", "held-out rewards by function"):
+        assert chart(page, title)["range"] == [0, 20], title
     page.locator('[data-chart="solved"]').scroll_into_view_if_needed()
     [completions, of_groups] = page.wait_for_function(drawn, arg="solved").json_value()
     assert completions == ["completions", dict(both)["correctness"]], "solved is what correctness says"

@@ -11,6 +11,7 @@ import { Logged } from "./logged.js";
 import { anchorLabels } from "./mark_labels.js";
 import { Plots } from "./plots.js";
 import { Smoother } from "./smoother.js";
+import { Span } from "./span.js";
 import { Taps } from "./taps.js";
 import { Traces } from "./traces.js";
 
@@ -139,6 +140,8 @@ export class Board {
     return changed;
   }
   update(changed) {
+    const before = this.room?.range ?? null;
+    if (this.reach() !== before) for (const chart of this.charts) if (chart.drawn) chart.anew();
     for (const chart of this.charts) chart.update(changed);
     this.keyboardNav.settle();
     this.keyboardNav.again();
@@ -185,6 +188,26 @@ export class Board {
     this.redraw();
     this.tell();
     this.root.dataset.close = found.bucket;
+  }
+
+  // From where to where the axis of each chart goes, so that a step stands at one place in all: to the newest step, or
+  // where an earlier attempt had come, and beyond that while it trains; null before the first step.
+  reach() {
+    const end = this.end();
+    if (!(end > 0)) return null;
+    const before = this.room?.key === this.axis.key ? this.room.range : null;
+    const range = this.live ? Span.along(before, end, this.curves.lastStep) : [0, end];
+    const stands = before && range[1] === before[1] ? before : range;
+    this.room = { key: this.axis.key, range: stands };
+    return stands;
+  }
+  end() {
+    const { axis, curves } = this;
+    const past = curves.past.flatMap(({ curves: of }) => {
+      const own = of[AXES[axis.name].of] ?? null;
+      return Object.values(of).map(({ x }) => axis.at(x.at(-1) ?? 0, own));
+    });
+    return Math.max(axis.at(curves.lastStep), ...past);
   }
 
   // ---- the pointer ----

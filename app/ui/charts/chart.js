@@ -251,9 +251,10 @@ export class Chart {
     const seen = Span.of(data, range, this.log);
     const few = axis.plain && this.drawn.every((name) => (this.curve(name)?.x.at(-1) ?? 0) < 5);
     const grows = this.board.live && data.every((trace) => trace.mode === "lines");
-    const along = this.along(range, seen.x[1], data, grows);
+    const reach = range ?? this.board.reach();
+    const along = { range: reach, autorange: !reach };
     const wide = this.plot.clientWidth - LEFT - RIGHT;
-    const marked = this.board.marked(along.range ?? [0, seen.x[1]], wide, RIGHT);
+    const marked = this.board.marked(reach ?? [0, seen.x[1]], wide, RIGHT);
     const unit = this.panel.unit === "%" ? "\u202f%" : "";
     return Plots.layout({
       uirevision: null,
@@ -272,11 +273,6 @@ export class Chart {
   }
   static format(size) {
     return size >= 1e4 ? "~s" : size > 0 && size < 1e-3 ? "" : ".4~g"; // not as many digits as a third has
-  }
-  along(range, last, data, grows) {
-    if (range || !grows || !Number.isFinite(last)) this.reach.x = null;
-    else this.reach.x = Span.along(this.reach.x, last, Math.max(...data.map(({ x }) => x.length)));
-    return { range: range ?? this.reach.x, autorange: !range && !this.reach.x };
   }
   upright([low, high], data, ours) {
     if (!Number.isFinite(high)) return { autorange: true };

@@ -25,10 +25,10 @@ export class Span {
     return { x, y };
   }
 
-  // From 0 to beyond the newest of so many points; `before` is the range that stands, if any.
-  static along(before, last, points) {
+  // From 0 to beyond the newest of so many steps; `before` is the range that stands, if any.
+  static along(before, last, steps) {
     if (before && last <= before[1] && last > before[1] * 0.7) return before;
-    return [0, last * (1 + Math.min(0.25, Math.max(0.1, 3 / points)))];
+    return [0, last * (1 + Math.min(0.25, Math.max(0.1, 3 / steps)))];
   }
 
   // Around the values, with some room below (unless they stand on the ground) and above.
