@@ -42,6 +42,7 @@ from groupwise.storage.home import files
 from groupwise.storage.record import checkpoint_files, groups, record_check, run_files, states
 from groupwise.storage.record.recent import NEEDED
 from groupwise.storage.registry import registry
+from groupwise.storage.spec.words.number_words import count_words
 
 POLL, POLL_ENDED = 2000, 10_000  # ms
 # Between two looks at the same run, however many watch it: so many times as long as one took, and no more seconds.
@@ -220,7 +221,7 @@ def _say_more_steps(run: registry.Run, stage: int, whole: Path) -> str:
     left = spec.by_stage()[max(stage, 1) - 1 :] if spec else []
     steps = left[0].training.get("max_steps") if len(left) == 1 else None
     known = isinstance(steps, int) and steps > 0
-    more = f"{steps:,} more step{'' if steps == 1 else 's'}" if known else "more steps"
+    more = count_words(steps, "more step") if known else "more steps"
     of_stage = f" of stage {stage}" if stage > 1 else ""
     return f"{more}{of_stage} from {'the trained model' if whole == run.folder.final else 'its last checkpoint'}"
 

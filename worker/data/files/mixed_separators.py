@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from groupwise.storage.spec.rows.file_format import SEPARATOR_WORDS, SEPARATORS
-from groupwise.storage.spec.words.number_words import are_words, count_part, join_words
+from groupwise.storage.spec.words.number_words import are_words, count_part, count_words, join_words
 from groupwise.worker.data.files.separators import ROWS, Layout, csv_options, placed_rows, without_lines
 
 ALIKE = 0.9  # share of the rows that have as many cells, from which several separators are taken for what they are
@@ -30,8 +30,8 @@ class MixedSeparators:
 
     def in_words(self, name: str, *, headed: bool) -> str:
         """Say so, and what to do."""
-        which = count_part(self.count, self.looked_at, "row")
-        which = which if self.looked_at < LOOKED_AT else f"{self.count:,} of the first {self.looked_at:,} rows"
+        first = f"{self.count:,} of the first {count_words(self.looked_at, 'row')}"
+        which = count_part(self.count, self.looked_at, "row") if self.looked_at < LOOKED_AT else first
         both = join_words([SEPARATOR_WORDS[one] for one in self.separators])
         cut = "heading" if headed else "first row"
         return (
