@@ -220,8 +220,7 @@ def _say_more_steps(run: registry.Run, stage: int, whole: Path) -> str:
     spec = run_files.spec_of(run.folder)
     left = spec.by_stage()[max(stage, 1) - 1 :] if spec else []
     steps = left[0].training.get("max_steps") if len(left) == 1 else None
-    known = isinstance(steps, int) and steps > 0
-    more = count_words(steps, "more step") if known else "more steps"
+    more = count_words(steps, "more step") if isinstance(steps, int) and steps > 0 else "more steps"
     of_stage = f" of stage {stage}" if stage > 1 else ""
     return f"{more}{of_stage} from {'the trained model' if whole == run.folder.final else 'its last checkpoint'}"
 
