@@ -22,7 +22,11 @@ USUAL_SEED = 42  # TrainingArguments' own
 TOO_LARGE = "should be below"  # by which such a problem is known
 MOST = 10**9  # steps, tokens or epochs: from here on it is a slip of the hand, and nothing is counted with it
 # Shares, and from where to where above 1 they are per cent: a top_p of 2 is none that anybody means.
-SHARES = {"top_p": ("above 0 and at most 1", 50, 100), "min_p": ("between 0 and 1", 1, 50)}
+SHARES = {
+    "training.top_p": ("should be above 0 and at most 1", 50, 100),
+    "training.min_p": ("should be between 0 and 1", 1, 50),
+    "lora.lora_dropout": ("should be at least 0 and below 1", 1, 99),
+}
 # How often something is done, in steps: the setting that says whether steps are counted, and TRL's own value of it.
 EVERY = {
     "save_steps": ("save_strategy", "steps"), "logging_steps": ("logging_strategy", "steps"),
@@ -60,10 +64,22 @@ def _lora(spec: RunSpec, offer: Offer) -> list[Problem]:
     for name, (words, is_fit) in LORA.items():
         value, path = (spec.lora or {}).get(name, math.nan), f"lora.{name}"
         if _is_number(value) and not (math.isnan(value) or is_fit(value)):
-            percent = name == "lora_dropout" and 1 < value < 100
-            meant = (Fix(f"Use {value / 100:g}", {path: value / 100}),) if percent else ()
-            found.append(Problem(path, words, fixes=(*meant, default_fix(path, (offer.lora or {}).get(name) or {}))))
+            default = default_fix(path, (offer.lora or {}).get(name) or {})
+            found.append(_share(path, value, (default,)) or Problem(path, words, fixes=(default,)))
     return found
+
+
+def _share(path: str, value: float, otherwise: tuple[Fix, ...]) -> Problem | None:
+    """Of a share above 1: what it is as per cent, where that is probably meant; None of any other setting."""
+    if path not in SHARES or value <= 1:
+        return None
+    words, low, high = SHARES[path]
+    if not low <= value <= high:
+        return Problem(path, f"{words}.", fixes=otherwise)
+    meant = value / 100
+    return Problem(
+        path, f"{words}; {value:g} % is {meant:g}.", fixes=(Fix(f"Use {meant:g}", {path: meant}), *otherwise)
+    )
 
 
 def _clip_range(spec: RunSpec) -> Problem | None:
@@ -96,10 +112,8 @@ def _problem(name: str, value: float, spec: RunSpec, offer: Offer) -> Problem | 
         near = tuple(Fix(f"Use {steps}", {path: steps}) for steps in (math.floor(value), math.ceil(value)))
         message = f"should be a whole number of steps, or a share of the run below 1, not {value:g}."
         return Problem(path, message, fixes=(*near, *fix))
-    if name in SHARES and value > 1:
-        words, low, high = SHARES[name]
-        per_cent = (Fix(f"Use {value / 100:g}", {path: value / 100}),) if low <= value <= high else ()
-        return Problem(path, f"should be {words}.", fixes=(*per_cent, *fix))
+    if share := _share(path, value, fix):
+        return share
     if abs(value) >= MOST and name not in SEEDS:
         return Problem(path, f"{TOO_LARGE} {MOST:,}.", fixes=fix)
     return None

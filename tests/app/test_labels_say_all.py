@@ -57,7 +57,7 @@ def test_a_button_that_evaluates_says_also_when_it_does_first(given: str, own_ho
          "Rename it to target_modules"),
         ("r: -4", "lora.r", "should be at least 1.", "Use the default (8)"),
         ("lora_alpha: 0", "lora.lora_alpha", "should be above 0.", "Use the default (8)"),
-        ("lora_dropout: 5", "lora.lora_dropout", "should be at least 0 and below 1.", "Use 0.05"),
+        ("lora_dropout: 5", "lora.lora_dropout", "should be at least 0 and below 1; 5 % is 0.05.", "Use 0.05"),
     ],
 )  # fmt: skip
 def test_what_peft_would_refuse_is_said_in_our_words_with_what_is_meant(

@@ -110,11 +110,14 @@ def test_a_number_with_its_unit_keeps_its_number() -> None:
 
 def test_a_share_in_per_cent_is_offered_as_a_share() -> None:
     found = about("training.top_p", training={"top_p": 95})
-    assert found.message == "should be above 0 and at most 1."
+    assert found.message == "should be above 0 and at most 1; 95 % is 0.95."  # why 0.95 is offered
     assert found.fixes[0].settings == {"training.top_p": 0.95}
-    assert about("training.min_p", training={"min_p": 5}).fixes[0].settings == {"training.min_p": 0.05}
+    found = about("training.min_p", training={"min_p": 2})
+    assert (found.message, found.fixes[0].label) == ("should be between 0 and 1; 2 % is 0.02.", "Use 0.02")
     for field, slip in (("top_p", 2), ("min_p", 95)):  # as per cent nobody samples so
-        [fix] = about(f"training.{field}", training={field: slip}).fixes
+        found = about(f"training.{field}", training={field: slip})
+        assert "%" not in found.message
+        [fix] = found.fixes
         assert fix.label in ("Use the default (1.0)", "Use the default")
 
 
