@@ -54,8 +54,14 @@ def problems_of_file(
         found = [one for one in found if not _is_outdone(one, answered)]
         found += [one for one in answered if not _is_said(one, found)]
     said = without_advice_on_refused(without_answered(found))
-    placed = [replace(one, line=one.line or line_of(one.field, lines)) for one in said]
+    placed = [replace(one, line=_line_of(one, lines)) for one in said]
     return what_blocks_first(_once(placed))
+
+
+def _line_of(problem: Problem, lines: dict[str, int]) -> int | None:
+    """Where an editor jumps to: of advice on what is not set nowhere, as nothing that stands there is at fault."""
+    is_unset = problem.level == ADVICE and problem.field not in lines
+    return None if is_unset else problem.line or line_of(problem.field, lines)
 
 
 def _found_here(

@@ -373,6 +373,8 @@ def test_what_the_worker_sees_in_the_rows_is_known_to_the_advice(groupwise: Grou
 
     beyond, point = "the starter is there to try things out", "such as 0.75: a completion that says 0,75"
     other, sums, commas = say(), say(sums=True), say(point="0.75")
+    # Advice on what is not in the file stands at no line: an editor would jump to another setting.
+    assert f"\n{path}: advice: training.beta: at 0" in other and not re.search(r":\d+: advice: training.beta", other)
     assert beyond in other and beyond not in sums, sums
     assert point in commas and point not in other, commas
 
