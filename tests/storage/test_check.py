@@ -39,6 +39,7 @@ def test_a_good_spec_has_no_problem():
     ("name", "value", "words"),
     [
         ("num_generation", 4, "no such field. Did you mean “num_generations”?"),
+        ("num_generation", "abc", "no such field. Did you mean “num_generations”? It does not take “abc”."),
         ("zzz", 1, "TRL's GRPOConfig has no such field."),
         ("learning_rate", "1e-4", "should be a number, not “1e-4”. Write it without quotes."),
         ("learning_rate", True, "should be a number, not true."),

@@ -22,6 +22,7 @@ from groupwise.storage.spec.words.problem import BLOCKING, Fix, Problem
 TRL, TRL_VLLM = "TRL 0.28", "TRL 0.18"
 TRANSFORMERS_5, TRANSFORMERS_5_15 = "transformers 5.0", "transformers 5.15"
 NEARLY = 0.9  # of a name of others, from where on another is a slip of it
+LONGEST = 40  # characters of a value that a sentence quotes
 LONG = 7  # letters of a name of others', from where on a slip of it is taken for one
 SHORT = 2  # letters of a word that can stand for all of it
 _STAGE = re.compile(r"^stages\.\d+\.(?=training\b)")  # its rewards are its own
@@ -309,12 +310,19 @@ def unknown_setting(
         return _of_both_lengths(path, value, given, said, line)
     said += letter_words(name)
     if meant is None:
-        return Problem(path, said, line, fixes=(remove,))
+        return Problem(path, said + _say_unfit(name, value, names), line, fixes=(remove,))
     if meant in given:
         joined = join_fixes(path, value, f"{parent}.{meant}".lstrip("."), given)
         return Problem(path, f"{said} Did you mean “{meant}”? It is set already.", line, fixes=(*joined, remove))
     rename = Fix(f"Rename it to {meant}", {f"{parent}.{meant}".lstrip("."): value}, (path,))
     return Problem(path, f"{said} Did you mean “{meant}”?", line, fixes=(rename, remove))
+
+
+def _say_unfit(name: str, value: Any, names: Collection[str]) -> str:
+    """Of a plain slip of a name that cannot have the value: both are to be put right, which no click does."""
+    near = meant_name(name, [one for one in names if len(one) >= LONG and is_slip(as_english(name), one)])
+    given = f"“{value}”" if isinstance(value, str) and value.isprintable() and len(value) <= LONGEST else "such a value"
+    return f" Did you mean “{near}”? It does not take {given}." if near else ""
 
 
 def one_for_each_name(problems: Iterable[Problem], lines: Mapping[str, int]) -> list[Problem]:
