@@ -53,7 +53,8 @@ def test_what_cannot_be_given_together_is_told_though_one_is_at_the_left_edge(ow
     text = HEAD + "steps_per_generation: 2\ntraining: {generation_batch_size: 16}\n"
     assert labels_of(text, "steps_per_generation") == ["Move it under training", "Remove it"]
     told = [words for field, _, words in said_of(text) if field == "training.generation_batch_size"]
-    assert told == [f"{THEN}“generation_batch_size” cannot be given together with steps_per_generation."]
+    first = "Once “steps_per_generation” is fixed: "
+    assert told == [f"{first}“generation_batch_size” cannot be given together with steps_per_generation."]
 
 
 @pytest.mark.parametrize(
@@ -221,6 +222,13 @@ def test_what_comes_to_sight_once_others_are_put_right_is_said_with_them(
 ) -> None:
     [(place, at, message)] = [one for one in said_of(text) if one[2].startswith(THEN)]
     assert (place, at) == (field, line) and message.startswith(THEN + words)
+
+
+def test_what_waits_for_another_field_names_it(own_home: Path) -> None:
+    """As it was seen under Group size: “Once that is fixed: each generation makes 64 completions …”."""
+    text = f"{HEAD}training: {{num_generations: 7, per_device_train_batch_size: '64,0', beta: '0,1'}}\n"
+    [told] = [words for field, _, words in said_of(text) if field == "training.num_generations"]
+    assert told.startswith("Once “per_device_train_batch_size” is fixed: each generation makes 64 completions")
 
 
 def test_what_is_not_set_is_said_beside_settings_that_are_given_twice(own_home: Path) -> None:

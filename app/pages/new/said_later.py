@@ -74,7 +74,9 @@ def say_what_follows(
         found, parts = _join_moved(found, alone_wrong)
         joined |= parts
         placed = [one for one in placed if place_and_words(one) not in joined]
-        then = [*say_then(placed, said - moved, lines, own=own), *_say_doubts(doubts, _Causes(fixable, alone), lines)]
+        causes = _Causes(fixable, alone)
+        waiting = say_then(placed, said - moved, lines, own=own, names=causes.names_elsewhere)
+        then = [*waiting, *_say_doubts(doubts, causes, lines)]
         said |= {one.field for one in then if one.level == BLOCKING}
         for one in then:
             found.insert(_behind_line(found, one.line), one)
@@ -123,15 +125,23 @@ class _Causes:
         self._fixable, self._alone = fixable, alone
         self._told: list[set[str]] = []
 
-    def names_of(self, doubt: Problem) -> list[str]:
-        """What they are called: one that is enough by itself, else all. A warning stands in a list of its own, where
-        “that” would be nothing."""
+    def names_of(self, later: Problem) -> list[str]:
+        """What they are called. A warning stands in a list of its own, where “that” would be nothing."""
+        return list(dict.fromkeys(map(_called, self._of(later))))
+
+    def names_elsewhere(self, later: Problem) -> list[str]:
+        """What they are called where none is at its own field, which “that” is beside it."""
+        is_beside = any(one.field == later.field for one in self._of(later))
+        return [] if is_beside else self.names_of(later)
+
+    def _of(self, later: Problem) -> list[Problem]:
+        """One that is enough by itself, else all."""
         causes = self._fixable
         if len(causes) > 1:
             self._told = self._told or [{one.message for one in self._alone(cause.fixes[0])} for cause in causes[:MOST]]
-            enough = (one for one, told in zip(causes, self._told, strict=False) if doubt.message in told)
+            enough = (one for one, told in zip(causes, self._told, strict=False) if later.message in told)
             causes = [*islice(enough, 1)] or causes
-        return list(dict.fromkeys(map(_called, causes)))
+        return causes
 
 
 def _called(cause: Problem) -> str:
@@ -155,10 +165,11 @@ def _behind_line(found: list[Problem], line: int | None) -> int:
 def say_then(
     problems: Iterable[Problem], said: Collection[str], lines: dict[str, int], alone: Collection[str] = (), *,
     own: Collection[tuple[str, str]] = (), more: Collection[tuple[str, str]] = (),
+    names: Callable[[Problem], list[str]] = lambda _: [],
 ) -> list[Problem]:  # fmt: skip
     """Those of the problems that block and of whose field nothing is `said` yet, each once, as what is told later.
     `alone`: fields of which something is said, but nothing of what they are. `own`: what waits for nothing (field and
-    message); `more`: what is told beside what is said of its field."""
+    message); `more`: what is told beside what is said of its field; `names`: what has to be fixed first, elsewhere."""
     new: list[Problem] = []
     for one in problems:
         known = (
@@ -170,7 +181,7 @@ def say_then(
         if one.level == BLOCKING and not is_known and len(new) < MOST:
             waits = place_and_words(one) not in own and NOT_INSTALLED not in one.message
             at_once = replace(one, message=without_then(one).removeprefix(UNSET))
-            message = told_later(at_once) if waits else at_once.message
+            message = told_later(at_once, names(one)) if waits else at_once.message
             new.append(replace(one, message=message, line=line_of(one.field, lines), fixes=()))
     return new
 
