@@ -117,7 +117,8 @@ def test_a_list_of_many_columns_says_how_many_more_there_are():
 
 def test_a_template_that_nobody_wrote_is_not_said_to_use_a_column():
     """Nor is it told of at all where a title is taken for the heading: the check of all rows says that, too."""
-    with pytest.raises(DataError, match=r"^the prompt template is not set, and there is no column “question”; the col"):
+    words = "^the prompt template is not set, and its default column, “question”, is not in this data; the columns are"
+    with pytest.raises(DataError, match=words):
         data_checks.check_data(DataSpec(source="file:gsm.jsonl"), ModelSpec(), 64, True)
     (paths.data_folder() / "titled.tsv").write_text("Klasse 5\t\nAufgabe\tLösung\n1+1\t2\n2+2\t4\n")
     with pytest.raises(DataError, match=r"looks like a title, but is taken for the heading: “Klasse 5”") as told:
@@ -139,9 +140,8 @@ def test_one_click_maps_the_columns_that_were_not_found():
         ("data.prompt_template", "blocking"), ("data.answer_column", "blocking"),
     ]  # fmt: skip
     assert [p["message"] for p in found["problems"]] == [
-        "choose the prompt: a column, or a text with columns in braces, such as {problem}; there is "
-        "no column “question”. "
-        "The columns are problem, solution.",
+        "choose the prompt: a column, or a text with columns in braces, such as {problem}. The "
+        "default column, “question”, is not in this data. The columns are problem, solution.",
         "choose the column with the right answers. The columns are problem, solution.",
     ]
     written = ask(**{**parts, "prompt_template": "Ask: {question}", "answer_column": "antwort"})["problems"]
@@ -280,7 +280,7 @@ def test_the_template_error_suggests_the_column_of_its_button() -> None:
     rows = "".join(f'{{"Nr.": {n}, "Aufgabe": "Was ist {n} plus 1?", "Lösung": "{n + 1}"}}\n' for n in range(8))
     (paths.data_folder() / "aufgaben.jsonl").write_text(rows)
     problem, *_ = ask(source="file:aufgaben.jsonl")["problems"]
-    assert problem["fixes"][0]["label"] == "Use “Aufgabe”" and "such as {Aufgabe};" in problem["message"]
+    assert problem["fixes"][0]["label"] == "Use “Aufgabe”" and "such as {Aufgabe}." in problem["message"]
 
 
 def test_of_a_wide_table_it_is_told_how_many_columns_there_are():

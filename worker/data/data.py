@@ -74,7 +74,7 @@ def check_columns(spec: DataSpec, columns: list[str]) -> None:
         if missing or not named:
             wrong = f"uses {{{missing[0]}}}, but" if missing else "names no column;"
             if missing and spec.prompt_template == DataSpec().prompt_template:  # which nobody wrote
-                wrong = f"is not set, and there is no column “{missing[0]}”;"
+                wrong = f"is not set, and its default column, “{missing[0]}”, is not in this data;"
             raise DataError(f"the prompt template {wrong} {there}", "data.prompt_template")
     if spec.answer_column and spec.answer_column not in columns:
         message = f"there is no answer column “{spec.answer_column}” (data.answer_column); {there}"

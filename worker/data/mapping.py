@@ -169,7 +169,7 @@ def _prompt_problems(
             first = next((one for one in asked if one in sayable), None)
             example = f", such as {{{first}}}" if first else ""
             choose = f"choose the prompt: a column, or a text with columns in braces{example}"
-            wrong = f"{choose}; there is no column “{name}”."
+            wrong = f"{choose}. The default column, “{name}”, is not in this data."
         if close and close not in (*sayable, *empty) and not chat:
             wrong = f"{wrong} {_unsayable(close, rows)}."
         wrong += "" if fixes or chat else unasked
