@@ -249,10 +249,10 @@ def test_what_a_file_brought_is_said_once_and_goes_with_it(new_run: Page, tmp_pa
     for kind in ("Hub dataset", "File"):
         choose(page, kind)
         if kind == "Hub dataset":
-            expect(page.get_by_label("Name", exact=True)).to_have_value("arithmetic-quickstart")
             expect(happening).to_have_text("Choose the data first.")
             expect(page.locator(".right .figures .figure")).to_have_count(0)
             expect(page.locator(".preview")).to_contain_text("No data yet.")
+            expect(page.get_by_label("Name", exact=True)).to_have_value("Übungen Klasse 4")  # no other data's
             picture(page, "new-no-data")
     expect(page.get_by_label("Name", exact=True)).to_have_value("Übungen Klasse 4")
     expect(happening).to_contain_text(" of 73 prompts ")

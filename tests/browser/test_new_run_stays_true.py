@@ -51,6 +51,9 @@ def test_what_belonged_to_the_quickstarts_data_leaves_with_it(with_file: Page) -
     assert no_sideways_scroll(page)
     page.reload()  # and another file, a day later, is named again
     expect(page.get_by_label("Name", exact=True)).to_have_value("zahlen-anna")
+    choose(page, "Hub dataset")  # none is chosen yet: no other data's name, nor what is said of that
+    follows(page, "holdout: 16")
+    assert "name: zahlen-anna" in yaml_of(page) and "# Quickstart" not in yaml_of(page)
     choose(page, "Built-in task")
     follows(page, "name: arithmetic-quickstart")
     follows(page, "holdout: 16")

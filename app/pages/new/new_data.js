@@ -1,6 +1,7 @@
 // Other data than the form began with: what belonged to the data before leaves with it (how many rows are used and held
-// out, the run's name, and that of a file's answers numbers alone are kept), once the new data was read, or as soon as
-// none is chosen. Never what a person set otherwise; and it is said, with no number that what follows may change.
+// out, the run's name, and that of a file's answers numbers alone are kept), once the new data was read, or, but for the
+// name, as soon as none is chosen. Never what a person set otherwise; and it is said, with no number that what follows
+// may change.
 
 import { el } from "../../ui/dom.js";
 import { countWords } from "../../ui/number.js";
@@ -50,8 +51,10 @@ export const awaitsNewData = () => {
 // Whether what the form began with fits.
 const isBack = ({ first }, { source }) => source === first.source || !isDataChosen(source);
 
-// What the run is called with other data; "" where its name stays, as a person typed it.
+// What the run is called with other data; "" where its name stays: as a person typed it, and while no data is chosen,
+// which alone would give it another.
 function nameWith(given, is) {
+  if (!isDataChosen(is.source)) return "";
   const name = isBack(given, is) ? given.first.name : page.view.name_of_data;
   return !given.named && is.name === given.name && name !== is.name ? name : "";
 }
@@ -108,6 +111,10 @@ function commentBack(given) {
   given.comment = "";
   return comment && placeOf(comment) < 0 ? [cut(1, "", comment)] : [];
 }
+function commentFor(given, is) {
+  if (!isDataChosen(is.source)) return [];
+  return isBack(given, is) ? commentBack(given) : commentOff(given);
+}
 // What Undo brought back is what the form began with, and nothing that a person set.
 function takeBack(given, is) {
   for (const name of Object.values(NAMES)) if (is[name] === given.first[name]) given[name] = is[name];
@@ -124,7 +131,7 @@ function fitToData(rows) {
   const gone = given.numbers && !is.numbers ? [setting(NUMBERS, given.numbers)] : [];
   if (gone.length) words.push([NUMBERS, "answers are used as they are written"]);
   const made = edits.filter(({ path }) => !isPending(path)); // what is being typed is a person's
-  const comment = isBack(page.given, is) ? commentBack(page.given) : commentOff(page.given);
+  const comment = commentFor(page.given, is);
   if (!made.length && !gone.length) return void (comment.length && edit(comment, OWN));
   for (const { path, typed } of made) if (path in NAMES) page.given[NAMES[path]] = typed ?? "";
   // where none is chosen, no number of rows is said: there are none
