@@ -9,6 +9,7 @@ from groupwise.storage.checks.known_rewards import known_by_name, library_of
 from groupwise.storage.checks.reward_columns import with_name, without_reward
 from groupwise.storage.checks.reward_settings import check_settings
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.rewards.constant_score import constant_score
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 from groupwise.storage.spec.words.number_words import count_part, count_words
 from groupwise.storage.spec.words.problem import ADVICE, WARNING, Fix, Problem, nearest_name
@@ -133,6 +134,7 @@ def _check_known(spec: RunSpec, index: int, offer: Offer) -> Iterator[Problem]:
             yield Problem(f"{path}.parameters.{names[0]}", message, fixes=fixes)
     yield from _place(reward, f"{path}.name", about, offer, fixes)
     yield from _failed_try(spec, index, about, offer)
+    yield from _constant(spec, index, about)
     yield from check_settings(spec, index, about)
 
 
@@ -150,6 +152,20 @@ def _failed_try(spec: RunSpec, index: int, about: dict[str, Any], offer: Offer) 
         then = f"A run in which it fails in {count_words(limit, 'call')} in a row fails."
     message = f"{failed} {then} Edit it under Rewards."
     yield Problem(f"rewards.{index}.name", message, level=WARNING)
+
+
+def _constant(spec: RunSpec, index: int, about: dict[str, Any]) -> Iterator[Problem]:
+    """Of one's own function that counts, that its code gives every completion one score."""
+    reward = spec.rewards[index]
+    counts = reward.weight != 0 or bool(reward.schedule)
+    score = constant_score(about.get("code") or "", reward.name) if about.get("own") and counts else None
+    if score is None:
+        return
+    message = (
+        f"“{reward.name}” gives every completion {score:g}. A run learns only from scores that differ: edit "
+        "it under Rewards, or remove it."
+    )
+    yield Problem(f"rewards.{index}.name", message, level=WARNING, fixes=without_reward(spec, index))
 
 
 def _missing(name: str, about: dict[str, Any], offer: Offer) -> Iterator[str]:

@@ -238,6 +238,23 @@ def test_a_function_that_failed_when_it_was_tried_is_a_warning_in_that_version_a
     assert [(one.field, one.level, one.message) for one in found] == said
 
 
+def test_a_function_whose_code_gives_all_the_same_is_a_warning_also_beside_others() -> None:
+    """As it was seen: the builder said so, and beside format and correctness there were “No problems found”."""
+    code = "def mine(completions, **kwargs):\n    return [0.0] * len(completions)\n"
+    mine = {**OFFERED.rewards["mine"], "code": code, "arguments": ["completions"]}
+    constant = replace(OFFERED, rewards={**OFFERED.rewards, "mine": mine})
+    entries = [{"name": "format"}, {"name": "correctness"}, MINE]
+    [found] = problems(*entries, offered=constant)
+    assert (found.field, found.level) == ("rewards.2.name", WARNING)
+    assert found.message == (
+        "“mine” gives every completion 0. A run learns only from scores that differ: edit it under Rewards, or remove "
+        "it."
+    )
+    assert after_a_click({"name": "a", "rewards": entries}, found)["rewards"][-1]["name"] == "correctness"
+    [unweighted] = problems(*entries[:2], {**MINE, "weight": 0.0}, offered=constant)
+    assert unweighted.level == ADVICE and "gives every" not in unweighted.message  # it does not count
+
+
 def test_all_stages_use_the_same_version_of_a_function():
     rows = {"source": "hub:org/rows"}
     raw = {"name": "a", "data": rows, "rewards": [MINE], "stages": [{"rewards": [{**MINE, "version": OLD}]}, {}]}

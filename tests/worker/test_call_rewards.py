@@ -80,7 +80,8 @@ def test_a_function_that_scores_none_of_them_is_told_of(registry_home: Path) -> 
         "    log_metric('a', trainer_state.global_step)\n"
         "    return [float(a in c[0]['content']) + len(i) for c, a, i in zip(completions, answer, completion_ids)]\n",
         "def mine(completions, **kwargs):\n    return [None, *(1.0 for _ in completions[1:])]\n",
-        "def mine(completions, **kwargs):\n    return [0.0 for _ in completions]\n",  # it may look for another format
+        "def mine(completions, **kwargs):\n    return [float('###' in c[0]['content']) for c in completions]\n",
+        "def mine(completions, **kwargs):\n    return [1.0 for _ in completions]\n",  # its code says so
         "def mine(completions, **kwargs):\n    return [float('</' in c[0]['content']) for c in completions]\n",
         "def mine(completions, level):\n    return [1.0 for _ in level]\n",  # a column that is not there
         "import no_such_package\ndef mine(completions, **kwargs):\n    return [1.0 for _ in completions]\n",
@@ -164,9 +165,10 @@ def test_a_function_that_looks_for_text_in_messages_is_named_also_where_it_gets_
     assert both.message.endswith(f"KeyError: 'odd', line 5. Its code treats a completion as text. {LISTS}")
 
 
-@pytest.mark.parametrize("body", ["0.5 for _ in completions", "0.5 + ('###' in c[0]['content']) for c in completions"])
-def test_a_function_that_gives_all_that_was_tried_the_same_is_told_of(registry_home: Path, body: str) -> None:
-    [one] = said(f"def mine(completions, **kwargs):\n    return [{body}]\n")
+def test_a_function_that_gives_all_that_was_tried_the_same_is_told_of(registry_home: Path) -> None:
+    [one] = said(
+        "def mine(completions, **kwargs):\n    return [0.5 + ('###' in c[0]['content']) for c in completions]\n"
+    )
     assert one.message == (
         "“mine” does not tell 22 sample completions apart: all earn 0.5. Empty and long ones are among them. Does it "
         "look for something that none of them has? Try it on rows under Rewards."

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from groupwise.storage.library.rewards import signature
+from groupwise.storage.library.rewards.constant_score import constant_score
 from groupwise.storage.library.rewards.message_lists import AS_TEXT, MESSAGES, takes_messages_for_text
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.call_rewards import CallRewardsAnswer, CallRewardsQuestion, PlacedFunction
@@ -138,6 +139,8 @@ def _problems_of_call(one: PlacedFunction, call: Call) -> list[Problem]:
     elif came.mute:
         said = f"returned None for all of the {made} that it was called with, of the first {ROWS} rows. Without scores "
         said += "nothing is learned."
+    elif constant_score(one.function.code or "", one.function.name) is not None:
+        return []  # as its code says so: told without a call (storage/checks/rewards.py)
     elif came.scores and gets_answer(one.function, call.answer):
         said = say_tells_none(one.function, call.pairs, came.scores, call.chats)
     else:
