@@ -36,7 +36,7 @@ def test_a_made_up_field_in_the_catalogue_is_in_the_form_with_everything_about_i
     fields = by_path(form.describe(Offer({**offer.TRAINING, "moon_phase": made_up}, offer.LORA)))
     assert fields["training.moon_phase"] == {
         "path": "training.moon_phase", "name": "moon_phase", "label": "Moon phase", "advice": "", "default": "7",
-        "help": "Turns the moon.", "types": ["int", "none"], "choices": [], "flag": "--moon_phase", "section": "Moons",
+        "help": "Turns the moon.", "types": ["int", "none"], "choices": [], "section": "Moons",
         "short": False, "long": False, "most": None,
     }  # fmt: skip
 

@@ -258,7 +258,6 @@ def test_a_setting_is_found_by_any_of_its_words_its_own_name_first(bare_page: Pa
             "label": "",
             "advice": "",
             "help": help_text,
-            "flag": f"--{name}",
         }
 
     some = [
@@ -272,7 +271,9 @@ def test_a_setting_is_found_by_any_of_its_words_its_own_name_first(bare_page: Pa
     assert page.evaluate(names, [some, "beta"]) == ["beta", "beta_two", "epsilon_beta", "lr_scheduler_type"]
     assert page.evaluate(names, [some, "--beta"])[:2] == ["beta", "beta_two"]
     assert page.evaluate(names, [some, "WEIGHT kl"]) == ["beta"]
-    assert page.evaluate(names, [some, "nothing"]) == []
+    assert page.evaluate(names, [some, "nothing"]) == page.evaluate(names, [some, "ves"]) == [], "within “moves”"
+    assert page.evaluate(names, [some, "epsilon-be"]) == ["epsilon_beta"]
+    assert page.evaluate(names, [some, "(kl"]) == []
 
 
 # --- questions to the worker

@@ -64,11 +64,11 @@ export function field(about, { input, full = false, label = about.label } = {}) 
   const showLength = () => showText(length, about.most ? lengthWords(box.value, about.most) : "");
   const said = el("div.said", { id: `${id}-said` });
   const facts = full
-    ? el("p.xs.mut.facts", el("code", about.flag || about.path), ` · default ${about.default || "nothing"}`)
+    ? el("p.xs.mut.facts", el("code", specName(about)), ` · default ${about.default || "nothing"}`)
     : null;
   const advice =
-    about.flag && !full
-      ? [el("code", about.name), about.advice ? " · " : "", about.advice]
+    isTraining(about) && !full
+      ? [el("code", specName(about)), about.advice ? " · " : "", about.advice]
       : [full ? about.help : about.advice];
   const node = el(
     "div.field",
@@ -99,6 +99,10 @@ export function field(about, { input, full = false, label = about.label } = {}) 
   if (page.view) one.show();
   return node;
 }
+
+// What the spec calls a setting: under training by its name, as TRL does, elsewhere with its part (lora.r).
+const isTraining = ({ path }) => path.startsWith("training.");
+const specName = (about) => (isTraining(about) ? about.name : about.path);
 
 // Shows what a setting is, as it was typed, but not under the hands of someone who types it.
 function fill(box, path) {
@@ -212,6 +216,5 @@ export const about = (path) =>
     types: ["str"],
     default: "",
     choices: [],
-    flag: "",
     section: "",
   };

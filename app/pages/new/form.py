@@ -1,4 +1,4 @@
-"""The form: every setting that is installed here, with its type, default, help and flag, for the page to draw. Pure.
+"""The form: every setting that is installed here, with its type, default and help, for the page to draw. Pure.
 
 Of TRL and PEFT nothing is written down twice: their fields come from the published catalogue, ours from RunSpec.
 """
@@ -27,7 +27,7 @@ _JSON_TYPES = {
 
 def describe(offer: Offer) -> list[Field]:
     """Every field, in the order of the catalogue: path, label, advice, help, types, default (as a field shows it),
-    choices, flag, section, and whether it is on the short list."""
+    choices, section, and whether it is on the short list."""
     ours = [_field(path, about, section="") for path, about in own_fields().items()]
     training = [
         _field(f"training.{name}", about, section=about.get("section") or "Other settings")
@@ -126,7 +126,6 @@ def _field(path: str, about: Field, *, section: str) -> Field:
         "default": field_text(about.get("default")),
         "choices": [field_text(choice) for choice in about.get("choices") or []],
         "most": about.get("most"),
-        "flag": f"--{name}" if part == "training" else "",
         "section": section,
         "short": path in field_labels.SHORT,
         "long": path in field_labels.LONG_TEXTS,
