@@ -180,6 +180,12 @@ def test_where_a_value_is_wrong_the_one_that_stood_there_is_offered(new_run: Pag
     rate.press("Tab")
     expect(rate).to_have_value("0.0001")
     follows(new_run, "learning_rate: 0.0001")
+    whole = new_run.get_by_label("Accumulation", exact=True)
+    for typed, shown in (("10,0", "10"), ("1,000", "1,000"), ("12.0", "12")):  # a thousand, or one: the page asks
+        whole.fill(typed)
+        whole.press("Tab")
+        expect(whole).to_have_value(shown)
+    follows(new_run, "gradient_accumulation_steps: 12\n")
     new_run.reload()
     expect(temperature).to_have_value("2")
     expect(verdict.get_by_role("button", name="Use 20", exact=True)).to_be_visible()

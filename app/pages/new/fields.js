@@ -2,7 +2,7 @@
 // default. Drawn from what the server says is installed; nothing here knows TRL.
 
 import { el, option, showText } from "../../ui/dom.js";
-import { takeDecimalComma, takesDecimals } from "../../ui/number_field.js";
+import { takeNumber } from "../../ui/number_field.js";
 import { lengthWords } from "../../ui/text.js";
 import { asTyped, edit, isPending, isTyping, page, problems, shownAt } from "./core.js";
 import { inFormWords } from "./form_words.js";
@@ -31,7 +31,7 @@ function control(about, id) {
     spellcheck: "false",
     ...label,
   });
-  return takesDecimals(about) ? takeDecimalComma(box) : box;
+  return takeNumber(box, about);
 }
 
 function unusual(value) {

@@ -1,7 +1,7 @@
 // Other data than the form began with: what belonged to the data before leaves with it (how many rows are used and held
-// out, the run's name, and that of a file's answers numbers alone are kept), once the new data was read, or, but for the
-// name, as soon as none is chosen. Never what a person set otherwise; and it is said, with no number that what follows
-// may change.
+// out, the run's name, and that of a file's answers numbers alone are kept), once the new data was read, or, all but
+// the name, as soon as none is chosen. Never what a person set otherwise; and it is said, with no number that what
+// follows may change.
 
 import { el } from "../../ui/dom.js";
 import { countWords } from "../../ui/number.js";

@@ -38,8 +38,8 @@ const wordsOf = (one) => `${calledOf(one)} ${one.advice} ${one.help}`.toLowerCas
 // What is to be said of a setting that there is no longer, if that is what is asked for; `removed`: name → sentence.
 export const removedAs = (asked, removed) => removed[plain(asked).replace(/[\s-]+/g, "_")];
 
-// What finds a part of what is asked for where a word begins: “solution” is not in “resolution”. Words of a name are apart
-// by any sign: max-steps is max_steps.
+// What finds a part of what is asked for where a word begins: “solution” is not in “resolution”. Words of a name may be
+// apart by another sign: max-steps is max_steps.
 function atWordBeginning(part) {
   const words = part.split(/[_-]+/).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   return new RegExp(`(?<![\\p{L}\\p{N}])${words.join("[\\s_-]")}`, "u");

@@ -1,7 +1,7 @@
 // The cards of the builder's blocks: their settings, weight, place and what is wrong with each.
 
 import { el, option, remover, setText } from "../../ui/dom.js";
-import { numberField, takeDecimalComma, takesDecimals } from "../../ui/number_field.js";
+import { numberField, takeNumber } from "../../ui/number_field.js";
 import { button, page } from "./core.js";
 import { columnChoices, decimalOf } from "./columns.js";
 import { isNumber, plain } from "./text.js";
@@ -208,7 +208,7 @@ function typedField(one, value, set) {
           // An empty number is the default; an empty text is empty.
           placeholder: one.types.includes("str") || one.default === null ? "" : String(one.default),
         });
-  if (takesDecimals(one)) takeDecimalComma(input);
+  takeNumber(input, one);
   input.value = isList ? value.join("\n") : (value ?? "");
   input.addEventListener("input", () => set(isList ? linesOf(input) : meant(input.value, one)));
   return isList ? [input, commaHint(input)] : [input];
