@@ -16,6 +16,7 @@ BODIES = {
     "return [float(len(one)) for one in completions]": None,
     "return [tell(one) for one in completions]": None,
     "scores = []\n    scores.append(0.0)\n    scores[0] = len(completions)\n    return scores": None,
+    "scores, other = list(completions), []\n    other = []\n    scores.append(0.0)\n    return scores": None,
     "return completions": None,
 }
 HELPERS = (

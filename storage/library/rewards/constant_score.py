@@ -56,19 +56,23 @@ def _score_of_list(value: ast.expr | None, nodes: list[ast.AST], functions: dict
 def _appended(name: str, nodes: list[ast.AST], functions: dict[str, Function]) -> float | None:
     """The one score that is appended to an empty list of this name, which is used for nothing else."""
     uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
-    begun = [
-        node for node in nodes
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.List) and not node.value.elts
-        and name in (ast.unparse(one) for one in getattr(node, "targets", None) or [node.target])
-    ]  # fmt: skip
+    begun = [node for node in nodes if _begins_list(node, name)]
     added = [
         node.args[0] for node in nodes
         if isinstance(node, ast.Call) and ast.unparse(node.func) == f"{name}.append" and len(node.args) == 1
     ]  # fmt: skip
-    returned = sum(isinstance(node, ast.Return) and isinstance(node.value, ast.Name) for node in nodes)
+    returned = sum(isinstance(node, ast.Return) and node.value in uses for node in nodes)
     if len(begun) != 1 or len(uses) != len(begun) + len(added) + returned:
         return None
     return _one_of([_score(one, functions) for one in added])
+
+
+def _begins_list(node: ast.AST, name: str) -> bool:
+    """Whether it sets the name to an empty list: scores = [], with an annotation or without."""
+    if not isinstance(node, (ast.Assign, ast.AnnAssign)) or not isinstance(node.value, ast.List) or node.value.elts:
+        return False
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return [ast.unparse(one) for one in targets] == [name]
 
 
 def _score(node: ast.expr, functions: dict[str, Function]) -> float | None:
