@@ -273,7 +273,20 @@ def test_columns_of_any_name_are_chosen_with_an_example_and_a_failure_is_said(re
     expect_points(rewards, 0, "1", "1")
     rewards.get_by_label("The right number is in").select_option("答案")
     expect_points(rewards, 0, "0", "0")
+    first = rewards.locator(".live .rows > section").first
+    rewards.get_by_label("Number of row 1").fill("6")
+    rewards.keyboard.press("Tab")
+    expect(first).to_have_attribute("aria-label", "Row 6", timeout=LIVE_FOR)
+    first.locator("textarea").fill("of row 6")
     rewards.get_by_label("Data").select_option("preset:quickstart")
+    expect(rewards.get_by_label("The right number is in").locator("option").first).to_have_text(
+        "答案: not in this data", timeout=LIVE_FOR
+    )
+    expect(first).to_have_attribute("aria-label", "Row 1", timeout=LIVE_FOR)
+    rewards.get_by_label("Data of").select_option("any columns")
+    expect(first).to_have_attribute("aria-label", "Row 6", timeout=LIVE_FOR)
+    expect(first.locator("textarea")).to_have_value("of row 6")
+    rewards.get_by_label("Data of").select_option("preset:quickstart")
     expect(rewards.get_by_label("The right number is in").locator("option").first).to_have_text(
         "答案: not in this data", timeout=LIVE_FOR
     )

@@ -76,6 +76,10 @@ def test_a_column_that_is_the_answer_is_told_once(rewards: Page) -> None:
     columns = {"prompt": "40 + 17 =", "answer": "57,0", "Antwort": "57,0", "b": 3}
     said = rewards.evaluate("columns => columnsInWords(columns, 60, columns.prompt)", columns)
     assert said == ["answer (Antwort): 57,0", "b: 3"]
+    told = """columns => { page.given = { mapped: "Antwort" }; return columnsInWords(columns, 60) }"""
+    bring(rewards, "pages/rewards/core.js", "page")
+    empty = {"answer": "", "Antwort": "", "note": ""}  # a row without an answer: what else is empty is not the answer
+    assert rewards.evaluate(told, empty) == ["answer (Antwort): ", "note: "]
 
 
 def test_a_function_that_looks_for_tags_of_its_own_is_probed_in_them(rewards: Page) -> None:

@@ -41,12 +41,19 @@ export function aboutColumn(name, isShort = false) {
   return [from, example(written, most), compared].filter(Boolean).join(", ");
 }
 // A row's columns as “name: value”, none that says just the prompt; an answer of which only the number is kept stands
-// once, with how its column writes it; one that a column has under a name of its own, with that name.
+// once, with how its column writes it; one that a column has under a name of its own, with that name: the mapped
+// column's, or, of rows whose mapping is not known, that of one that says the same.
 export function columnsInWords(columns, most, prompt = null) {
   const inWords = (value) => cut(plain(typeof value === "string" ? value : JSON.stringify(value)), most);
   const mapped = page.given?.decimal ? page.given.mapped : "";
   const pair = mapped !== "answer" && mapped in columns && "answer" in columns;
-  const isTwin = (name) => !pair && name !== "answer" && "answer" in columns && !differ(columns[name], columns.answer);
+  const only = page.given?.mapped in columns ? page.given.mapped : null;
+  const isTwin = (name) =>
+    !pair &&
+    name !== "answer" &&
+    "answer" in columns &&
+    (only ?? name) === name &&
+    !differ(columns[name], columns.answer);
   const twins = Object.keys(columns).filter(isTwin);
   const called = (name) => cut(plain(name), 30) + (name === "answer" && twins.length ? ` (${twins.map(plain)})` : "");
   const words = ([name, value]) =>

@@ -12,7 +12,7 @@ import { drawPoint, worth } from "./points.js";
 import { addressOfFile, dataChosen, isWithoutData, isWithoutRows, runOfData, takeQuickstart } from "./source.js";
 import { drawTotals, markTotals, sayOfBlocks } from "./row_totals.js";
 import { plain, questionOf } from "./text.js";
-import { keepAnswer, typedAnswer } from "./typed_answers.js";
+import { keepAnswer, keepRowsShown, rowsShownOf, typedAnswer } from "./typed_answers.js";
 import { examplesOf, findPaidWrong, paidWrongNote } from "./wrong_answers.js";
 
 const TRACED = "score_each_block";
@@ -94,6 +94,7 @@ async function fetchRows(rows, source = wished, anew = false) {
     const text = typedAnswer(of, from, group.row) ?? given;
     return { row: group.row, prompt: group.prompt, columns: group.columns ?? {}, given, text };
   });
+  keepRowsShown(data, shown);
   come(source, HOW[source]);
   return true;
 }
@@ -227,7 +228,7 @@ function scoreSoon(ms = PAUSE) {
 async function score() {
   if (!isOn()) return;
   if (!shown.length || of !== dataChosen()) {
-    fetchRows(SHOWN);
+    fetchRows(rowsShownOf(dataChosen()) ?? SHOWN);
     return;
   }
   const mine = ++scoring;

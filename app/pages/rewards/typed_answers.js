@@ -1,4 +1,5 @@
-// What was typed in place of a row's answer, by data, who answered and row: there again whenever the row is.
+// What was typed in place of a row's answer, by data, who answered and row: there again whenever the row is. And which
+// rows of each data were shown last, so that it is when one comes back to the data.
 
 import { tryStore } from "../../ui/browser_store.js";
 
@@ -15,3 +16,11 @@ export function keepAnswer(data, from, { row, text, given }) {
   if (text !== given) answers.set(key, text);
   tryStore(() => localStorage.setItem(KEPT, JSON.stringify([...answers].slice(-MOST))));
 }
+
+const rows = new Map();
+export const rowsShownOf = (data) => rows.get(data);
+export const keepRowsShown = (data, shown) =>
+  rows.set(
+    data,
+    shown.map(({ row }) => row),
+  );
