@@ -1,5 +1,6 @@
 """A piece of a long text with what was searched for marked in it. Pure; the text is escaped here."""
 
+from groupwise.app.ui.highlight import NOTHING
 from groupwise.app.ui.safe_text import escape
 
 BEFORE, LONGEST = 90, 280  # characters before the first match, and in all
@@ -10,7 +11,7 @@ Spans = list[tuple[int, int]]
 def excerpt(text: str, spans: Spans) -> str:
     """The text around its first span as HTML; without one its beginning and its end, where the answer stands."""
     if not text:
-        return '<span class="mut">(empty: the model ended at once)</span>'
+        return NOTHING
     if len(text) <= LONGEST:
         return mark_spans(text, spans)
     if not spans:
